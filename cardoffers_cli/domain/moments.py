@@ -1,0 +1,36 @@
+"""Points in time: UTC, read strictly, written with milliseconds.
+
+Inside the product every moment is a naive `datetime` in UTC, as DuckDB's TIMESTAMP holds it. The
+clock itself is read in `jobs/` only and passed down.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+
+_FORM = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?",
+    re.ASCII,
+)
+
+
+def parse_moment(text: str) -> datetime:
+    """Read an ISO 8601 timestamp or date as UTC; without an offset, UTC is meant.
+
+    For operators' options and catalogue files; transaction rows have the stricter rules of
+    `files/rules.py`. Raises `ValueError` for anything else.
+    """
+    match = _FORM.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"not an ISO 8601 timestamp: {text!r}")
+    day, clock, offset = match.groups()
+    if clock is None:
+        return datetime.combine(date.fromisoformat(day), datetime.min.time())
+    moment = datetime.fromisoformat(f"{day}T{clock}{offset or 'Z'}")
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def format_moment(moment: datetime) -> str:
+    """Write a UTC moment as ISO 8601 with milliseconds and `Z` (specification, Redemption)."""
+    return moment.isoformat(timespec="milliseconds") + "Z"
