@@ -1,0 +1,35 @@
+-- name: is_store
+-- Whether the record of migrations exists, that is, whether this file is a store of ours.
+select count(*) = 1 as is_store
+from duckdb_tables()
+where table_name = 'migrations';
+
+-- name: migrations
+-- The migrations applied, oldest first. Grain: one row per migration.
+select version, name, digest, engine_version, applied_at
+from migrations
+order by version;
+
+-- name: record_migration
+-- Writes the record of one migration, in the transaction that applied it.
+insert into migrations (version, name, digest, engine_version, applied_at)
+values ($version, $name, $digest, $engine_version, $applied_at);
+
+-- name: currencies
+-- Reads frame (currency, minor_unit); adds the currencies this store does not know yet.
+insert into currencies (currency, minor_unit)
+select frame.currency, frame.minor_unit
+from frame
+where not exists (select 1 from currencies where currencies.currency = frame.currency);
+
+-- name: sizes
+-- Rows and bytes of every table, largest first. Grain: one row per table.
+select table_name, estimated_size as row_count
+from duckdb_tables()
+where not internal and not temporary
+order by row_count desc, table_name;
+
+-- name: file
+-- The size of the store file, as DuckDB counts its blocks.
+select database_size, wal_size, memory_usage, memory_limit
+from pragma_database_size();

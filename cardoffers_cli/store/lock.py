@@ -1,0 +1,102 @@
+"""The lock beside the store: who holds it, and a wait that says so.
+
+DuckDB locks its file too, but its lock names nobody, cannot be waited for, and is lost when the
+same process opens and closes the file. So a `flock` on `<store>.lock` comes first. The kernel
+frees it when its holder dies, however it dies; the text inside only tells who holds it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import random
+import socket
+import time
+from typing import TYPE_CHECKING, Self
+
+from cardoffers_cli.domain.errors import StoreBusy
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+    from types import TracebackType
+
+_FIRST_PAUSE_S = 0.02
+_LONGEST_PAUSE_S = 0.5
+
+
+def lock_path(store: Path) -> Path:
+    """Return the path of the lock of a store."""
+    return store.with_name(store.name + ".lock")
+
+
+class StoreLock:
+    """One holder at a time, or several readers; waits up to `wait_s` seconds for its turn."""
+
+    def __init__(
+        self, store: Path, *, command: str, since: datetime, wait_s: float, shared: bool = False
+    ) -> None:
+        self._path = lock_path(store)
+        self._wait_s = wait_s
+        self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        self._holder = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "command": command,
+            "since": since.isoformat(timespec="seconds") + "Z",
+        }
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self._wait()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        if self._mode == fcntl.LOCK_EX:
+            self._sign()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._descriptor)
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + self._wait_s
+        pause = _FIRST_PAUSE_S
+        while not self._taken():
+            if time.monotonic() >= deadline:
+                raise busy(self._path, self._wait_s)
+            time.sleep(pause * (0.5 + random.random()))  # noqa: S311 - spreads waiters, no secret
+            pause = min(pause * 2, _LONGEST_PAUSE_S)
+
+    def _taken(self) -> bool:
+        try:
+            fcntl.flock(self._descriptor, self._mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _sign(self) -> None:
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, json.dumps(self._holder).encode(), 0)
+
+
+def busy(lock: Path, waited_s: float) -> StoreBusy:
+    """Build the refusal that names the holder written in the lock."""
+    try:
+        holder = json.loads(lock.read_text(encoding="utf-8"))
+        who = "held by `{command}`, process {pid} on {host}, since {since}".format(**holder)
+    except (OSError, ValueError, KeyError):
+        holder, who = {}, "held by a reader"
+    return StoreBusy(
+        f"the store is {who} (waited {waited_s:g} s)",
+        hint="try again when it has ended, or wait longer with --lock-wait SECONDS",
+        holder=holder,
+    )

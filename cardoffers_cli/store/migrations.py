@@ -1,0 +1,85 @@
+"""Numbered migrations: each is applied once, with its record, in one transaction.
+
+The number of the newest file in `sql/migrations/` is the schema version this program works with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import polars as pl
+
+from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.store.queries import sql_folder, statements
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cardoffers_cli.store.store import Store
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One file of `sql/migrations/`, named `<number>_<name>.sql`."""
+
+    version: int
+    name: str
+    stem: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the statements, kept with the record of the migration."""
+        return hashlib.sha256("\n".join(statements(self.stem).values()).encode()).hexdigest()
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """Return the packaged migrations in order."""
+    stems = sorted(
+        entry.name.removesuffix(".sql")
+        for entry in sql_folder().joinpath("migrations").iterdir()
+        if entry.name.endswith(".sql")
+    )
+    return tuple(
+        Migration(int(stem.partition("_")[0]), stem.partition("_")[2], f"migrations/{stem}")
+        for stem in stems
+    )
+
+
+def newest_version() -> int:
+    """Return the schema version this program works with."""
+    return migrations()[-1].version
+
+
+def applied(store: Store) -> list[dict[str, Any]]:
+    """Return the records of applied migrations; empty if this is no store of ours."""
+    if not store.value("store/info:is_store"):
+        return []
+    return store.rows("store/info:migrations")
+
+
+def migrate(store: Store, now: datetime) -> list[Migration]:
+    """Apply what is missing inside the caller's transaction; return what was applied."""
+    have = {record["version"] for record in applied(store)}
+    missing = [migration for migration in migrations() if migration.version not in have]
+    for migration in missing:
+        for query in statements(migration.stem):
+            store.execute(f"{migration.stem}:{query}")
+        store.execute(
+            "store/info:record_migration",
+            version=migration.version,
+            name=migration.name,
+            digest=migration.digest,
+            engine_version=duckdb.__version__,
+            applied_at=now,
+        )
+    store.load("store/info:currencies", _currencies())
+    return missing
+
+
+def _currencies() -> pl.DataFrame:
+    return pl.DataFrame({"currency": MINOR_UNITS.keys(), "minor_unit": MINOR_UNITS.values()})

@@ -1,0 +1,163 @@
+"""Making, opening and checking a store file.
+
+A store is opened for the length of one job, under its lock, and closed again. Everything that can
+be wrong with a file is said here, before any work begins.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
+from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
+from cardoffers_cli.store.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """Who opens which store, and how long they are ready to wait for it."""
+
+    path: Path
+    settings: Settings
+    command: str
+    now: datetime
+    read_only: bool = False
+
+
+@contextmanager
+def open_store(opening: Opening) -> Iterator[Store]:
+    """Open an existing, current store; raise what is wrong with it and what to do."""
+    _must_exist(opening.path)
+    with _lock(opening), _connected(opening) as store:
+        _check_version(store, opening.path)
+        yield store
+
+
+@contextmanager
+def scratch_store(settings: Settings, now: datetime) -> Iterator[Store]:
+    """Open an empty store in memory; it spills to the temporary folder beyond its limit."""
+    store = Store(":memory:", settings)
+    try:
+        migrate(store, now)
+        yield store
+    finally:
+        store.close()
+
+
+def create_store(opening: Opening) -> list[Migration]:
+    """Make a new store; refuse where a file is already."""
+    if opening.path.exists():
+        raise Refused(
+            f"there is a file already at {opening.path}",
+            code="store_exists",
+            hint="`cardoffers status` shows what is in it; choose another path with --store",
+        )
+    if not opening.path.parent.is_dir():
+        raise NoStore(
+            f"the folder {opening.path.parent} does not exist",
+            code="folder_missing",
+            hint="make the folder first, or choose another path with --store",
+        )
+    with _lock(opening), _connected(opening) as store, store.transaction():
+        return migrate(store, opening.now)
+
+
+def migrate_store(opening: Opening) -> list[Migration]:
+    """Bring an older store to this version; return what was applied (nothing if current)."""
+    _must_exist(opening.path)
+    with _lock(opening), _connected(opening) as store:
+        _check_ours(store, opening.path)
+        with store.transaction():
+            return migrate(store, opening.now)
+
+
+def _must_exist(path: Path) -> None:
+    if not path.exists():
+        raise NoStore(
+            f"there is no store at {path}",
+            hint="make one with `cardoffers init`, or name another with --store or CARDOFFERS_STORE",
+        )
+
+
+def _lock(opening: Opening) -> StoreLock:
+    return StoreLock(
+        opening.path,
+        command=opening.command,
+        since=opening.now,
+        wait_s=opening.settings.lock_wait_s,
+        shared=opening.read_only,
+    )
+
+
+@contextmanager
+def _connected(opening: Opening) -> Iterator[Store]:
+    try:
+        store = Store(str(opening.path), opening.settings, read_only=opening.read_only)
+    except duckdb.Error as error:
+        raise _not_opened(opening.path, str(error)) from error
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _not_opened(path: Path, text: str) -> Exception:
+    if "Could not set lock" in text:
+        pid = re.search(r"PID (\d+)", text)
+        holder = f"process {pid[1]}" if pid else "another program"
+        return StoreBusy(
+            f"the store is open in {holder}, which does not use this program's lock",
+            hint="close it there and try again",
+            holder={"pid": int(pid[1])} if pid else {},
+        )
+    if "version number" in text or "storage version" in text.lower():
+        return StoreVersion(
+            f"the store at {path} was written by another DuckDB version",
+            hint=f"this program runs DuckDB {duckdb.__version__}; use the version that made it",
+        )
+    return StoreDamaged(
+        f"{path} is not a store, or is damaged",
+        hint="name the right file with --store; restore a backup if it is the right one",
+    )
+
+
+def _check_ours(store: Store, path: Path) -> int:
+    records = applied(store)
+    if not records:
+        raise StoreVersion(
+            f"{path} is a DuckDB file, but not a cardoffers store",
+            code="store_foreign",
+            hint="name the right file with --store, or make a store with `cardoffers init`",
+        )
+    return int(records[-1]["version"])
+
+
+def _check_version(store: Store, path: Path) -> None:
+    version, newest = _check_ours(store, path), newest_version()
+    if version > newest:
+        raise StoreVersion(
+            f"{path} has schema {version}; this program knows {newest} at most",
+            hint="install the newer cardoffers that wrote it",
+            found=version,
+            expected=newest,
+        )
+    if version < newest:
+        raise StoreVersion(
+            f"{path} has schema {version}; this program needs {newest}",
+            hint="make a backup, then run `cardoffers store migrate`",
+            found=version,
+            expected=newest,
+        )

@@ -1,0 +1,156 @@
+"""The one class that touches a DuckDB connection.
+
+It runs named statements, always fetches everything, gives rows as dictionaries or polars frames,
+and turns DuckDB's exceptions into ours. Transactions are opened by jobs only.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
+from cardoffers_cli.store.queries import statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from cardoffers_cli.settings import Settings
+
+FRAME = "frame"
+"""The name by which statements read the frame given to `Store.load`."""
+
+_PRIVATE = 0o077
+
+
+class Store:
+    """A connection to one store, or to a scratch database in memory (`path` is `:memory:`)."""
+
+    def __init__(self, path: str, settings: Settings, *, read_only: bool = False) -> None:
+        self._connection = _connect(path, settings, read_only=read_only)
+
+    def close(self) -> None:
+        """Close the connection; DuckDB checkpoints the file."""
+        with guarded():
+            self._connection.close()
+
+    def execute(self, name: str, /, **parameters: Any) -> int:
+        """Run a named statement and return the rows it changed (0 where it counts none)."""
+        with guarded():
+            row = self._connection.execute(statement(name), parameters).fetchall()
+        return int(row[0][0]) if len(row) == 1 and isinstance(row[0][0], int) else 0
+
+    def load(self, name: str, frame: pl.DataFrame, /, **parameters: Any) -> int:
+        """Run a named statement that reads `frame`, and return the rows it changed."""
+        self._connection.register(FRAME, frame)
+        try:
+            return self.execute(name, **parameters)
+        finally:
+            self._connection.unregister(FRAME)
+
+    def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+        """Return every row of a named query as a dictionary."""
+        with guarded():
+            result = self._connection.execute(statement(name), parameters)
+            names = [column[0] for column in result.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def row(self, name: str, /, **parameters: Any) -> dict[str, Any] | None:
+        """Return the first row of a named query, or None."""
+        return next(iter(self.rows(name, **parameters)), None)
+
+    def value(self, name: str, /, **parameters: Any) -> Any:
+        """Return the first value of the first row of a named query, or None."""
+        row = self.row(name, **parameters)
+        return next(iter(row.values())) if row else None
+
+    def frame(self, name: str, /, **parameters: Any) -> pl.DataFrame:
+        """Return a named query as a polars frame."""
+        with guarded():
+            # A relation of `execute` gives no frame; `sql` takes no empty set of parameters.
+            relation = self._connection.sql(statement(name), params=parameters or None)
+            return relation.pl()
+
+    @contextmanager
+    def transaction(self, *, keep: bool = True) -> Iterator[None]:
+        """All or nothing; with `keep=False` nothing in any case (dry runs, simulations)."""
+        with guarded():
+            self._connection.begin()
+        try:
+            yield
+        except BaseException:
+            self._abandon()
+            raise
+        with guarded():
+            self._connection.commit() if keep else self._connection.rollback()
+
+    def _abandon(self) -> None:
+        try:
+            self._connection.rollback()
+        except duckdb.Error:
+            # A fatal error has already ended the transaction; the first error is the one to tell.
+            return
+
+
+def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    config: dict[str, str | bool | int] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "memory_limit": settings.memory_limit,
+        "preserve_insertion_order": False,
+    }
+    if settings.threads:
+        config["threads"] = settings.threads
+    if settings.temp_directory:
+        config["temp_directory"] = str(settings.temp_directory)
+    with _private_files():
+        return duckdb.connect(path, read_only=read_only, config=config)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Raise DuckDB's exceptions as ours; their text may quote data, so it is not passed on."""
+    try:
+        with _private_files():
+            yield
+    except duckdb.Error as error:
+        raise _ours(error) from error
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Whatever DuckDB creates meanwhile (store, log, temporary files) is for its owner only."""
+    before = os.umask(_PRIVATE)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _ours(error: duckdb.Error) -> CardoffersError:
+    text = str(error)
+    if "No space left" in text or "failed to offload" in text.lower():
+        return NoSpace("the disk that holds the store is full", hint="free space and run it again")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return CardoffersError(
+            "the work does not fit in the memory it may use",
+            code="memory",
+            hint="raise memory_limit in the configuration, or give temp_directory more room",
+        )
+    if isinstance(error, duckdb.FatalException | duckdb.SerializationException):
+        return StoreDamaged(
+            f"the store failed while it was used ({type(error).__name__})",
+            hint="nothing of the last step was kept; run `cardoffers store info`",
+        )
+    if isinstance(error, duckdb.InterruptException):
+        raise KeyboardInterrupt from error
+    return CardoffersError(
+        f"the store refused a statement ({type(error).__name__})",
+        code="store_error",
+        hint="run it again with --debug and report what it prints",
+    )
