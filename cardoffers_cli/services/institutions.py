@@ -1,0 +1,59 @@
+"""Institutions with their programs: find one, list them, change its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NotFound
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Institution:
+    """An institution with its program; `minor_unit` is the number of decimals of its currency."""
+
+    id: UUID
+    slug: str
+    name: str
+    plan: str
+    currency: str
+    minor_unit: int
+    languages: tuple[str, ...]
+    max_active_offers: int | None
+    widget_limit: int
+    settlement_hold_days: int
+    webhook_url: str | None
+
+
+def find_institution(store: Store, slug_or_id: str) -> Institution:
+    """Return one institution by its slug or its id; raise `NotFound` with the nearest slugs."""
+    row = store.row("services/institutions:find", slug_or_id=slug_or_id)
+    if row is None:
+        raise _unknown(store, slug_or_id)
+    return _institution(row)
+
+
+def list_institutions(store: Store) -> list[Institution]:
+    """Return every institution, by slug."""
+    return [_institution(row) for row in store.rows("services/institutions:list")]
+
+
+def _institution(row: dict[str, Any]) -> Institution:
+    return Institution(**{**row, "languages": tuple(row["languages"].split("|"))})
+
+
+def _unknown(store: Store, slug_or_id: str) -> NotFound:
+    slugs = [row["slug"] for row in store.rows("services/institutions:list")]
+    near = get_close_matches(slug_or_id.lower(), slugs) or slugs[:5]
+    known = f"did you mean {', '.join(near)}?" if near else "the store has no institution yet"
+    return NotFound(
+        f"there is no institution {slug_or_id!r}",
+        code="institution_not_found",
+        hint=f"{known} `cardoffers institution list` shows them all",
+    )

@@ -1,0 +1,36 @@
+-- name: list
+-- Every institution with its program. Grain: one row per institution, by slug.
+select
+    institutions.institution_id as id,
+    institutions.slug,
+    institutions.name,
+    institutions.plan,
+    institutions.currency,
+    currencies.minor_unit,
+    institutions.languages,
+    institutions.max_active_offers,
+    institutions.widget_limit,
+    institutions.settlement_hold_days,
+    institutions.webhook_url
+from institutions
+inner join currencies on currencies.currency = institutions.currency
+order by institutions.slug;
+
+-- name: find
+-- One institution with its program, by its slug or its id as text.
+select
+    institutions.institution_id as id,
+    institutions.slug,
+    institutions.name,
+    institutions.plan,
+    institutions.currency,
+    currencies.minor_unit,
+    institutions.languages,
+    institutions.max_active_offers,
+    institutions.widget_limit,
+    institutions.settlement_hold_days,
+    institutions.webhook_url
+from institutions
+inner join currencies on currencies.currency = institutions.currency
+where institutions.slug = $slug_or_id
+    or cast(institutions.institution_id as varchar) = lower($slug_or_id);

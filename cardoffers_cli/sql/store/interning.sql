@@ -1,0 +1,116 @@
+-- name: cardholders
+-- Reads staged_payers; writes cardholders, one row per institution and token that has none yet, so
+-- a second run adds nothing.
+insert into cardholders (cardholder_no, institution_id, cardholder_token)
+with unknown as (
+    select distinct staged_payers.institution_id, staged_payers.cardholder_token
+    from staged_payers
+    where not exists (
+        select 1
+        from cardholders
+        where cardholders.institution_id = staged_payers.institution_id
+            and cardholders.cardholder_token = staged_payers.cardholder_token
+    )
+),
+
+highest as (
+    select coalesce(max(cardholder_no), 0) as cardholder_no
+    from cardholders
+),
+
+final as (
+    select
+        highest.cardholder_no
+        + row_number() over (order by unknown.institution_id, unknown.cardholder_token)
+            as cardholder_no,
+        unknown.institution_id,
+        unknown.cardholder_token
+    from unknown
+    cross join highest
+)
+
+select cardholder_no, institution_id, cardholder_token
+from final;
+
+-- name: instruments
+-- Reads staged_payers and cardholders, which has them all by now; writes instruments, one row per
+-- cardholder and instrument token that has none yet, so a second run adds nothing.
+insert into instruments (instrument_no, cardholder_no, institution_id, instrument_token)
+with carried as (
+    select distinct
+        cardholders.cardholder_no,
+        staged_payers.institution_id,
+        staged_payers.instrument_token
+    from staged_payers
+    inner join cardholders
+        on cardholders.institution_id = staged_payers.institution_id
+        and cardholders.cardholder_token = staged_payers.cardholder_token
+),
+
+unknown as (
+    select carried.cardholder_no, carried.institution_id, carried.instrument_token
+    from carried
+    where not exists (
+        select 1
+        from instruments
+        where instruments.cardholder_no = carried.cardholder_no
+            and instruments.instrument_token = carried.instrument_token
+    )
+),
+
+highest as (
+    select coalesce(max(instrument_no), 0) as instrument_no
+    from instruments
+),
+
+final as (
+    select
+        highest.instrument_no
+        + row_number() over (order by unknown.cardholder_no, unknown.instrument_token)
+            as instrument_no,
+        unknown.cardholder_no,
+        unknown.institution_id,
+        unknown.instrument_token
+    from unknown
+    cross join highest
+)
+
+select instrument_no, cardholder_no, institution_id, instrument_token
+from final;
+
+-- name: identifiers
+-- Reads staged_identifiers; writes identifiers, one row per type and identifier that has none yet,
+-- without an owner, so a second run adds nothing.
+insert into identifiers (identifier_no, merchant_identifier_type, merchant_identifier)
+with unknown as (
+    select distinct
+        staged_identifiers.merchant_identifier_type,
+        staged_identifiers.merchant_identifier
+    from staged_identifiers
+    where not exists (
+        select 1
+        from identifiers
+        where identifiers.merchant_identifier_type = staged_identifiers.merchant_identifier_type
+            and identifiers.merchant_identifier = staged_identifiers.merchant_identifier
+    )
+),
+
+highest as (
+    select coalesce(max(identifier_no), 0) as identifier_no
+    from identifiers
+),
+
+final as (
+    select
+        highest.identifier_no
+        + row_number() over (
+            order by unknown.merchant_identifier_type, unknown.merchant_identifier
+        ) as identifier_no,
+        unknown.merchant_identifier_type,
+        unknown.merchant_identifier
+    from unknown
+    cross join highest
+)
+
+select identifier_no, merchant_identifier_type, merchant_identifier
+from final;
