@@ -1,0 +1,132 @@
+"""What a command works at: its settings, its clock, and the ways to speak.
+
+A command makes one with `Desk.of(ctx)`, does its one call, and hands the outcome to `show`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from cardoffers_cli.cli import exits, progress, show
+from cardoffers_cli.cli.options import Format, Options
+from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.settings import Settings
+
+
+class Desk:
+    """One command's settings, clock and ways to speak; made once, from its options."""
+
+    def __init__(self, options: Options, environment: Mapping[str, str]) -> None:
+        self.options = options
+        self._environment = environment
+
+    @classmethod
+    def of(cls, ctx: typer.Context) -> Desk:
+        """Make the desk of the command that runs."""
+        return cls(ctx.ensure_object(Options), os.environ)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings: flags, environment, configuration file, defaults."""
+        from cardoffers_cli.settings import read_settings  # noqa: PLC0415  only when asked for
+
+        flags = {"store": self.options.store, "lock_wait_s": self.options.lock_wait}
+        return read_settings(flags, self._environment, self.options.config)
+
+    @cached_property
+    def now(self) -> datetime:
+        """The moment this command runs at, naive UTC: `--as-of`, else the clock, read once."""
+        return self.options.as_of or datetime.now(UTC).replace(tzinfo=None)
+
+    @property
+    def store_path(self) -> Path:
+        """Where the store is, or is to be made."""
+        return self.settings.store
+
+    @cached_property
+    def actor(self) -> str:
+        """Who runs this: the operating system's user name, or its number where it has none."""
+        import pwd  # noqa: PLC0415  POSIX only
+
+        try:
+            return pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            return str(os.getuid())
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person looks at stdout."""
+        return self.output is None and sys.stdout.isatty()
+
+    @property
+    def output(self) -> Path | None:
+        """The file to write to; None is stdout."""
+        named = self.options.output
+        return None if named == Path("-") else named
+
+    @cached_property
+    def format(self) -> Format:
+        """The form of the data: as asked, else by the file's suffix, else by who reads."""
+        if self.options.format is not None:
+            return self.options.format
+        if self.output is not None:
+            return show.format_of(self.output)
+        return Format.table if self.is_terminal else Format.tsv
+
+    @property
+    def has_colour(self) -> bool:
+        """Whether colour is wanted and understood (no-color.org)."""
+        dumb = self._environment.get("TERM") == "dumb"
+        return not (self.options.no_color or self._environment.get("NO_COLOR") or dumb)
+
+    def show(
+        self, document: Any, *blocks: show.Block, exit_code: int = 0, raw: bool = False
+    ) -> None:
+        """Show the outcome and end the command when the exit code is not 0.
+
+        `document` is the JSON; the blocks are the same for readers: sheets and text. `raw` leaves
+        spreadsheet formulas unguarded.
+        """
+        style = show.Style(self.format, self.is_terminal, self.has_colour, raw)
+        show.show(document, blocks, style, self.output)
+        if self.output is not None:
+            self.note(f"Wrote {self.output}")
+        if exit_code:
+            raise typer.Exit(exit_code)
+
+    def note(self, text: str) -> None:
+        """Say something to the person at the screen, unless quiet is wanted."""
+        if not self.options.quiet:
+            exits.tell(text)
+
+    def progress(
+        self, description: str, total: int | None = None
+    ) -> AbstractContextManager[progress.Progress]:
+        """Show how far the work is: a bar on a terminal, else a line now and then."""
+        return progress.progress(
+            description, total, quiet=self.options.quiet, colour=self.has_colour
+        )
+
+    def confirm(self, question: str, *, yes: bool) -> None:
+        """Go on only when `--yes` was given, or the person at the terminal agrees."""
+        if yes:
+            return
+        if not sys.stdin.isatty():
+            self._unconfirmed(question)
+        exits.tell(f"{question} [y/N]")
+        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+            raise typer.Abort
+
+    def _unconfirmed(self, question: str) -> NoReturn:
+        raise UsageError(f"Not confirmed: {question}", code="unconfirmed", hint="Add --yes.")

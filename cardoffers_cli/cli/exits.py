@@ -1,0 +1,205 @@
+"""How a command ends: the map from errors to exit codes, and everything written to stderr.
+
+An error is two lines, what is wrong and what to do; with `--format json` it is one JSON object. An
+error nobody foresaw is named by its type alone, because its message could hold a token.
+"""
+
+import errno
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, NoReturn
+
+import typer
+
+from cardoffers_cli.domain import errors
+from cardoffers_cli.domain.visible import visible
+
+
+@dataclass(frozen=True)
+class ExitCode:
+    """One way to end: its number, what it says, what to do, and the errors that end so."""
+
+    code: int
+    meaning: str
+    advice: str
+    kinds: tuple[type[errors.CardoffersError], ...] = ()
+
+
+EXIT_CODES = (
+    ExitCode(0, "done", "Nothing is left to do."),
+    ExitCode(
+        1,
+        "unexpected error",
+        "Run again with --debug, and report what it says.",
+        (errors.CardoffersError,),
+    ),
+    ExitCode(2, "usage", "See the command's --help.", (errors.UsageError,)),
+    ExitCode(
+        3,
+        "done, with findings",
+        "Read what was reported: rejected rows, failed deliveries, a failed check.",
+    ),
+    ExitCode(
+        4,
+        "refused",
+        "The plan, the state or a permission does not allow it.",
+        (errors.Refused,),
+    ),
+    ExitCode(5, "not found", "Check the id, reference or slug.", (errors.NotFound,)),
+    ExitCode(
+        10,
+        "no store",
+        "Make one with `cardoffers init`, or name another with --store.",
+        (errors.NoStore,),
+    ),
+    ExitCode(
+        11,
+        "store busy",
+        "Another process holds the store, and is named: wait, or raise --lock-wait.",
+        (errors.StoreBusy,),
+    ),
+    ExitCode(
+        12,
+        "store made by another version",
+        "Run `cardoffers store migrate`, or use the version that made it.",
+        (errors.StoreVersion,),
+    ),
+    ExitCode(
+        13, "configuration", "Mend the setting that is named.", (errors.ConfigurationError,)
+    ),
+    ExitCode(
+        14,
+        "file unusable",
+        "Nothing of the file was taken: mend it, or fetch it again.",
+        (errors.FileUnusable, errors.StoreDamaged),
+    ),
+    ExitCode(15, "network", "Try again later.", (errors.NetworkFailure,)),
+    ExitCode(
+        16, "no space", "Free some space and run again: nothing half-done stays.", (errors.NoSpace,)
+    ),
+    ExitCode(130, "interrupted", "Ctrl-C (SIGINT). Run it again: nothing half-done stays."),
+    ExitCode(143, "terminated", "SIGTERM. Run it again: nothing half-done stays."),
+)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: unwind like Ctrl-C, so that transactions roll back."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is said when a command fails."""
+
+    exit_code: int
+    code: str
+    message: str
+    hint: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Return the ending as the JSON object of the contract."""
+        members = {"code": self.code, "message": self.message, "hint": self.hint}
+        return {"error": {**self.details, **members, "exit_code": self.exit_code}}
+
+
+def run(work: Callable[[], Any], args: Sequence[str]) -> int:
+    """Do a command line's work and return its exit code; every error ends here."""
+    try:
+        work()
+    except typer.Exit as end:
+        return end.exit_code
+    except BrokenPipeError:
+        return 0
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nothing may pass the last door
+        ending = ending_of(error)
+        if "--debug" in args:
+            tell(_stack(error))
+        tell(_as_json(ending) if _wants_json(args) else _as_text(ending))
+        return ending.exit_code
+    return 0
+
+
+def ending_of(error: BaseException) -> Ending:
+    """Translate an error to what is said and the exit code."""
+    match error:
+        case errors.CardoffersError():
+            return Ending(
+                exit_code_of(error), error.code, error.message, error.hint, error.details
+            )
+        case typer.TyperException():
+            return _usage(error)
+        case Terminated():
+            return Ending(143, "terminated", "Terminated.", "Run it again to finish.")
+        case KeyboardInterrupt() | typer.Abort():
+            return Ending(130, "interrupted", "Interrupted.", "Run it again to finish.")
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return ending_of(errors.NoSpace(hint="Free some space and run again."))
+        case PermissionError():
+            return ending_of(errors.Refused(_system(error), code="permission"))
+        case _:
+            name = type(error).__name__
+            hint = "Run again with --debug to see where it happened."
+            return Ending(1, "unexpected", f"Unexpected error ({name}).", hint)
+
+
+def exit_code_of(error: errors.CardoffersError) -> int:
+    """Return an error's exit code: that of the nearest of its classes in the table."""
+    codes = {kind: row.code for row in EXIT_CODES for kind in row.kinds}
+    return next(codes[kind] for kind in type(error).__mro__ if kind in codes)
+
+
+def tell(text: str) -> None:
+    """Write one note for the person at the screen; that nobody reads it is no failure."""
+    try:
+        sys.stderr.write(visible(text, keep="\n") + "\n")
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):
+        return
+
+
+def end_on_sigterm() -> None:
+    """Let SIGTERM unwind the program as Ctrl-C does."""
+
+    def terminate(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+
+
+def _usage(error: typer.TyperException) -> Ending:
+    context = getattr(error, "ctx", None)
+    hint = f"See `{context.command_path} --help`." if context else None
+    return Ending(2, "usage", error.format_message(), hint)
+
+
+def _system(error: OSError) -> str:
+    return f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)
+
+
+def _wants_json(args: Sequence[str]) -> bool:
+    """Look for the format in the words themselves: a usage error comes before they are parsed."""
+    words = " ".join(args).replace("--format=", "--format ")
+    return "--format json" in words
+
+
+def _as_json(ending: Ending) -> str:
+    from cardoffers_cli.domain import json_text  # noqa: PLC0415  errors only
+
+    return json_text.dumps(ending.document())
+
+
+def _as_text(ending: Ending) -> str:
+    hint = f"\nHint: {ending.hint}" if ending.hint else ""
+    return f"Error: {ending.message}{hint}"
+
+
+def _stack(error: BaseException) -> str:
+    """Return where an error came from, without its message, which could hold a token."""
+    before = error.__cause__ or error.__context__
+    lines = "".join(traceback.format_tb(error.__traceback__))
+    earlier = f"{_stack(before)}\n" if before else ""
+    return f"{earlier}Traceback (most recent call last):\n{lines}{type(error).__qualname__}"

@@ -1,0 +1,134 @@
+"""The command line's front page: which commands there are, in a newcomer's order.
+
+A command's module is imported when it is called, not before, so that `--help` and completion are
+instant. To add one, add its line to `COMMANDS`; `module:name` is a function, or a `typer.Typer`
+for a group.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.main import get_command
+
+from cardoffers_cli import __version__
+from cardoffers_cli.cli import exits
+from cardoffers_cli.cli.options import Command, Group
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One command: where it is made, and its line on the front page."""
+
+    section: str
+    name: str
+    target: str
+    help: str
+
+
+COMMANDS = (
+    Entry("Begin", "demo", "demo:demo", "See the whole service run on sample data."),
+    Entry("Begin", "init", "storage:init", "Make a store."),
+    Entry("Begin", "status", "status:status", "Show the state of everything on one screen."),
+    Entry("Begin", "sample", "sample:sample", "Write realistic sample data of any size."),
+    Entry("Catalogue", "catalog", "catalog:app", "Institutions, merchants, offers, links: in, out."),
+    Entry("Catalogue", "institution", "institution:app", "List, show and set institutions."),
+    Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
+    Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
+    Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
+    Entry("From file to money", "match", "match:match", "Match purchases to offers."),
+    Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
+    Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
+    Entry("Answers", "report", "report:app", "Redemptions, settlements, what is unresolved."),
+    Entry("Upkeep", "store", "storage:app", "Look at, and migrate, the store."),
+    Entry("Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."),
+)
+
+
+class Loaded(Mapping[str, Any]):
+    """The commands by name, each made when it is asked for."""
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self._entries = {entry.name: entry for entry in entries}
+
+    def __getitem__(self, name: str) -> Any:
+        return load(self._entries[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def load(entry: Entry) -> Any:
+    """Make a command from its module's function or group."""
+    module, _, name = entry.target.partition(":")
+    made = getattr(import_module(f"cardoffers_cli.cli.{module}"), name)
+    app = made if isinstance(made, typer.Typer) else _single(made)
+    app.info.cls = Group
+    for command in app.registered_commands:
+        command.cls = Command
+    command = get_command(app)
+    command.name = entry.name
+    return command
+
+
+def _single(function: Any) -> typer.Typer:
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command()(function)
+    return app
+
+
+class FrontPage(Group):
+    """The top of the command line, where errors end and commands are listed unloaded."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = Loaded(COMMANDS)  # type: ignore[assignment]
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the names of the commands, in the page's order."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the commands by section."""
+        for section in dict.fromkeys(entry.section for entry in COMMANDS):
+            with formatter.section(section):
+                formatter.write_dl(
+                    [(entry.name, entry.help) for entry in COMMANDS if entry.section == section]
+                )
+
+    def main(self, args: Any = None, prog_name: Any = None, **settings: Any) -> Any:
+        """Run a command line and end the process with its exit code."""
+        raise SystemExit(exits.run(lambda: self._run(args, prog_name), args))
+
+    def _run(self, args: Any, prog_name: Any) -> None:
+        self._main_shell_completion({}, prog_name)
+        with self.make_context(prog_name, list(args)) as ctx:
+            self.invoke(ctx)
+
+
+app = typer.Typer(
+    name="cardoffers", cls=FrontPage, no_args_is_help=True, rich_markup_mode=None
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def front_page(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """Run a card-linked-offers service as batch jobs on a DuckDB store.
+
+    New here? `cardoffers demo` shows everything in ten seconds.
+    """

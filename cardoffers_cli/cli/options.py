@@ -1,0 +1,196 @@
+"""The options that every command has, and those that several share.
+
+`everywhere` declares the first kind once; `Command` and `Group` add them to each command, so that
+they work before its name and after it. What was given lands in `Options`, as `ctx.obj`; flags that
+were not given stay None here, and `settings.py` looks on in the environment and the file.
+
+A shared option of single commands is an alias to be used as an annotation. Modules of commands do
+without `from __future__ import annotations`: Typer reads the annotations when it runs.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from cardoffers_cli.domain.moments import parse_moment
+
+
+class Format(StrEnum):
+    """The forms in which data can be shown."""
+
+    table = "table"
+    tsv = "tsv"
+    csv = "csv"
+    json = "json"
+    jsonl = "jsonl"
+    md = "md"
+    parquet = "parquet"
+    xlsx = "xlsx"
+
+
+@dataclass
+class Options:
+    """What the command line said, before the command or after it."""
+
+    store: Path | None = None
+    config: Path | None = None
+    as_of: datetime | None = None
+    lock_wait: int | None = None
+    format: Format | None = None
+    output: Path | None = None
+    quiet: bool = False
+    no_color: bool = False
+    debug: bool = False
+
+
+def moment(value: str | None) -> datetime | None:
+    """Read an option's moment, as a naive datetime in UTC."""
+    try:
+        return parse_moment(value) if value else None
+    except ValueError:
+        raise typer.BadParameter(
+            f"{value!r} is no moment; write 2026-03-01 or 2026-03-01T06:00:00Z"
+        ) from None
+
+
+def everywhere(
+    store: Annotated[
+        Path | None,
+        typer.Option(help="The store [CARDOFFERS_STORE, else ./cardoffers.duckdb]."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration, TOML [CARDOFFERS_CONFIG].")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(metavar="MOMENT", callback=moment, help="The clock, if not now.")
+    ] = None,
+    lock_wait: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="SECONDS", help="How long to wait for a busy store [60]."),
+    ] = None,
+    format: Annotated[  # noqa: A002  the flag's name
+        Format | None, typer.Option(help="Default: a table on a terminal, tsv in a pipe.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to a file; its suffix is a format.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes, no progress.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours [NO_COLOR].")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Say where an unexpected error was.")
+    ] = False,
+) -> None:
+    """Declare the options of every command."""
+
+
+Institution = Annotated[
+    str, typer.Option("--institution", "-i", metavar="INST", help="The institution: slug or id.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Confirm without being asked.")]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Leave cells unguarded that a spreadsheet could run.")
+]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="MOMENT", callback=moment, help="From here on, included."),
+]
+To = Annotated[
+    str | None, typer.Option("--to", metavar="MOMENT", callback=moment, help="Up to here, excluded.")
+]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Rows of one page.")]
+Cursor = Annotated[
+    str | None, typer.Option("--cursor", help="The next_cursor of the page before.")
+]
+All = Annotated[bool, typer.Option("--all", help="Every row, in place of one page.")]
+
+
+@cache
+def _everywhere() -> list[Any]:
+    """Make the parameters that `everywhere` declares."""
+    declaration = typer.Typer(add_completion=False)
+    declaration.command()(everywhere)
+    params: list[Any] = get_command(declaration).params
+    for param in params:
+        param.expose_value = False
+        param.callback = _remembering(param.callback)
+    return params
+
+
+def _remembering(read: Any) -> Any:
+    def remember(ctx: Any, param: Any, value: Any) -> None:
+        """Keep what was given; of two, the one nearer to the end of the line holds."""
+        if read is not None:
+            value = read(ctx, param, value)
+        if value is not None and value is not False:
+            setattr(ctx.ensure_object(Options), param.name, value)
+
+    return remember
+
+
+class _Everywhere:
+    """Adds the options of every command, and gives them a section of their own in the help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the command's own parameters, then those of every command."""
+        return [*super().get_params(ctx), *_everywhere()]  # type: ignore[misc]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse, with a place where the options of every command are kept."""
+        ctx.ensure_object(Options)
+        return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections of the help, the options of every command last."""
+        shared = _everywhere()
+        own = [param for param in self.get_params(ctx) if param not in shared]
+        sections = {
+            "Arguments": [param for param in own if param.param_type_name == "argument"],
+            "Options": [param for param in own if param.param_type_name == "option"],
+        }
+        for title, params in sections.items():
+            _write_section(ctx, formatter, title, params)
+        self.format_commands(ctx, formatter)
+        _write_section(ctx, formatter, "Everywhere", shared)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands of a group; a command has none."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write the docstring; indented paragraphs (examples) keep their lines."""
+        text = _keep_indented(getattr(self, "help", None) or "")
+        if text:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(text)
+
+
+def _write_section(ctx: Any, formatter: Any, title: str, params: list[Any]) -> None:
+    records = [record for param in params if (record := param.get_help_record(ctx))]
+    if records:
+        with formatter.section(title):
+            formatter.write_dl(records)
+
+
+def _keep_indented(text: str) -> str:
+    paragraphs = text.partition("\f")[0].strip().split("\n\n")
+    return "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in paragraphs)
+
+
+class Command(_Everywhere, TyperCommand):
+    """A command with the options of every command."""
+
+
+class Group(_Everywhere, TyperGroup):
+    """A group of commands with the options of every command."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the group's commands."""
+        TyperGroup.format_commands(self, ctx, formatter)

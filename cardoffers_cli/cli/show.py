@@ -1,0 +1,180 @@
+"""The only writer to stdout: one outcome, as JSON for programs and as sheets for readers.
+
+A command gives both and does not ask which is wanted. Cells come from `files/sheets.py`; this
+module lays them out, as text of one row a line or as a table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cardoffers_cli.cli.options import Format
+from cardoffers_cli.domain import json_text
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.visible import controls_visible, visible
+from cardoffers_cli.files.exports import replacing, write_parquet, write_xlsx
+from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet, cell_text
+
+__all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "format_of", "show"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free lines among the sheets, in tables and Markdown only."""
+
+    lines: Iterable[str]
+
+
+Block = Sheet | Text
+
+
+@dataclass(frozen=True)
+class Style:
+    """The form to show, and for whom."""
+
+    format: Format
+    is_terminal: bool = False
+    has_colour: bool = False
+    raw: bool = False
+
+
+def format_of(path: Path) -> Format:
+    """Return the format a file's suffix asks for."""
+    suffix = path.suffix.lower().removeprefix(".")
+    named = {"txt": "table", "ndjson": "jsonl"}.get(suffix, suffix)
+    try:
+        return Format(named)
+    except ValueError:
+        raise UsageError(
+            f"The name {path.name} does not say in which format to write.",
+            code="format_unknown",
+            hint=f"Add --format, one of {', '.join(Format)}.",
+        ) from None
+
+
+def show(document: Any, blocks: Sequence[Block], style: Style, output: Path | None) -> None:
+    """Write the outcome to stdout or, whole or not at all, to a file."""
+    if style.format in {Format.parquet, Format.xlsx} and style.is_terminal:
+        raise UsageError(
+            f"A terminal cannot show {style.format}.", code="binary", hint="Add -o FILE."
+        )
+    with replacing(output) if output else _stdout() as out:
+        _WRITERS[style.format](document, blocks or (_fields(document),), style, out)
+
+
+@contextmanager
+def _stdout() -> Iterator[BinaryIO]:
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+def _fields(document: Any) -> Sheet:
+    """Make a sheet of a document that came without one."""
+    if isinstance(document, Mapping):
+        rows = [{"field": name, "value": value} for name, value in _flat(document)]
+        return Sheet("result", (Column("field"), Column("value")), rows)
+    rows = list(document)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Sheet("result", tuple(Column(name) for name in names), rows)
+
+
+def _flat(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _sheets(blocks: Sequence[Block]) -> list[Sheet]:
+    return [block for block in blocks if isinstance(block, Sheet)]
+
+
+@contextmanager
+def _text(out: BinaryIO) -> Iterator[io.TextIOWrapper]:
+    """Write UTF-8 with plain line ends, whatever the locale; a lone surrogate shows as an escape."""
+    text = io.TextIOWrapper(out, "utf-8", errors="backslashreplace", newline="")
+    try:
+        yield text
+        text.flush()
+    finally:
+        with suppress(OSError, ValueError):
+            text.detach()
+
+
+def _json(document: Any, _blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:
+    with _text(out) as text:
+        text.writelines(json_text.pieces(document, indent=2))
+        text.write("\n")
+
+
+def _jsonl(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:
+    with _text(out) as text:
+        text.writelines(f"{json_text.dumps(row)}\n" for row in _sheets(blocks)[0].records())
+
+
+def _csv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
+    sheet = _sheets(blocks)[0]
+    with _text(out) as text:
+        csv.writer(text, lineterminator="\n").writerows(_lines(sheet, guarded=not style.raw))
+
+
+def _tsv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
+    sheet = _sheets(blocks)[0]
+    with _text(out) as text:
+        for cells in _lines(sheet, guarded=not style.raw):
+            text.write("\t".join(_tsv_cell(cell) for cell in cells) + "\n")
+
+
+def _tsv_cell(cell: str) -> str:
+    return controls_visible(cell.replace("\\", "\\\\"))
+
+
+def _lines(sheet: Sheet, *, guarded: bool) -> Iterator[list[str]]:
+    """Yield the header's cells, then each row's."""
+    yield [column.name for column in sheet.columns]
+    for row in sheet.rows:
+        yield [column.cell(row, guarded=guarded) for column in sheet.columns]
+
+
+def _parquet(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:
+    write_parquet(_sheets(blocks)[0], out)
+
+
+def _xlsx(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
+    write_xlsx(_sheets(blocks), out, guarded=not style.raw)
+
+
+def _md(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:
+    from cardoffers_cli.cli.layout import markdown_lines  # noqa: PLC0415
+
+    with _text(out) as text:
+        text.writelines(f"{line}\n" for line in markdown_lines(blocks))
+
+
+def _table(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
+    from cardoffers_cli.cli.layout import print_blocks  # noqa: PLC0415  rich is heavy
+
+    with _text(out) as text:
+        print_blocks(blocks, style, text)
+
+
+_WRITERS: Mapping[Format, Callable[[Any, Sequence[Block], Style, BinaryIO], None]] = {
+    Format.table: _table,
+    Format.tsv: _tsv,
+    Format.csv: _csv,
+    Format.json: _json,
+    Format.jsonl: _jsonl,
+    Format.md: _md,
+    Format.parquet: _parquet,
+    Format.xlsx: _xlsx,
+}

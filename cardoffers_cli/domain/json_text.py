@@ -1,0 +1,102 @@
+"""JSON as the product writes it: exact decimals, UTC moments, nothing a strict reader refuses.
+
+A `Decimal` becomes a number token with its own digits and never passes through a float, which the
+standard encoder cannot do. Iterators are written as arrays while they run, so that a report of any
+length needs no memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import chain
+from json.encoder import encode_basestring
+from typing import Any
+from uuid import UUID
+
+from cardoffers_cli.domain.moments import format_moment
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """Write a value as JSON; raise `TypeError` or `ValueError` for what JSON cannot say exactly."""
+    return "".join(pieces(value, indent=indent))
+
+
+def pieces(value: Any, *, indent: int | None = None) -> Iterator[str]:
+    """Write a value as JSON piece by piece, taking iterators as they come."""
+    return _pieces(value, indent, 0)
+
+
+def _pieces(value: Any, indent: int | None, depth: int) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        members = (
+            chain((f"{_text(str(key))}: ",), _pieces(member, indent, depth + 1))
+            for key, member in value.items()
+        )
+        yield from _enclosed("{}", members, indent, depth)
+    elif isinstance(value, (list, tuple, Iterator)):
+        items = (_pieces(item, indent, depth + 1) for item in value)
+        yield from _enclosed("[]", items, indent, depth)
+    else:
+        yield _scalar(value)
+
+
+def _enclosed(
+    brackets: str, members: Iterable[Iterable[str]], indent: int | None, depth: int
+) -> Iterator[str]:
+    opening, closing = brackets
+    between = ", " if indent is None else ",\n" + " " * (indent * (depth + 1))
+    lead = opening + between[1:].removeprefix(" " if indent is None else "")
+    empty = True
+    for member in members:
+        yield lead if empty else between
+        empty = False
+        yield from member
+    if empty:
+        yield brackets
+    else:
+        yield closing if indent is None else f"\n{' ' * (indent * depth)}{closing}"
+
+
+def _scalar(value: Any) -> str:
+    for kind in type(value).__mro__:
+        if (write := _SCALARS.get(kind)) is not None:
+            return write(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _text(value: str) -> str:
+    return encode_basestring(value)
+
+
+def _decimal(value: Decimal) -> str:
+    if not value.is_finite():
+        raise ValueError("a number in JSON is finite")
+    return format(value, "f")
+
+
+def _float(value: float) -> str:
+    if not math.isfinite(value):
+        raise ValueError("a number in JSON is finite")
+    return repr(value)
+
+
+def _moment(value: datetime) -> str:
+    if value.tzinfo is not None:
+        raise ValueError("a moment is a naive datetime in UTC")
+    return _text(format_moment(value))
+
+
+_SCALARS: Mapping[type, Callable[[Any], str]] = {
+    type(None): lambda _: "null",
+    bool: lambda value: "true" if value else "false",
+    int: int.__repr__,
+    str: _text,
+    Decimal: _decimal,
+    float: _float,
+    datetime: _moment,
+    date: lambda value: _text(value.isoformat()),
+    UUID: lambda value: _text(str(value)),
+}

@@ -1,0 +1,37 @@
+"""Text that shows what it holds: control, bidi and zero-width characters as escapes.
+
+A terminal obeys such characters, and a reader does not see them; `\\x1b` and `\\u202e` are seen.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CONTROLS = "\x00-\x1f\x7f-\x9f"
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+_SURROGATES = "\ud800-\udfff"
+_HIDDEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}]")
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """Escape every character that acts or hides, except those to keep."""
+    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+
+
+def controls_visible(text: str) -> str:
+    """Escape control characters only, so that a line stays one line and a field one field."""
+    return _CONTROL.sub(lambda found: _escape(found[0]), text)
+
+
+def _escape(character: str) -> str:
+    point = ord(character)
+    if character in _NAMED:
+        return _NAMED[character]
+    if point <= 0xFF:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"

@@ -1,0 +1,98 @@
+"""What a command shows, as columns and rows, and the one text of every cell.
+
+A cell reads the same in every format: money with its currency's decimals, moments in ISO 8601 with
+milliseconds and `Z`, flags as `true` and `false`, null as nothing at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import reduce
+from typing import Any, Literal
+
+from cardoffers_cli.domain import json_text
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.money import MINOR_UNITS, quantize
+
+Kind = Literal["text", "integer", "money", "moment", "flag", "number"]
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: `name` finds the value in the row, and `offer.title` looks inside `offer`.
+
+    A column of kind `money` finds its currency in the row under `currency_from`.
+    """
+
+    name: str
+    title: str | None = None
+    kind: Kind = "text"
+    currency_from: str = "currency"
+
+    def value(self, row: Row) -> Any:
+        """Return the column's value in a row, money with its currency's decimals."""
+        value = _find(row, self.name)
+        if self.kind == "money" and isinstance(value, Decimal):
+            currency = _find(row, self.currency_from)
+            return quantize(value, currency) if currency in MINOR_UNITS else value
+        return value
+
+    def cell(self, row: Row, *, guarded: bool = False) -> str:
+        """Return the text of the column's cell, text guarded against formulas when asked to."""
+        value = self.value(row)
+        text = cell_text(value)
+        return guard(text) if guarded and isinstance(value, str) else text
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A named table; the rows may come from a generator and are then read once."""
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: Iterable[Row]
+    title: str | None = None
+
+    def records(self) -> Iterator[Row]:
+        """Yield each row whole, for JSON, its money with its currency's decimals."""
+        money = [column for column in self.columns if column.kind == "money"]
+        for row in self.rows:
+            yield {**row, **{column.name: column.value(row) for column in money}}
+
+
+def cell_text(value: Any) -> str:
+    """Return the text of one value, the same in every format."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return str(value)
+        case bool():
+            return "true" if value else "false"
+        case Decimal():
+            return format(value, "f")
+        case datetime():
+            return format_moment(value)
+        case Mapping() | list() | tuple():
+            return json_text.dumps(value)
+        case _:
+            return str(value)
+
+
+def guard(text: str) -> str:
+    """Keep a spreadsheet from reading text as a formula (decisions, Privacy)."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _find(row: Row, name: str) -> Any:
+    if name in row:
+        return row[name]
+    return reduce(
+        lambda inside, part: inside.get(part) if isinstance(inside, Mapping) else None,
+        name.split("."),
+        row,
+    )

@@ -1,0 +1,113 @@
+"""The settings: flag, environment, file, default, in that order.
+
+One name per setting: `memory_limit` in the TOML file is `CARDOFFERS_MEMORY_LIMIT` in the
+environment, which is passed in and never read here. A relative path in the file is meant from the
+file's own folder. To add a setting, add a field; `cli/topics/environment.md` lists them for users.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cardoffers_cli.domain.errors import ConfigurationError
+
+_PREFIX = "CARDOFFERS_"
+_PATHS = ("store", "temp_directory")
+
+
+class Settings(BaseModel):
+    """What can be set, with its default; each description says what to write."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    store: Path = Field(Path("cardoffers.duckdb"), description="the path of the store")
+    lock_wait_s: int = Field(
+        60, ge=0, description="seconds to wait for a busy store, a whole number from 0"
+    )
+    memory_limit: str = Field(
+        "1GiB",
+        pattern=r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$",
+        description="a size such as 512MiB or 2GiB",
+    )
+    threads: int = Field(0, ge=0, description="a whole number; 0 means all cores")
+    temp_directory: Path | None = Field(
+        None, description="a folder for what does not fit into memory; unset: beside the store"
+    )
+    allow_insecure_webhooks: bool = Field(
+        False, description="true or false; true is for development only"
+    )
+
+
+def read_settings(
+    flags: Mapping[str, Any], environment: Mapping[str, str], config: Path | None = None
+) -> Settings:
+    """Gather the settings; flags that are None were not given.
+
+    `config` is the file of the flag `--config`, else CARDOFFERS_CONFIG names one, else there is
+    none. Raises `ConfigurationError`, which names the setting, where it stands and what to write.
+    """
+    named = config or (Path(text) if (text := environment.get(f"{_PREFIX}CONFIG")) else None)
+    from_file = _read_file(named) if named else {}
+    from_environment = {
+        name: text
+        for name in Settings.model_fields
+        if (text := environment.get(_variable(name), "")) != ""
+    }
+    given = {name: value for name, value in flags.items() if value is not None}
+    try:
+        return Settings.model_validate({**from_file, **from_environment, **given})
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        raise _wrong(name, _place(name, given, from_environment, named)) from None
+
+
+def _variable(name: str) -> str:
+    return _PREFIX + name.upper()
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"The configuration {path} cannot be read: {error.strerror}.",
+            code="configuration_unreadable",
+            hint="Name another file with --config, or unset CARDOFFERS_CONFIG.",
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"The configuration {path} is not TOML: {error}.",
+            code="configuration_syntax",
+            hint='Write one setting a line, for example: memory_limit = "2GiB"',
+        ) from None
+    inside = {name: path.parent / values[name] for name in _PATHS if isinstance(values.get(name), str)}
+    return {**values, **inside}
+
+
+def _place(
+    name: str, flags: Mapping[str, Any], environment: Mapping[str, Any], config: Path | None
+) -> str:
+    if name in flags:
+        return "on the command line"
+    return f"in {_variable(name)}" if name in environment else f"in {config}"
+
+
+def _wrong(name: str, place: str) -> ConfigurationError:
+    if name not in Settings.model_fields:
+        return ConfigurationError(
+            f"There is no setting {name!r} (it stands {place}).",
+            code="setting_unknown",
+            hint=f"The settings are: {', '.join(Settings.model_fields)}.",
+            setting=name,
+        )
+    return ConfigurationError(
+        f"The setting {name} {place} is not valid.",
+        code="setting_invalid",
+        hint=f"Write {Settings.model_fields[name].description}.",
+        setting=name,
+    )
