@@ -1,0 +1,224 @@
+"""Read delimited lines into columns: one physical line is one record.
+
+Two roads to the same result. A block whose lines all split plainly goes to polars in one call; a
+block with quotes, faults or blank lines is sorted line by line, and only the lines that need it are
+split in Python. A quote therefore never reaches over its line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.domain.findings import Finding, make_finding
+from cardoffers_cli.files.lines import MAX_LINE_BYTES, has_long_line, is_blank, split_lines
+from cardoffers_cli.files.sources import BOM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_QUOTE = '"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How a delimited file is laid out: its column names, in order, and its delimiter."""
+
+    names: tuple[str, ...]
+    delimiter: str = ","
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Records of one stretch of a file: those with columns, and what is wrong with the others.
+
+    `frame` has `line` (u64) and one String column per known name, empty as null, in line order.
+    `findings` has one entry per record without columns.
+    """
+
+    frame: pl.DataFrame
+    findings: list[Finding] = field(default_factory=list)
+    lines: int
+    blank_lines: int = 0
+
+
+class LineFault(ValueError):
+    """A line that cannot be split; carries the code of its finding."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def read_page(text: bytes, layout: Layout, *, first_line: int) -> Page:
+    """Read whole, LF-ended lines of which the first has the number `first_line`."""
+    frame = _all_plain(text, layout)
+    if frame is None:
+        return _line_by_line(text, layout, first_line)
+    numbers = pl.int_range(first_line, first_line + frame.height, dtype=pl.UInt64, eager=True)
+    return Page(frame=frame.insert_column(0, numbers.alias("line")), lines=frame.height)
+
+
+def split_fields(line: str, delimiter: str) -> list[str]:
+    """Split one line into its fields; raise `LineFault` for quotes out of place.
+
+    A field that starts with a quote ends at the next single quote; two quotes inside stand for one.
+    """
+    if _QUOTE not in line:
+        return line.split(delimiter)
+    fields, at = [], 0
+    while True:
+        value, at = (
+            _quoted(line, at + 1) if line.startswith(_QUOTE, at) else _bare(line, at, delimiter)
+        )
+        fields.append(value)
+        if at == len(line):
+            return fields
+        if line[at] != delimiter:
+            raise LineFault("stray_quote", "text follows a closing quote")
+        at += 1
+
+
+def _quoted(line: str, at: int) -> tuple[str, int]:
+    parts = []
+    while True:
+        end = line.find(_QUOTE, at)
+        if end < 0:
+            raise LineFault("unclosed_quote", "a quoted field is not closed on its line")
+        parts.append(line[at:end])
+        at = end + 1
+        if not line.startswith(_QUOTE, at):
+            return _QUOTE.join(parts), at
+        at += 1
+
+
+def _bare(line: str, at: int, delimiter: str) -> tuple[str, int]:
+    end = line.find(delimiter, at)
+    end = len(line) if end < 0 else end
+    if _QUOTE in line[at:end]:
+        raise LineFault("stray_quote", "a quote stands inside a field that is not quoted")
+    return line[at:end], end
+
+
+def _all_plain(text: bytes, layout: Layout) -> pl.DataFrame | None:
+    """Read the text in one call if every line of it is a record that needs no second look.
+
+    polars raises for lines with too many fields and for bad UTF-8; lines with too few fields, or
+    blank ones, come back with a null at the end, and then the delimiters are counted.
+    """
+    width = len(layout.names)
+    if width == 1 or b'"' in text or text.startswith((b"\n", BOM)) or has_long_line(text):
+        return None
+    try:
+        frame = _plain_frame(text, layout)
+    except pl.exceptions.PolarsError:
+        return None
+    if frame[layout.names[-1]].null_count() and (
+        layout.delimiter.isspace()
+        or text.count(layout.delimiter.encode()) != frame.height * (width - 1)
+    ):
+        return None
+    return frame
+
+
+def _plain_frame(text: bytes, layout: Layout) -> pl.DataFrame:
+    return pl.read_csv(
+        text,
+        has_header=False,
+        separator=layout.delimiter,
+        quote_char=None,
+        infer_schema=False,
+        schema=dict.fromkeys(layout.names, pl.String),
+    )
+
+
+def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
+    lines = split_lines(text)
+    plain, odd = _sorted_out(lines, layout, is_utf8=_is_utf8(text))
+    rows: list[tuple[int, list[str]]] = []
+    findings, blank_lines = [], 0
+    for index in odd:
+        if is_blank(lines[index]):
+            blank_lines += 1
+            continue
+        try:
+            rows.append((first_line + index, _fields_of(lines[index], layout)))
+        except LineFault as fault:
+            findings.append(make_finding(fault.code, fault.message, line=first_line + index))
+    frame = pl.concat(
+        [
+            _numbered(
+                [first_line + index for index in plain], [lines[index] for index in plain], layout
+            ),
+            _frame_of(rows, layout),
+        ]
+    ).sort("line")
+    return Page(frame=frame, findings=findings, lines=len(lines), blank_lines=blank_lines)
+
+
+def _sorted_out(
+    lines: list[bytes], layout: Layout, *, is_utf8: bool
+) -> tuple[list[int], list[int]]:
+    """Tell the indexes of the lines polars may split from those that need a closer look."""
+    delimiter, count = layout.delimiter.encode(), len(layout.names) - 1
+    plain, odd = [], []
+    for index, line in enumerate(lines):
+        if (
+            b'"' in line
+            or line.count(delimiter) != count
+            or len(line) > MAX_LINE_BYTES
+            or not (is_utf8 or line.isascii())
+            or line.startswith((BOM, b" ", b"\t"))
+            or not count
+        ):
+            odd.append(index)
+        else:
+            plain.append(index)
+    return plain, odd
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _fields_of(line: bytes, layout: Layout) -> list[str]:
+    if len(line) > MAX_LINE_BYTES:
+        raise LineFault("line_too_long", "the line is longer than 64 KiB")
+    try:
+        fields = split_fields(line.decode(), layout.delimiter)
+    except UnicodeDecodeError as error:
+        raise LineFault("encoding", f"byte {error.start} of the line is not UTF-8") from None
+    if len(fields) != len(layout.names):
+        raise LineFault(
+            "field_count", f"the line has {len(fields)} fields, the header {len(layout.names)}"
+        )
+    return fields
+
+
+def _numbered(numbers: list[int], lines: list[bytes], layout: Layout) -> pl.DataFrame:
+    if not lines:
+        return _frame_of([], layout)
+    frame = _plain_frame(b"\n".join(lines), layout)
+    return frame.insert_column(0, pl.Series("line", numbers, dtype=pl.UInt64))
+
+
+def _frame_of(rows: list[tuple[int, list[str]]], layout: Layout) -> pl.DataFrame:
+    columns: Sequence[Sequence[str]] = [*zip(*(fields for _, fields in rows), strict=True)] or [
+        () for _ in layout.names
+    ]
+    return pl.DataFrame(
+        [
+            pl.Series("line", [line for line, _ in rows], dtype=pl.UInt64),
+            *(
+                pl.Series(name, [value or None for value in values], dtype=pl.String)
+                for name, values in zip(layout.names, columns, strict=True)
+            ),
+        ]
+    )

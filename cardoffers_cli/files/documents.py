@@ -1,0 +1,218 @@
+"""Read JSON: whole documents and JSON Lines, with exact numbers and no field given twice.
+
+Numbers keep their text (`LosslessFloat`), NaN and infinities are not JSON, nesting deeper than 200
+is refused, and a message gives a position, never the text found there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import jiter
+from jiter import LosslessFloat
+
+from cardoffers_cli.domain.findings import Finding, make_finding
+from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank, split_lines
+from cardoffers_cli.files.sources import unusable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_POSITION = re.compile(r"line (\d+) column (\d+)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objects:
+    """JSON objects of one stretch of a file with their lines or indexes, and what was not one."""
+
+    positions: list[int]
+    values: list[dict[str, Any]]
+    findings: list[Finding] = field(default_factory=list)
+    lines: int = 0
+    blank_lines: int = 0
+
+
+class JsonFault(ValueError):
+    """JSON that does not parse: `code` is `json_invalid` or `duplicate_key`."""
+
+    def __init__(self, error: ValueError) -> None:
+        said = str(error)
+        found = _POSITION.search(said)
+        self.code = "duplicate_key" if said.startswith("Detected duplicate key") else "json_invalid"
+        self.line, self.column = map(int, found.groups()) if found else (1, 1)
+        super().__init__(self.code)
+
+
+def parse(text: bytes, *, unique_keys: bool = True) -> Any:
+    """Parse one JSON text; raise `JsonFault`."""
+    try:
+        return jiter.from_json(
+            text,
+            float_mode="lossless-float",
+            catch_duplicate_keys=unique_keys,
+            allow_inf_nan=False,
+        )
+    except ValueError as error:
+        raise JsonFault(error) from None
+
+
+def kind_of(head: bytes, list_key: str | None) -> str:
+    """Tell by the first bytes of a file whether it is `csv`, `json` or `jsonl`.
+
+    An object that is complete on the first line, and is not the one that holds the list, makes
+    JSON Lines; so does a first line that ends its object badly when the next one starts another.
+    """
+    start = head.lstrip()
+    if not start.startswith((b"{", b"[")):
+        return "json" if _is_scalar(start) else "csv"
+    if start.startswith(b"["):
+        return "json"
+    first, *others = [line.strip() for line in start.splitlines() if not is_blank(line)]
+    try:
+        value = parse(first, unique_keys=False)
+    except JsonFault:
+        return "jsonl" if first.endswith(b"}") and others and others[0][:1] == b"{" else "json"
+    return "json" if list_key and isinstance(value.get(list_key), list) else "jsonl"
+
+
+def _is_scalar(start: bytes) -> bool:
+    try:
+        parse(start)
+    except JsonFault:
+        return False
+    return True
+
+
+def read_document(text: bytes, list_key: str | None) -> Objects:
+    """Read a document that is an array of objects, or an object with such an array.
+
+    Positions are the items' indexes from 0. Raises `FileUnusable` with `json_syntax`, `json_root`.
+    """
+    try:
+        items = _items(parse(text), list_key)
+        twice: set[int] = set()
+    except JsonFault as fault:
+        if fault.code != "duplicate_key":
+            raise _syntax_error(fault) from None
+        items, twice = _items_with_duplicates(text, list_key)
+    return _objects(items, twice)
+
+
+def read_json_lines(text: bytes, *, first_line: int) -> Objects:
+    """Read whole, LF-ended lines with one object each; positions are line numbers."""
+    positions, values, findings, blank_lines = [], [], [], 0
+    lines = split_lines(text)
+    for number, line in enumerate(lines, start=first_line):
+        if is_blank(line):
+            blank_lines += 1
+            continue
+        value = _object_or_finding(line, number)
+        if isinstance(value, Finding):
+            findings.append(value)
+        else:
+            positions.append(number)
+            values.append(value)
+    return Objects(
+        positions=positions,
+        values=values,
+        findings=findings,
+        lines=len(lines),
+        blank_lines=blank_lines,
+    )
+
+
+def _object_or_finding(line: bytes, number: int) -> dict[str, Any] | Finding:
+    if len(line) > MAX_LINE_BYTES:
+        return make_finding("line_too_long", "the line is longer than 64 KiB", line=number)
+    try:
+        value = parse(line)
+    except JsonFault as fault:
+        return _line_finding(fault, line, number)
+    return value if isinstance(value, dict) else _not_an_object(number)
+
+
+def _line_finding(fault: JsonFault, line: bytes, number: int) -> Finding:
+    if fault.code == "duplicate_key":
+        return make_finding("duplicate_key", "the object names a field twice", line=number)
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return make_finding("encoding", f"byte {error.start} of the line is not UTF-8", line=number)
+    return make_finding(
+        "json_invalid", f"the line is not JSON (column {fault.column})", line=number
+    )
+
+
+def _not_an_object(position: int) -> Finding:
+    return make_finding("not_an_object", "the item is not a JSON object", line=position)
+
+
+def _items(root: Any, list_key: str | None) -> list[Any]:
+    if isinstance(root, dict) and list_key:
+        root = root.get(list_key)
+    if not isinstance(root, list):
+        wanted = f", nor an object with {list_key}" if list_key else ""
+        raise unusable("json_root", f"The JSON is not an array{wanted}, nor JSON Lines.")
+    return root
+
+
+def _syntax_error(fault: JsonFault) -> Exception:
+    return unusable(
+        "json_syntax",
+        f"The JSON does not parse at line {fault.line}, column {fault.column}.",
+        line=fault.line,
+    )
+
+
+class _Repeated(dict[str, Any]):
+    """An object that names a field twice."""
+
+
+def _items_with_duplicates(text: bytes, list_key: str | None) -> tuple[list[Any], set[int]]:
+    """Read a document again, slowly, to find which of its items name a field twice."""
+    try:
+        parse(text, unique_keys=False)  # nothing else is wrong with it, or this raises
+    except JsonFault as fault:
+        raise _syntax_error(fault) from None
+    root = json.loads(
+        text,
+        parse_float=lambda token: LosslessFloat(token.encode()),
+        object_pairs_hook=_object_of,
+    )
+    if isinstance(root, _Repeated):
+        raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
+    items = _items(root, list_key)
+    return items, {index for index, item in enumerate(items) if _has_repeated(item)}
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    return values if len(values) == len(pairs) else _Repeated(values)
+
+
+def _has_repeated(value: Any) -> bool:
+    return isinstance(value, _Repeated) or any(map(_has_repeated, _children(value)))
+
+
+def _children(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        return iter(value.values())
+    return iter(value if isinstance(value, list) else ())
+
+
+def _objects(items: list[Any], twice: set[int]) -> Objects:
+    positions, values, findings = [], [], []
+    for index, item in enumerate(items):
+        if index in twice:
+            findings.append(
+                make_finding("duplicate_key", "the object names a field twice", line=index)
+            )
+        elif isinstance(item, dict):
+            positions.append(index)
+            values.append(item)
+        else:
+            findings.append(_not_an_object(index))
+    return Objects(positions=positions, values=values, findings=findings, lines=len(items))

@@ -1,0 +1,79 @@
+"""Cut blocks of bytes into physical lines: LF, CRLF and CR all end a line, mixed too.
+
+Line numbers in reports are those of an editor, so nothing here looks at quotes. Memory stays flat:
+of a line over the limit only as much is kept as shows that it is too long.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_LINE_BYTES = 64 << 10
+
+
+def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut blocks anew so that each holds whole lines; the last may lack its line end.
+
+    A line over `MAX_LINE_BYTES` may come without its middle, but never shorter than the limit.
+    """
+    rest = b""
+    for block in blocks:
+        end = _last_end(block)
+        if end:
+            yield b"".join((rest, memoryview(block)[:end]))
+            rest = block[end:]
+            continue
+        text = rest + block
+        end = _last_end(text)
+        if end:
+            yield text[:end]
+        rest = _shortened(text[end:])
+    if rest:
+        yield rest
+
+
+def _last_end(text: bytes) -> int:
+    """Return where the last complete line stops; a CR at the very end may still get its LF."""
+    return max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
+
+
+def _shortened(rest: bytes) -> bytes:
+    if len(rest) <= MAX_LINE_BYTES + 2:
+        return rest
+    return rest[: MAX_LINE_BYTES + 1] + rest[-1:]
+
+
+def with_lf(text: bytes) -> bytes:
+    """Turn every line end into one LF."""
+    if b"\r" not in text:
+        return text
+    if text.count(b"\r") == text.count(b"\r\n"):
+        return text.translate(None, b"\r")
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def split_lines(text: bytes) -> list[bytes]:
+    """Split text whose lines end in LF; the last line may lack it."""
+    lines = text.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def is_blank(line: bytes) -> bool:
+    """Say whether a line holds only spaces and tabs."""
+    return not line.strip(b" \t\r\n")
+
+
+def has_long_line(text: bytes) -> bool:
+    """Say whether a line of LF-ended text is over the limit; looks at a few bytes of it only."""
+    start = 0
+    while len(text) - start > MAX_LINE_BYTES:
+        end = text.rfind(b"\n", start, start + MAX_LINE_BYTES + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False

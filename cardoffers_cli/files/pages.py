@@ -1,0 +1,104 @@
+"""Read any record file as pages: what CSV, JSON and JSON Lines have in common.
+
+The one place that knows the order of reading: open, look at the first bytes, decide the kind, then
+read stretch by stretch with exact line numbers. `tables.py` and `transactions.py` build on it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.files.delimited import Layout, Page, read_page
+from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
+from cardoffers_cli.files.headers import Names, read_header
+from cardoffers_cli.files.lines import is_blank, whole_lines, with_lf
+from cardoffers_cli.files.sources import Source, unusable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.domain.findings import Finding
+
+
+_BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
+
+
+class RecordFile:
+    """A file of records, read once from its beginning to its end.
+
+    `kind` is `csv`, `json` or `jsonl`; `position` is what its records are numbered by. The counts
+    and `header_findings` are complete when the pages are exhausted; `header` is the CSV header's
+    line.
+    """
+
+    def __init__(
+        self, source: Source, names: Names, *, list_key: str | None = None, delimiter: str = ","
+    ) -> None:
+        self.source = source
+        self.kind = kind_of(source.head(), list_key)
+        self.position = "index" if self.kind == "json" else "line"
+        self.header = 0
+        self.header_findings: list[Finding] = []
+        self.received = 0
+        self.blank_lines = 0
+        self._names = names
+        self._list_key = list_key
+        self._delimiter = delimiter
+
+    def csv_pages(self) -> Iterator[Page]:
+        """Read a CSV file: the header, then pages whose frames have the header's columns."""
+        layout: Layout | None = None
+        line = 1
+        for text in self._texts():
+            records = text
+            if layout is None:
+                header, records, blank_lines = _first_filled(text)
+                self.blank_lines += blank_lines
+                line += blank_lines
+                if is_blank(header):
+                    continue
+                layout = self._read_header(header, line)
+                line += 1
+            page = read_page(records, layout, first_line=line)
+            line += page.lines
+            self._count(page)
+            yield page
+        if layout is None:
+            raise unusable("file_empty", "The file has no content.")
+
+    def object_pages(self) -> Iterator[Objects]:
+        """Read a JSON document in one page, or JSON Lines page by page."""
+        if self.kind == "json":
+            page = read_document(b"".join(self.source.blocks()), self._list_key)
+            self._count(page)
+            yield page
+            return
+        line = 1
+        for text in self._texts():
+            page = read_json_lines(text, first_line=line)
+            line += page.lines
+            self._count(page)
+            yield page
+
+    def _texts(self) -> Iterator[bytes]:
+        return map(with_lf, whole_lines(self.source.blocks()))
+
+    def _read_header(self, header: bytes, line: int) -> Layout:
+        layout, self.header_findings = read_header(
+            header, self._names, delimiter=self._delimiter, number=line
+        )
+        self.header = line
+        return layout
+
+    def _count(self, page: Page | Objects) -> None:
+        self.received += page.lines - page.blank_lines
+        self.blank_lines += page.blank_lines
+
+
+def _first_filled(text: bytes) -> tuple[bytes, bytes, int]:
+    """Take the first line that is not blank: the line, what follows it, how many were skipped."""
+    match = _BLANK_LINES.match(text)
+    start = match.end() if match else 0
+    line, _, records = text[start:].partition(b"\n")
+    return line, records, text.count(b"\n", 0, start) + (1 if line and is_blank(line) else 0)

@@ -1,0 +1,176 @@
+"""Open an input: a path, a gzip file or `-` for standard input, as blocks of plain bytes.
+
+Everything about the bytes before they mean anything: decompression with its checks, size and
+SHA-256 of the decompressed bytes, and the refusal of what is not text. An input that cannot be read
+twice (a pipe) is first copied to an unnamed temporary file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar, cast
+
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.findings import FILE_CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+Item = TypeVar("Item")
+
+BLOCK_BYTES = 8 << 20
+HEAD_BYTES = 256 << 10
+BOM = b"\xef\xbb\xbf"
+
+_GZIP = b"\x1f\x8b"
+_BINARY = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx)",
+    b"PK\x05\x06": "an empty zip archive",
+    b"\x28\xb5\x2f\xfd": "a zstd archive",
+    b"\xfd7zXZ\x00": "an xz archive",
+    b"BZh": "a bzip2 archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
+    b"%PDF-": "a PDF document",
+    b"PAR1": "a Parquet file",
+    _GZIP: "compressed twice",
+}
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+
+
+def unusable(
+    code: str, message: str, *, hint: str | None = None, line: int | None = None
+) -> FileUnusable:
+    """Make the error of a file that cannot be read at all; the hint is the code's own if none."""
+    return FileUnusable(message, code=code, hint=hint or FILE_CODES[code].fix, line=line)
+
+
+class Source:
+    """An open input that can be read from its beginning more than once.
+
+    `sha256` and `size_bytes` are those of the decompressed bytes, known once `blocks()` has been
+    read to its end. `size_hint` is the size as stored, and `bytes_read` how far into it reading is.
+    """
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        self.name = name
+        self.size_hint = os.fstat(file.fileno()).st_size
+        self.bytes_read = 0
+        self.sha256 = ""
+        self.size_bytes = 0
+        self._file = file
+        self._compressed = file.read(2) == _GZIP
+
+    def head(self) -> bytes:
+        """Return the first bytes without a byte order mark; refuse what is not text."""
+        with _damage_named(), self._open() as stream:
+            head = stream.read(HEAD_BYTES)
+        _refuse_binary(head)
+        return head.removeprefix(BOM)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Read all of it in blocks, the byte order mark left out; one block is read ahead.
+
+        Raises `FileUnusable` (`file_corrupt`) where a compressed file is damaged: only a reading
+        that came to its end is to be trusted.
+        """
+        return ahead(self._blocks())
+
+    def _blocks(self) -> Iterator[bytes]:
+        digest, size = hashlib.sha256(), 0
+        with _damage_named(), self._open() as stream:
+            while block := stream.read(BLOCK_BYTES):
+                digest.update(block)
+                self.bytes_read = self._file.tell()
+                yield block.removeprefix(BOM) if size == 0 else block
+                size += len(block)
+        self.sha256, self.size_bytes = digest.hexdigest(), size
+
+    @contextmanager
+    def _open(self) -> Iterator[BinaryIO]:
+        self._file.seek(0)
+        if self._compressed:
+            with gzip.GzipFile(fileobj=self._file, mode="rb") as stream:
+                yield cast("BinaryIO", stream)
+        else:
+            yield self._file
+
+    def close(self) -> None:
+        """Close the input."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_source(source: str) -> Source:
+    """Open a path, or standard input for `-`; raise `FileUnusable` if that is not possible."""
+    if source == "-":
+        return Source("-", _spooled(sys.stdin.buffer))
+    try:
+        file = Path(source).open("rb")  # noqa: SIM115 - the Source closes it
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            with file:
+                return Source(source, _spooled(file))
+    except FileNotFoundError:
+        raise unusable("file_missing", f"There is no file {source}.") from None
+    except OSError as error:
+        raise unusable("file_unreadable", f"{source}: {error.strerror}.") from None
+    return Source(source, file)
+
+
+def _spooled(stream: BinaryIO) -> BinaryIO:
+    spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the Source closes it
+    shutil.copyfileobj(stream, spool, BLOCK_BYTES)
+    spool.seek(0)
+    return spool
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise unusable("file_corrupt", "The compressed file is damaged or cut off.") from None
+
+
+def _refuse_binary(head: bytes) -> None:
+    if head.startswith(_WIDE) or _looks_wide(head[:64]):
+        raise unusable("file_encoding", "The file is UTF-16 or UTF-32, not UTF-8.")
+    for magic, what in _BINARY.items():
+        if head.startswith(magic):
+            raise unusable("file_binary", f"The file is not text but {what}.")
+
+
+def _looks_wide(start: bytes) -> bool:
+    """Say whether every second byte is NUL, as in ASCII text stored as UTF-16 without a mark."""
+    pairs = len(start) // 2
+    return pairs > 1 and b"\0" * pairs in (start[0 : 2 * pairs : 2], start[1 : 2 * pairs : 2])
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Pass the items on while a second thread already makes the next one."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        pending = thread.submit(next, items, None)
+        while (item := pending.result()) is not None:
+            pending = thread.submit(next, items, None)
+            yield item
