@@ -1,0 +1,173 @@
+"""The product keeps to the house of `house.py`, and no check of it can sleep."""
+
+from __future__ import annotations
+
+import pytest
+
+from house import (
+    CHECKOUT,
+    CHECKS,
+    PRODUCT,
+    Check,
+    domain_touches_nothing_outside,
+    every_package_has_a_sign,
+    few_write_to_the_terminal,
+    imports_go_down,
+    module,
+    names_say_something,
+    packages_keep_to_their_rooms,
+    read_house,
+    sql_stands_in_sql_files,
+    sql_without_module,
+    time_and_chance_come_from_jobs,
+    way_to_heavy,
+)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_house_stands(check: Check) -> None:
+    complaints = [complaint for each in read_house().values() for complaint in check(each)]
+    assert not complaints, "\n".join(["", *complaints])
+
+
+# The doors open at once: nothing heavy is imported before a command runs
+
+
+def test_the_command_line_opens_at_once() -> None:
+    house = read_house()
+    doors = [each.dotted for each in house.values() if each.room in {"cli", "__main__"}]
+    ways = [" -> ".join(way) for door in doors if (way := way_to_heavy(door, house))]
+    assert not ways, "\n".join(["import these inside the command:", *ways])
+
+
+@pytest.mark.parametrize(
+    ("heavy", "door", "neighbour"),
+    [
+        (True, "import rich.table", ""),
+        (True, "try:\n    import polars\nfinally:\n    pass", ""),
+        (True, "class Screen:\n    from rich.table import Table", ""),
+        (True, "from cardoffers_cli.jobs import match", "import duckdb"),
+        (True, "from ..jobs.match import run", "import duckdb"),
+        (False, "def show():\n    import rich.table", ""),
+        (False, "if TYPE_CHECKING:\n    import polars", ""),
+        (False, "def command():\n    from cardoffers_cli.jobs import match", "import duckdb"),
+        (False, "from cardoffers_cli.jobs import match", "def run():\n    import duckdb"),
+    ],
+)
+def test_a_slow_door_is_found(heavy: bool, door: str, neighbour: str) -> None:
+    modules = [module("cli/show.py", door), module("jobs/match.py", neighbour)]
+    way = way_to_heavy("cardoffers_cli.cli.show", {each.dotted: each for each in modules})
+    assert heavy == bool(way)
+
+
+# SQL files and modules carry the same name
+
+
+def test_every_sql_file_has_its_module() -> None:
+    root = CHECKOUT / PRODUCT / "sql"
+    paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.sql"))]
+    strays = sql_without_module(paths, read_house())
+    assert not strays, f"name each after the module that runs it, <package>/<module>: {strays}"
+
+
+def test_a_stray_sql_file_is_found() -> None:
+    house = {each.dotted: each for each in [module("pipeline/match.py", "")]}
+    paths = ["audits/any.sql", "pipeline/match.sql", "pipeline/other.sql", "match.sql"]
+    assert ["pipeline/other", "match"] == sql_without_module(paths, house)
+
+
+# Every check finds what it is for, and lets the rest be
+
+BREACHES: list[tuple[Check, str, str]] = [
+    (imports_go_down, "store/store.py", "from cardoffers_cli.jobs import match"),
+    (imports_go_down, "store/store.py", "import cardoffers_cli.files.rules"),
+    (imports_go_down, "store/store.py", "from ..files import rules"),
+    (imports_go_down, "store/store.py", "def f():\n    from cardoffers_cli import engine"),
+    (imports_go_down, "cli/show.py", "from cardoffers_cli.http import app"),
+    (imports_go_down, "cli/show.py", "from cardoffers_cli.store import store"),
+    (imports_go_down, "pipeline/stage.py", "from cardoffers_cli.files import rules"),
+    (imports_go_down, "pipeline/stage.py", "from cardoffers_cli.pipeline.judge import judge"),
+    (imports_go_down, "services/offers.py", "from . import institutions"),
+    (imports_go_down, "domain/money.py", "from cardoffers_cli.settings import Settings"),
+    (imports_go_down, "store/store.py", "if TYPE_CHECKING:\n    import cardoffers_cli.files.rules"),
+    (imports_go_down, "attic/old.py", ""),
+    (packages_keep_to_their_rooms, "services/offers.py", "import polars as pl"),
+    (packages_keep_to_their_rooms, "files/rules.py", "from duckdb import connect"),
+    (packages_keep_to_their_rooms, "jobs/match.py", "def f():\n    from rich import table"),
+    (packages_keep_to_their_rooms, "wire/post.py", "import requests"),
+    (time_and_chance_come_from_jobs, "pipeline/match.py", "import datetime as d\nd.datetime.now()"),
+    (time_and_chance_come_from_jobs, "store/lock.py", "from datetime import date\ndate.today()"),
+    (time_and_chance_come_from_jobs, "domain/money.py", "from time import time\ntime()"),
+    (
+        time_and_chance_come_from_jobs,
+        "files/rules.py",
+        "from datetime import datetime as d\nd.utcnow",
+    ),
+    (time_and_chance_come_from_jobs, "services/offers.py", "from uuid import uuid4\nuuid4()"),
+    (time_and_chance_come_from_jobs, "services/keys.py", "import secrets\nsecrets.token_hex()"),
+    (time_and_chance_come_from_jobs, "wire/post.py", "import os\nos.urandom(8)"),
+    (time_and_chance_come_from_jobs, "wire/post.py", "import random\nrandom.random()"),
+    (time_and_chance_come_from_jobs, "files/sample.py", "import random\nrandom.Random()"),
+    (time_and_chance_come_from_jobs, "domain/keys.py", "import time\ntime.time()"),
+    (domain_touches_nothing_outside, "domain/money.py", "from pathlib import Path"),
+    (domain_touches_nothing_outside, "domain/money.py", "import urllib.request"),
+    (domain_touches_nothing_outside, "domain/money.py", "open('rates')"),
+    (sql_stands_in_sql_files, "store/store.py", "run('select a\\nfrom b')"),
+    (sql_stands_in_sql_files, "store/store.py", "run(f'SELECT {a} FROM b')"),
+    (sql_stands_in_sql_files, "store/store.py", "run(f'insert into {a} values (1)')"),
+    (sql_stands_in_sql_files, "store/store.py", "run('Create Temp Table a (b int)')"),
+    (sql_stands_in_sql_files, "store/store.py", "run('delete from a')"),
+    (sql_stands_in_sql_files, "store/store.py", "run('update a set b = 1')"),
+    (sql_stands_in_sql_files, "store/store.py", "run('with a as (select 1) select 2')"),
+    (sql_stands_in_sql_files, "store/store.py", "run('explain select a from b')"),
+    (every_package_has_a_sign, "store/__init__.py", ""),
+    (every_package_has_a_sign, "store/__init__.py", '"""The store."""'),
+    (every_package_has_a_sign, "store/__init__.py", '"""a\nb\nc\nImports x. Read y first.\n"""'),
+    (names_say_something, "store/utils.py", ""),
+    (names_say_something, "core/money.py", ""),
+    (few_write_to_the_terminal, "files/rules.py", "print(1)"),
+    (few_write_to_the_terminal, "cli/exits.py", "import sys\nsys.stdout.write('')"),
+    (few_write_to_the_terminal, "cli/show.py", "from sys import stderr as e\nprint(1, file=e)"),
+    (few_write_to_the_terminal, "cli/match.py", "import typer\ntyper.echo('', err=True)"),
+    (few_write_to_the_terminal, "cli/exits.py", "import typer\ntyper.echo('')"),
+    (few_write_to_the_terminal, "cli/exits.py", "from rich.console import Console\nConsole()"),
+    (few_write_to_the_terminal, "cli/desk.py", "import rich\nrich.print('')"),
+]
+
+FINE: list[tuple[Check, str, str]] = [
+    (imports_go_down, "store/store.py", "from cardoffers_cli.store.lock import Lock"),
+    (imports_go_down, "jobs/match.py", "from cardoffers_cli import __version__\nimport re"),
+    (packages_keep_to_their_rooms, "store/store.py", "import duckdb, json"),
+    (packages_keep_to_their_rooms, "pipeline/stage.py", "if TYPE_CHECKING:\n    import polars"),
+    (time_and_chance_come_from_jobs, "jobs/match.py", "import datetime\ndatetime.datetime.now()"),
+    (time_and_chance_come_from_jobs, "store/lock.py", "import time\ntime.monotonic()"),
+    (time_and_chance_come_from_jobs, "files/sample.py", "import random\nrandom.Random(7).random()"),
+    (time_and_chance_come_from_jobs, "domain/keys.py", "import secrets\nsecrets.token_hex()"),
+    (time_and_chance_come_from_jobs, "domain/ids.py", "import uuid\nuuid.uuid5(a, b)"),
+    (sql_stands_in_sql_files, "store/store.py", '"""Select a row from a table."""'),
+    (sql_stands_in_sql_files, "store/store.py", "fail('choose a line from the file')"),
+    (few_write_to_the_terminal, "cli/show.py", "import sys\nsys.stdout.write('')\nprint(1)"),
+    (few_write_to_the_terminal, "cli/desk.py", "import sys\nsys.stdout.isatty()"),
+    (few_write_to_the_terminal, "cli/exits.py", "import sys\nprint(1, file=sys.stderr)"),
+    (
+        few_write_to_the_terminal,
+        "cli/progress.py",
+        "from rich.console import Console\nConsole(stderr=True)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("check", "path", "text"), BREACHES)
+def test_a_breach_is_found(check: Check, path: str, text: str) -> None:
+    complaints = list(check(module(path, text)))
+    assert complaints
+    assert all(complaint.startswith(f"{PRODUCT}/{path}:") for complaint in complaints)
+
+
+@pytest.mark.parametrize(("check", "path", "text"), FINE)
+def test_what_is_allowed_is_left_alone(check: Check, path: str, text: str) -> None:
+    assert [] == list(check(module(path, text)))
+
+
+def test_every_check_has_a_breach() -> None:
+    assert {check.__name__ for check in CHECKS} == {check.__name__ for check, _, _ in BREACHES}
