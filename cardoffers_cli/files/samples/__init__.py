@@ -1,0 +1,13 @@
+"""Sample data: an invented bank's catalogue and transaction files, of any size, from a seed.
+
+What lives here: one module per thing made (`merchants`, `offers`, `links`, `purchases`, `dirty`),
+the numbers behind them (`chance`), the vocabulary (`words`), who takes part (`plan`) and the pen
+(`writing`).
+What it may import: `domain/`, polars and the standard library; never a clock or a store.
+Where to add: a category or a name in `words.py`; a column in the module that makes its table; a
+kind of faulty row in `dirty.py`.
+Read first: `sample.py`, which makes everything in order; then `chance.py`.
+
+Every value is a function of (seed, name of the value, number of the row) in integer arithmetic and
+the four exact float operations, so the same plan gives the same bytes on every machine.
+"""

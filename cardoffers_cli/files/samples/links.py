@@ -1,0 +1,117 @@
+"""Links: which cardholders have added which offers, and when.
+
+A cardholder adds offers of favourite merchants first, then others of the program. The first ones
+that differ are kept, so that no link occurs twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.files.samples.cardholders import FAVOURITES
+from cardoffers_cli.files.samples.chance import Chance, below, chosen, looked_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.files.samples.cardholders import Cardholders
+    from cardoffers_cli.files.samples.offers import Program
+    from cardoffers_cli.files.samples.plan import Bank, Plan
+
+COLUMNS = "institution cardholder_token card_token offer_id added_at".split()
+FAVOURITES_ADDED = 800  # in a thousand
+ADDED_AHEAD = 100
+STRIDES = (7919, 6007)
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links of one institution, made a stretch of cardholders at a time."""
+
+    chance: Chance
+    plan: Plan
+    bank: Bank
+    cardholders: Cardholders
+    program: Program
+
+    def chunks(self, size: int) -> Iterator[pl.DataFrame]:
+        """Make all links, in frames of about `size` rows with the columns of `links`."""
+        mean = max(1, self.bank.links // self.cardholders.count)
+        step = max(1, size // (2 * mean + FAVOURITES))
+        for first in range(0, self.cardholders.count, step):
+            count = min(step, self.cardholders.count - first)
+            yield self._rows(pl.select(cardholder_no=pl.int_range(first, first + count)))
+
+    def _rows(self, cardholders: pl.DataFrame) -> pl.DataFrame:
+        wanted = cardholders.select(
+            pl.col("cardholder_no").cast(pl.UInt64), wanted=self._wanted()
+        ).filter(pl.col("wanted") > 0)
+        candidates = pl.concat([self._of_favourites(wanted), self._of_program(wanted)])
+        return (
+            candidates.unique(["cardholder_no", "place"], keep="first", maintain_order=True)
+            .filter(pl.int_range(pl.len()).over("cardholder_no") < pl.col("wanted"))
+            .sort("cardholder_no", maintain_order=True)
+            .select(**self._columns())
+        )
+
+    def _wanted(self) -> pl.Expr:
+        """Share the links out, more to the busier: cardholder x of n gets 2/n * (1 - x/n)."""
+        return (self._before(1) - self._before(0)).clip(upper_bound=self.program.offers.height)
+
+    def _before(self, more: int) -> pl.Expr:
+        rest = 1.0 - (pl.col("cardholder_no") + more) / self.cardholders.count
+        return ((1.0 - rest * rest) * self.bank.links).floor().cast(pl.Int64)
+
+    def _of_favourites(self, wanted: pl.DataFrame) -> pl.DataFrame:
+        """Offer an offer of each favourite merchant that has one, if the cardholder takes to it."""
+        bits = self.chance.draw("offer", "cardholder_no", "slot")
+        taken = chosen(self.chance.draw("taken", "cardholder_no", "slot"), FAVOURITES_ADDED)
+        merchant = self.cardholders.favourite(pl.col("cardholder_no"), pl.col("slot"))
+        groups = self.program.by_merchant
+        return (
+            wanted.with_columns(slot=pl.int_ranges(0, pl.lit(FAVOURITES)))
+            .explode("slot")
+            .with_columns(merchant_no=merchant)
+            .filter(taken & (groups.size_of(pl.col("merchant_no")) > 0))
+            .select("cardholder_no", "wanted", place=groups.pick(bits, pl.col("merchant_no")))
+        )
+
+    def _of_program(self, wanted: pl.DataFrame) -> pl.DataFrame:
+        """Walk through the program from a random start; the stride visits no offer twice."""
+        size = self.program.offers.height
+        stride = next(stride for stride in STRIDES if size % stride)
+        start = below(self.chance.draw("start", "cardholder_no"), size)
+        return (
+            wanted.with_columns(pace=pl.int_ranges(0, "wanted", dtype=pl.UInt64))
+            .explode("pace")
+            .select("cardholder_no", "wanted", place=(start + pl.col("pace") * stride) % size)
+        )
+
+    def _columns(self) -> dict[str, pl.Expr]:
+        cardholder = pl.col("cardholder_no")
+        return {
+            "institution": pl.lit(self.bank.slug),
+            "cardholder_token": self.cardholders.token(cardholder),
+            "card_token": self.cardholders.card(cardholder, pl.lit(0)),
+            "offer_id": looked_up(self.program.offers["offer_id"], pl.col("place")),
+            "added_at": self._added_at(),
+        }
+
+    def _added_at(self) -> pl.Expr:
+        """Add early in the offer's window and the period; some before the offer starts."""
+        draw = self.chance.draw
+        offers = self.program.offers
+        starts = looked_up(offers["first_day"].clip(0, self.plan.days), pl.col("place"))
+        ends = looked_up(offers["last_day"].clip(0, self.plan.days), pl.col("place"))
+        ahead = chosen(draw("ahead", "cardholder_no", "place"), ADDED_AHEAD)
+        first = pl.when(ahead).then(0).otherwise(starts) * 86_400
+        length = (ends * 86_400 - first).clip(lower_bound=1)
+        early = below(draw("early", "cardholder_no", "place"), length) + 1
+        second = first + below(draw("second", "cardholder_no", "place"), early).cast(pl.Int64)
+        opening = datetime.combine(self.plan.first_day, time())
+        moment = pl.lit(opening) + pl.duration(seconds=second)
+        return moment.dt.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,174 @@
+"""Merchants: a few that everybody visits and a long tail, each with its card-acceptor ids.
+
+A merchant is known here by its rank (`merchant_no`, 0 the most visited). After the known ranks come
+those that the catalogue leaves out, so that some purchases resolve to nobody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from cardoffers_cli.files.samples.chance import (
+    Chance,
+    Weights,
+    below,
+    chosen,
+    hexadecimal,
+    looked_up,
+    padded,
+    uuid,
+    whole,
+)
+from cardoffers_cli.files.samples.words import CATEGORIES, Market
+
+FEWEST, MOST = 36, 18_000
+PURCHASES_PER_MERCHANT = 200
+UNKNOWN_PURCHASES = 80  # in a thousand
+MOST_OUTLETS = 6
+ZIPF_SCALE, ZIPF_OFFSET = 1 << 24, 4
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which rows of a table belong to each number: the first one and how many."""
+
+    first: pl.Series
+    size: pl.Series
+
+    @classmethod
+    def of(cls, sizes: pl.Series) -> Groups:
+        """Lay groups of these sizes one after the other."""
+        sizes = sizes.cast(pl.UInt64)
+        return cls(sizes.cum_sum() - sizes, sizes)
+
+    def size_of(self, number: pl.Expr) -> pl.Expr:
+        """Return how many rows belong to this number."""
+        return looked_up(self.size, number)
+
+    def pick(self, bits: pl.Expr, number: pl.Expr) -> pl.Expr:
+        """Choose a row of this number's group by 64 random bits."""
+        return looked_up(self.first, number) + below(bits, self.size_of(number))
+
+
+@dataclass(frozen=True)
+class Merchants:
+    """The merchants of one market.
+
+    `table`: one row per merchant (`merchant_no`, `category_no`, `outlets`, and for the catalogue
+    `merchant_id`, `name`, `category`), the unknown ones last. `acceptors`: one row per outlet
+    (`merchant_no`, `card_acceptor_id`), in the order of `outlets`.
+    """
+
+    known: int
+    table: pl.DataFrame
+    acceptors: pl.DataFrame
+    outlets: Groups
+    popularity: Weights
+
+    @property
+    def catalogue(self) -> pl.DataFrame:
+        """The merchants the service knows."""
+        return self.table.head(self.known)
+
+    def visited(self, bits: pl.Expr) -> pl.Expr:
+        """Choose a known merchant, the popular ones more often."""
+        return self.popularity.pick(bits)
+
+    def expected_visits(self, merchant_no: pl.Expr, purchases: int) -> pl.Expr:
+        """Return how many of so many purchases are made at this merchant, on average."""
+        weights = pl.Series([_weight(rank) for rank in range(self.known)], dtype=pl.UInt64)
+        return looked_up(weights, merchant_no) * purchases // self.popularity.total
+
+
+def _weight(rank: int) -> int:
+    """Weigh by 1 / rank (Zipf's law), a little flatter at the top."""
+    return ZIPF_SCALE // (rank + ZIPF_OFFSET)
+
+
+def make_merchants(chance: Chance, market: Market, purchases: int, share: float) -> Merchants:
+    """Make the merchants of a market that will see so many purchases.
+
+    `share` is the market's part of the whole sample, which bounds its number of merchants.
+    """
+    known = int(min(max(FEWEST, purchases // PURCHASES_PER_MERCHANT), MOST * share + FEWEST))
+    unknown = known // 4 + 3
+    table = _table(chance, market, known + unknown)
+    outlets = Groups.of(table["outlets"])
+    return Merchants(
+        known=known,
+        table=table,
+        acceptors=_acceptors(chance, market, table),
+        outlets=outlets,
+        popularity=Weights([_weight(rank) for rank in range(known)]),
+    )
+
+
+def _table(chance: Chance, market: Market, count: int) -> pl.DataFrame:
+    categories = Weights([category.share for category in CATEGORIES])
+    number = pl.col("merchant_no")
+    outlets = 1 + below(chance.draw("outlets", number), MOST_OUTLETS)
+    return (
+        pl.select(merchant_no=pl.int_range(count, dtype=pl.UInt64))
+        .with_columns(
+            category_no=categories.pick(chance.draw("category", number)).cast(pl.UInt64),
+            outlets=pl.when(chosen(chance.draw("single", number), 400)).then(1).otherwise(outlets),
+            merchant_id=uuid("merchant", chance, "merchant_no"),
+        )
+        .with_columns(
+            category=looked_up([category.name for category in CATEGORIES], pl.col("category_no")),
+            name=_name(market),
+        )
+    )
+
+
+def _name(market: Market) -> pl.Expr:
+    """Name a merchant; the rank's digits in a mixed base choose the parts, so names differ."""
+    language = market.languages[0]
+    nouns = [noun for category in CATEGORIES for noun in category.nouns(language)]
+    stems = [start + end for end in market.endings for start in market.beginnings]
+    rank = pl.col("merchant_no")
+    lap = rank // len(stems)
+    stem = looked_up(stems, (rank * whole(211)) % len(stems))
+    noun = looked_up(nouns, pl.col("category_no") * 3 + (rank + lap) % 3)
+    place = looked_up(market.places, (lap // 3) % len(market.places))
+    words = [noun, stem, place] if market.noun_first else [stem, noun, place]
+    return pl.concat_str(words, separator=" ").str.strip_chars_end()
+
+
+def _acceptors(chance: Chance, market: Market, table: pl.DataFrame) -> pl.DataFrame:
+    """Give each outlet its id: 4 digits of the acquirer, 7 of the merchant, 4 of the outlet."""
+    number = pl.col("merchant_no")
+    acquirer = below(chance.draw("acquirer", number), len(market.acquirers))
+    serial = padded(1_000_003 + number * 457 + below(chance.draw("serial", number), 457), 7)
+    return (
+        table.select("merchant_no", outlet=pl.int_ranges(1, pl.col("outlets") + 1))
+        .explode("outlet")
+        .select(
+            "merchant_no",
+            card_acceptor_id=looked_up(market.acquirers, acquirer)
+            + serial
+            + padded(pl.col("outlet"), 4),
+        )
+    )
+
+
+def identifiers(chance: Chance, market: Market, merchants: Merchants) -> pl.DataFrame:
+    """Return the rows of `merchant_identifiers`; Brazilian merchants also have a Pix key."""
+    known = merchants.catalogue.select("merchant_no", "merchant_id")
+    cards = merchants.acceptors.join(
+        known, on="merchant_no", how="inner", maintain_order="left"
+    ).select(
+        "merchant_id",
+        merchant_identifier_type=pl.lit("card_acceptor"),
+        merchant_identifier="card_acceptor_id",
+    )
+    if market.currency != "BRL":
+        return cards
+    keys = known.select(
+        "merchant_id",
+        merchant_identifier_type=pl.lit("pix_key"),
+        merchant_identifier=hexadecimal(chance.draw("pix", "merchant_no")),
+    )
+    return pl.concat([cards, keys])

@@ -1,0 +1,93 @@
+"""What is to be made: the size of the sample, its period and the institutions that take part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import pairwise
+
+from cardoffers_cli.files.samples.words import BANKS, Market
+
+DEFAULT_END = date(2026, 10, 1)
+PURCHASES_PER_CARDHOLDER = 18
+MAX_ACTIVE_OFFERS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything the bytes of a sample depend on."""
+
+    rows: int
+    seed: int
+    institutions: int = 2
+    links: int | None = None
+    kind: str = "csv"
+    gzip: bool = False
+    dirty: bool = False
+    start: date | None = None
+    days: int = 90
+    files: int = 1
+
+    @property
+    def first_day(self) -> date:
+        """The first day of the period; without `start`, the period ends on 30 September 2026."""
+        return self.start or DEFAULT_END - timedelta(days=self.days)
+
+    @property
+    def total_links(self) -> int:
+        """The links to make: one for every second purchase, if not said otherwise."""
+        return self.rows // 2 if self.links is None else self.links
+
+    def banks(self) -> list[Bank]:
+        """List the institutions, the largest first; their rows and links add up to the totals."""
+        count = self.institutions
+        bounds = [_share(number, count) for number in range(count + 1)]
+        edges = [
+            (self.rows * part // bounds[-1], self.total_links * part // bounds[-1])
+            for part in bounds
+        ]
+        return [
+            Bank(number, rows=after[0] - before[0], links=after[1] - before[1])
+            for number, (before, after) in enumerate(pairwise(edges))
+        ]
+
+
+def _share(first: int, count: int) -> int:
+    """Sum the sizes of the first so many of `count` institutions: sizes are count + 1, … 2."""
+    return first * (count + 1) - first * (first - 1) // 2
+
+
+@dataclass(frozen=True)
+class Bank:
+    """One institution of the sample."""
+
+    number: int
+    rows: int
+    links: int
+
+    @property
+    def slug(self) -> str:
+        """The institution's slug; after the last name the first comes again, numbered."""
+        lap, place = divmod(self.number, len(BANKS))
+        return BANKS[place][0] + (f"-{lap + 1}" if lap else "")
+
+    @property
+    def name(self) -> str:
+        """The institution's name."""
+        lap, place = divmod(self.number, len(BANKS))
+        return BANKS[place][1] + (f" {lap + 1}" if lap else "")
+
+    @property
+    def plan(self) -> str:
+        """The institution's plan; every one may upload files."""
+        return BANKS[self.number % len(BANKS)][2]
+
+    @property
+    def market(self) -> Market:
+        """The institution's currency and what goes with it."""
+        return BANKS[self.number % len(BANKS)][3]
+
+    @property
+    def cardholders(self) -> int:
+        """How many customers have a card."""
+        return max(4, self.rows // PURCHASES_PER_CARDHOLDER)

@@ -1,0 +1,162 @@
+"""Purchases: the rows of a transaction file, in the order they arrive.
+
+A row stands for an event, nearly always its own; a few repeat an earlier event, and of these a few
+come with another amount. Everything else is a function of the event's number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.files.samples.chance import (
+    Chance,
+    Weights,
+    below,
+    chosen,
+    hexadecimal,
+    looked_up,
+    money,
+    whole,
+)
+from cardoffers_cli.files.samples.merchants import UNKNOWN_PURCHASES
+from cardoffers_cli.files.samples.words import CATEGORIES
+
+if TYPE_CHECKING:
+    from cardoffers_cli.files.samples.cardholders import Cardholders
+    from cardoffers_cli.files.samples.plan import Bank, Plan
+
+COLUMNS = (
+    "cardholder_token card_token card_acceptor_id amount transaction_ref transacted_at"
+).split()
+
+REPEATS, CONFLICTS = 8, 1  # in a thousand
+REPEATED_WITHIN = 4000
+HOURS = (2, 1, 1, 1, 2, 6, 18, 42, 58, 50, 54, 66, 88, 80, 62, 60, 66, 82, 86, 70, 52, 34, 18, 7)
+WEEKDAYS = (88, 90, 94, 100, 124, 138, 96)
+USUAL_DELAY_HOURS, LATE_HOURS = 5, 80
+LATE = 25  # in a thousand
+PRICE_ENDINGS = (99, 50, 0, None)  # None: to the penny
+PRICING = Weights((25, 12, 13, 50))
+
+
+@dataclass(frozen=True)
+class Purchases:
+    """The purchases of one institution, made a stretch at a time."""
+
+    chance: Chance
+    plan: Plan
+    bank: Bank
+    cardholders: Cardholders
+
+    def rows(self, first: int, count: int) -> pl.DataFrame:
+        """Make so many rows from this one on: the columns of a transaction file, as text."""
+        row = pl.int_range(first, first + count, dtype=pl.UInt64)
+        return self.of_events(pl.select(row_no=row).select(**_event(self.chance)))
+
+    def of_events(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Make the rows of these events (`event_no`, `is_conflict`)."""
+        return (
+            events.with_columns(cardholder_no=self._cardholder())
+            .with_columns(
+                merchant_no=self._merchant(),
+                is_second=self._is_second(),
+                spread=self.chance.draw("amount", "event_no", "is_conflict"),
+            )
+            .select(
+                cardholder_token=self.cardholders.token(pl.col("cardholder_no")),
+                card_token=self.cardholders.card(pl.col("cardholder_no"), pl.col("is_second")),
+                card_acceptor_id=self._acceptor(),
+                amount=self._amount(),
+                transaction_ref=self._ref(),
+                transacted_at=self._time(),
+            )
+        )
+
+    def _cardholder(self) -> pl.Expr:
+        return self.cardholders.shopper(self.chance.draw("cardholder", "event_no"))
+
+    def _is_second(self) -> pl.Expr:
+        return self.cardholders.second_card(self.chance.draw("card", "event_no"))
+
+    def _merchant(self) -> pl.Expr:
+        merchants = self.cardholders.merchants
+        unknown = chosen(self.chance.draw("unknown", "event_no"), UNKNOWN_PURCHASES)
+        strangers = merchants.table.height - merchants.known
+        stranger = merchants.known + below(self.chance.draw("stranger", "event_no"), strangers)
+        known = self.cardholders.goes_to(pl.col("cardholder_no"), pl.col("event_no"))
+        return pl.when(unknown).then(stranger).otherwise(known)
+
+    def _acceptor(self) -> pl.Expr:
+        merchants = self.cardholders.merchants
+        outlet = merchants.outlets.pick(
+            self.chance.draw("outlet", "event_no"), pl.col("merchant_no")
+        )
+        return looked_up(merchants.acceptors["card_acceptor_id"], outlet)
+
+    def _amount(self) -> pl.Expr:
+        """Spread the category's usual amount: a product of four even factors is near log-normal."""
+        category = looked_up(self.cardholders.merchants.table["category_no"], pl.col("merchant_no"))
+        usual = looked_up(
+            [kind.typical_cents * self.bank.market.price_level // 100 for kind in CATEGORIES],
+            category,
+        ).cast(pl.UInt64)
+        cents = usual
+        for shift in (0, 16, 32, 48):
+            factor = (pl.col("spread") // whole(1 << shift)) % whole(1 << 16)
+            cents = cents * (18_000 + factor * 5 // 3) // (1 << 16)
+        return money(_as_priced(cents + 1, self.chance.draw("price", "event_no")))
+
+    def _ref(self) -> pl.Expr:
+        """Write the reference: a keyed permutation of the event's number, so all differ."""
+        prefix = self.bank.slug[:3].upper() + f"{self.bank.number + 1}-"
+        return prefix + hexadecimal(self.chance.draw("ref", "event_no"))
+
+    def _time(self) -> pl.Expr:
+        """Place the event in the period: in order but for the hours or days it took to arrive."""
+        late = chosen(self.chance.draw("late", "event_no"), LATE)
+        hours = pl.when(late).then(LATE_HOURS).otherwise(USUAL_DELAY_HOURS)
+        longest = hours * self.bank.rows // (24 * self.plan.days) + 1
+        delay = below(self.chance.draw("delay", "event_no"), longest)
+        event = pl.col("event_no") % self.bank.rows
+        place = pl.when(delay > event).then(delay - event).otherwise(event - delay)
+        calendar = _calendar(self.plan)
+        slot = calendar.at((place % self.bank.rows) * calendar.total // self.bank.rows)
+        second = below(self.chance.draw("second", "event_no"), 3600)
+        return looked_up(_hours(self.plan), slot) + looked_up(_SECONDS, second)
+
+
+def _event(chance: Chance) -> dict[str, pl.Expr]:
+    """Say which event each row stands for, and whether it changes the amount."""
+    row = pl.col("row_no")
+    later = row.clip(lower_bound=1)
+    kind = below(chance.draw("kind", row), 1000)
+    back = 1 + below(chance.draw("back", row), later.clip(upper_bound=REPEATED_WITHIN))
+    return {
+        "event_no": pl.when(kind < REPEATS + CONFLICTS).then(later - back).otherwise(row),
+        "is_conflict": (kind < CONFLICTS) & (row > 0),
+    }
+
+
+def _as_priced(cents: pl.Expr, bits: pl.Expr) -> pl.Expr:
+    """Round as shops price: many prices end in 99, some in 50 or 00."""
+    ending = looked_up(pl.Series(PRICE_ENDINGS), PRICING.pick(bits))
+    rounded = cents // 100 * 100 + ending
+    return pl.when(rounded > 0).then(rounded).otherwise(cents)
+
+
+_SECONDS = pl.Series([f"{second // 60:02}:{second % 60:02}Z" for second in range(3600)])
+
+
+def _calendar(plan: Plan) -> Weights:
+    """Weigh every hour of the period by the day of the week and the time of day."""
+    days = (plan.first_day + timedelta(days=day) for day in range(plan.days))
+    return Weights([WEEKDAYS[day.weekday()] * hour for day in days for hour in HOURS])
+
+
+def _hours(plan: Plan) -> list[str]:
+    days = (plan.first_day + timedelta(days=day) for day in range(plan.days))
+    return [f"{day}T{hour:02}:" for day in days for hour in range(24)]

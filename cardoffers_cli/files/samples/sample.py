@@ -1,0 +1,166 @@
+"""Make a whole sample: the catalogue of a market at a time, then each institution's files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.files.samples.cardholders import Cardholders
+from cardoffers_cli.files.samples.chance import Chance, uuid
+from cardoffers_cli.files.samples.dirty import make_dirty
+from cardoffers_cli.files.samples.links import Links
+from cardoffers_cli.files.samples.merchants import Merchants, identifiers, make_merchants
+from cardoffers_cli.files.samples.offers import COLUMNS, Program, make_offers, make_program
+from cardoffers_cli.files.samples.plan import MAX_ACTIVE_OFFERS
+from cardoffers_cli.files.samples.purchases import Purchases
+from cardoffers_cli.files.samples.writing import write_bytes, write_table, write_transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.files.samples.plan import Bank, Plan
+    from cardoffers_cli.files.samples.words import Market
+    from cardoffers_cli.files.samples.writing import SampleFile
+
+CHUNK_ROWS = 200_000
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One market of the sample: its institutions, merchants and offers."""
+
+    market: Market
+    banks: list[Bank]
+    merchants: Merchants
+    identifiers: pl.DataFrame
+    offers: pl.DataFrame
+    programs: list[Program]
+
+
+def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
+    """Write the files of a plan under a folder, saying of each when it is done."""
+    chance = Chance(plan.seed)
+    scenes = list(_scenes(chance, plan))
+    yield from _catalogue(folder / "catalog", chance, plan, scenes)
+    for scene in scenes:
+        for bank in scene.banks:
+            yield from _transactions(folder / "transactions", chance, plan, scene, bank)
+
+
+def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
+    banks = plan.banks()
+    first_offer = 0
+    for market in dict.fromkeys(bank.market for bank in banks):
+        local = [bank for bank in banks if bank.market == market]
+        scene = _scene(chance.within(market.currency), plan, local, first_offer)
+        first_offer += scene.offers.height
+        yield scene
+
+
+def _scene(chance: Chance, plan: Plan, banks: list[Bank], first_offer: int) -> Scene:
+    market = banks[0].market
+    rows = sum(bank.rows for bank in banks)
+    known = make_merchants(chance, market, rows, rows / plan.rows)
+    table = make_offers(chance, plan, market, known, first_offer)
+    return Scene(
+        market=market,
+        banks=banks,
+        merchants=known,
+        identifiers=identifiers(chance, market, known),
+        offers=table,
+        programs=[
+            make_program(chance, known, table, place, len(banks)) for place in range(len(banks))
+        ],
+    )
+
+
+def _cardholders(chance: Chance, scene: Scene, bank: Bank) -> Cardholders:
+    return Cardholders(chance.within(bank.slug), bank.cardholders, scene.merchants)
+
+
+def _catalogue(
+    folder: Path, chance: Chance, plan: Plan, scenes: list[Scene]
+) -> Iterator[SampleFile]:
+    known = [scene.merchants.catalogue for scene in scenes]
+    yield write_table(folder / "institutions.csv", [_institutions(chance, scenes)])
+    yield write_table(
+        folder / "merchants.csv",
+        [pl.concat(known).select("merchant_id", "name", "category")],
+    )
+    yield write_table(
+        folder / "merchant_identifiers.csv", [pl.concat(scene.identifiers for scene in scenes)]
+    )
+    yield write_table(
+        folder / "offers.csv",
+        [pl.concat(scene.offers.select(COLUMNS) for scene in scenes)],
+    )
+    yield write_table(folder / "program_offers.csv", [_programs(scenes)])
+    yield write_table(folder / "links.csv", _links(chance, plan, scenes))
+
+
+def _institutions(chance: Chance, scenes: list[Scene]) -> pl.DataFrame:
+    banks = [bank for scene in scenes for bank in scene.banks]
+    rows = [
+        {
+            "slug": bank.slug,
+            "institution_id": bank.number,
+            "name": bank.name,
+            "plan": bank.plan,
+            "currency": bank.market.currency,
+            "languages": "|".join(bank.market.languages),
+            "max_active_offers": MAX_ACTIVE_OFFERS,
+            "widget_limit": 20,
+            "settlement_hold_days": 0 if bank.number % 2 == 0 else 7,
+            "webhook_url": None,
+        }
+        for bank in sorted(banks, key=lambda bank: bank.number)
+    ]
+    table = pl.DataFrame(rows, schema_overrides={"webhook_url": pl.String})
+    return table.with_columns(institution_id=uuid("institution", chance, "institution_id"))
+
+
+def _programs(scenes: list[Scene]) -> pl.DataFrame:
+    return pl.concat(
+        program.offers.sort("position").select(
+            institution=pl.lit(bank.slug), offer_id="offer_id", position="position"
+        )
+        for scene in scenes
+        for bank, program in zip(scene.banks, scene.programs, strict=True)
+    )
+
+
+def _links(chance: Chance, plan: Plan, scenes: list[Scene]) -> Iterator[pl.DataFrame]:
+    for scene in scenes:
+        for bank, program in zip(scene.banks, scene.programs, strict=True):
+            cardholders = _cardholders(chance, scene, bank)
+            made = Links(cardholders.chance, plan, bank, cardholders, program)
+            yield from made.chunks(CHUNK_ROWS)
+
+
+def _transactions(
+    folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
+) -> Iterator[SampleFile]:
+    cardholders = _cardholders(chance, scene, bank)
+    made = Purchases(cardholders.chance, plan, bank, cardholders)
+    ending = plan.kind + (".gz" if plan.gzip else "")
+    for part in range(plan.files):
+        first, last = (bank.rows * edge // plan.files for edge in (part, part + 1))
+        number = f"-{part + 1}" if plan.files > 1 else ""
+        yield write_transactions(
+            folder / f"{bank.slug}{number}.{ending}",
+            plan.kind,
+            _stretches(made, first, last),
+            zipped=plan.gzip,
+        )
+    if plan.dirty and bank.number == 0:
+        kind = "csv" if plan.kind == "csv" else "jsonl"
+        yield write_bytes(folder / f"{bank.slug}-dirty.{kind}", *make_dirty(made, kind))
+
+
+def _stretches(made: Purchases, first: int, last: int) -> Iterator[pl.DataFrame]:
+    """Make the rows from `first` up to `last`; an empty stretch is one empty frame."""
+    for start in range(first, max(last, first + 1), CHUNK_ROWS):
+        yield made.rows(start, min(CHUNK_ROWS, last - start))

@@ -1,0 +1,114 @@
+"""The pen: frames of text onto the disk, a chunk at a time, under the final name only when whole.
+
+A gzip file holds no name and no time; its decompressed bytes are the same everywhere.
+"""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, BinaryIO
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+UNQUOTED = ("amount",)
+"""The columns whose text is a JSON number."""
+
+
+@dataclass(frozen=True)
+class SampleFile:
+    """A file that was made."""
+
+    path: Path
+    rows: int
+    size_bytes: int
+
+
+def write_table(path: Path, frames: Iterable[pl.DataFrame]) -> SampleFile:
+    """Write frames as one CSV file with a header."""
+    rows = 0
+    with _finished(path, zipped=False) as file:
+        for frame in frames:
+            file.write(frame.write_csv(include_header=file.tell() == 0).encode())
+            rows += frame.height
+    return SampleFile(path, rows, path.stat().st_size)
+
+
+def write_transactions(
+    path: Path, kind: str, frames: Iterable[pl.DataFrame], *, zipped: bool
+) -> SampleFile:
+    """Write frames of text columns as a transaction file: `csv`, `jsonl`, or `json` (an array)."""
+    rows = 0
+    with _finished(path, zipped=zipped) as file:
+        for frame in frames:
+            file.write(_opening(kind, frame.columns) if rows == 0 else _between(kind))
+            file.write(_lines(kind, frame))
+            rows += frame.height
+        file.write(b"\n]\n" if kind == "json" else b"")
+    return SampleFile(path, rows, path.stat().st_size)
+
+
+def write_bytes(path: Path, content: bytes, rows: int) -> SampleFile:
+    """Write a file whose bytes are already there."""
+    with _finished(path, zipped=False) as file:
+        file.write(content)
+    return SampleFile(path, rows, len(content))
+
+
+def _opening(kind: str, columns: list[str]) -> bytes:
+    return {"csv": ",".join(columns).encode() + b"\n", "json": b"[\n"}.get(kind, b"")
+
+
+def _between(kind: str) -> bytes:
+    return b",\n" if kind == "json" else b""
+
+
+def _lines(kind: str, frame: pl.DataFrame) -> bytes:
+    if kind == "csv":
+        return _text(frame, "\n")
+    pieces = [
+        f'"{column}":{{}}' if column in UNQUOTED else f'"{column}":"{{}}"'
+        for column in frame.columns
+    ]
+    template = "{" + ",".join(pieces) + "}"
+    lines = frame.select(_filled(template, frame.columns))
+    return _text(lines, "\n") if kind == "jsonl" else _text(lines, ",\n")[:-2]
+
+
+def _filled(template: str, columns: list[str]) -> pl.Expr:
+    """Put each column in its `{}`; the outer braces of a JSON object stay."""
+    texts = template.split("{}")
+    parts: list[pl.Expr] = [pl.lit(texts[0])]
+    for column, text in zip(columns, texts[1:], strict=True):
+        parts += [pl.col(column), pl.lit(text)]
+    return pl.concat_str(parts)
+
+
+def _text(frame: pl.DataFrame, line_end: str) -> bytes:
+    """Write plain columns, which never need a quote."""
+    buffer = BytesIO()
+    frame.write_csv(buffer, include_header=False, quote_style="never", line_terminator=line_end)
+    return buffer.getvalue()
+
+
+@contextmanager
+def _finished(path: Path, *, zipped: bool) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes its name once everything is in it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        with draft.open("wb") as file:
+            if zipped:
+                with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield file
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
