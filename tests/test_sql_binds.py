@@ -1,0 +1,132 @@
+"""Every named query binds against the migrated schema: tables, columns and types exist.
+
+Queries meet in temporary tables, so those that make one are run on the empty store, and whoever
+reads it is bound then. A `frame` is whatever a query asks of it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+import duckdb
+import pytest
+
+from cardoffers_cli.settings import Settings
+from cardoffers_cli.sql import sql_folder, statements
+from cardoffers_cli.store.opening import scratch_store
+
+NOW = datetime(2026, 1, 1)  # noqa: DTZ001 - moments are naive UTC
+
+MAKES_A_TABLE = re.compile(r"(?:\s*--[^\n]*\n)*\s*create\s+(or\s+replace\s+)?temp")
+NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
+PARAMETER = re.compile(r"\$([a-z_]\w*)")
+
+
+def queries() -> dict[str, str]:
+    """Return every query by its address; the migrations have been run already."""
+    stems = [
+        f"{folder.name}/{file.name.removesuffix('.sql')}"
+        for folder in sorted(sql_folder().iterdir(), key=lambda entry: entry.name)
+        if folder.is_dir() and folder.name not in {"migrations", "__pycache__"}
+        for file in sorted(folder.iterdir(), key=lambda entry: entry.name)
+    ]
+    return {f"{stem}:{name}": sql for stem in stems for name, sql in statements(stem).items()}
+
+
+class Binder:
+    """Binds queries in the order in which what they read comes to be.
+
+    Two queries may make one table in different forms, so every reader is tried before the next
+    table is made.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self.errors: dict[str, str] = {}
+
+    def bind_all(self, waiting: dict[str, str]) -> dict[str, str]:
+        """Return what does not bind, with the reason; start over after every table made."""
+        self.errors = {}
+        while self._step(waiting):
+            pass
+        return self.errors
+
+    def _step(self, waiting: dict[str, str]) -> bool:
+        readers_first = sorted(waiting.items(), key=lambda query: table_made(*query) is not None)
+        for address, sql in readers_first:
+            if not self._binds(address, sql):
+                continue
+            del waiting[address]
+            if making := table_made(address, sql):
+                self._run(making)
+                return True
+        return False
+
+    def _binds(self, address: str, sql: str) -> bool:
+        columns: list[str] = []
+        while True:
+            self._give_frame(columns)
+            try:
+                self._run(f"explain {sql}")
+            except duckdb.Error as error:
+                missing = NO_SUCH_COLUMN.search(str(error)) if "frame" in sql else None
+                if missing is None or missing[1] in columns:
+                    self.errors[address] = str(error)
+                    return False
+                columns.append(missing[1])
+            else:
+                self.errors.pop(address, None)
+                return True
+
+    def _give_frame(self, columns: list[str]) -> None:
+        fields = ", ".join(f'null as "{column}"' for column in [*columns, "nothing"])
+        self.connection.execute(f"create or replace temp view frame as select {fields}")
+
+    def _run(self, sql: str) -> None:
+        code = re.sub(r"--[^\n]*", "", sql)
+        self.connection.execute(code, dict.fromkeys(PARAMETER.findall(code)))
+
+
+def table_made(address: str, sql: str) -> str | None:
+    """Return the statement that makes a table out of this query, if anyone reads it as one."""
+    folder, _, name = re.split(r"[/:]", address)
+    if folder == "plan":
+        return f"create or replace temp table {name} as {sql}"
+    return sql if MAKES_A_TABLE.match(sql) else None
+
+
+def unbound(waiting: dict[str, str]) -> dict[str, str]:
+    with scratch_store(Settings(), NOW) as store:
+        return Binder(store._connection).bind_all(waiting)
+
+
+def test_every_query_binds() -> None:
+    errors = unbound(queries())
+    assert not errors, "\n".join(f"{address}: {error}" for address, error in errors.items())
+
+
+@pytest.mark.parametrize(
+    ("expected", "sql"),
+    [
+        (True, "select slug from institutions where institution_id = $institution_id"),
+        (True, "insert into currencies select frame.code, frame.digits from frame"),
+        (False, "select slug from institution"),
+        (False, "select slogan from institutions"),
+        (False, "select slug + 1 from institutions where languages > 1.5"),
+        (False, "insert into currencies (currency) select frame.a, frame.b from frame"),
+        (False, "select frame.a, merchants.nobody from frame, merchants"),
+    ],
+)
+def test_what_cannot_bind_is_found(expected: bool, sql: str) -> None:
+    assert expected == ("services/any:one" not in unbound({"services/any:one": sql}))
+
+
+def test_a_query_waits_for_the_table_it_reads() -> None:
+    reader = "select a from made"
+    maker = "-- Says why.\ncreate temp table made as select 1 as a"
+    assert {} == unbound({"jobs/a:reader": reader, "jobs/b:maker": maker})
+    assert {} == unbound({"jobs/a:reader": reader, "plan/b:made": "select 1 as a"})
+    other = "create or replace temp table made as select 2 as b"
+    assert {} == unbound({"jobs/a:maker": maker, "jobs/b:other": other, "jobs/c:reader": reader})
+    assert {"jobs/a:reader"} == unbound({"jobs/a:reader": reader}).keys()
