@@ -11,6 +11,7 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[1]
 VISIBLE = {"LICENSE", "README.md", "cardoffers_cli", "pyproject.toml", "sample_data", "tests"}
+HIDDEN = {".ci", ".github", ".gitignore"}
 
 # Written so that this file does not contain what it looks for.
 MENTIONS = {
@@ -21,14 +22,20 @@ BESIDE = re.compile(r"\.\./share[d]")
 
 
 def repository() -> list[Path]:
-    """Return every file of the repository: what git knows, or, where there is no git, all."""
+    """Return every file of the repository: what git knows, or, in a bare copy, what looks so."""
     if (CHECKOUT / ".git").exists():
         command = ["git", "-c", "safe.directory=*", "ls-files", "-z"]
         listed = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True, text=True)
         names = [Path(name) for name in listed.stdout.split("\0") if name]
     else:
-        names = [path.relative_to(CHECKOUT) for path in CHECKOUT.rglob("*") if path.is_file()]
-    return [name for name in names if name.parts[0] != ".venv" and (CHECKOUT / name).is_file()]
+        files = (path.relative_to(CHECKOUT) for path in CHECKOUT.rglob("*"))
+        names = [name for name in files if not made_by_a_tool(name)]
+    return [name for name in names if (CHECKOUT / name).is_file()]
+
+
+def made_by_a_tool(name: Path) -> bool:
+    hidden = name.parts[0].startswith(".") and name.parts[0] not in HIDDEN
+    return hidden or "__pycache__" in name.parts
 
 
 def mentions(text: str) -> list[str]:
