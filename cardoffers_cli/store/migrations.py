@@ -14,7 +14,7 @@ import duckdb
 import polars as pl
 
 from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.store.queries import sql_folder, statements
+from cardoffers_cli.sql import sql_folder, statements
 
 if TYPE_CHECKING:
     from datetime import datetime

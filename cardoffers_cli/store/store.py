@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
-from cardoffers_cli.store.queries import statement
+from cardoffers_cli.sql import statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,11 @@ class Store:
 
     def __init__(self, path: str, settings: Settings, *, read_only: bool = False) -> None:
         self._connection = _connect(path, settings, read_only=read_only)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection, for an engine that computes on it; nobody else touches it."""
+        return self._connection
 
     def close(self) -> None:
         """Close the connection; DuckDB checkpoints the file."""

@@ -338,6 +338,15 @@ create macro round_to_minor_unit(amount, minor_unit) as case minor_unit
     when 4 then cast(round(amount, 4) as decimal(18, 4))
 end;
 
+-- name: purchase_content
+-- A fingerprint of what a purchase says, to tell a duplicate from a conflict among rows of the
+-- same ref (decisions, Duplicates). Two different contents collide once in 2^64.
+create macro purchase_content(
+    cardholder_token, instrument_token, merchant_id, identifier_type, identifier, amount, transacted_at
+) as hash(
+    cardholder_token, instrument_token, merchant_id, identifier_type, identifier, amount, transacted_at
+);
+
 -- name: offer_terms
 -- What an offer costs its merchant per redemption: the one money formula in SQL. Widened to 38
 -- digits before the multiplication. Grain: one row per offer.

@@ -1,7 +1,10 @@
-"""The SQL library: named statements read from the packaged `.sql` files.
+"""All SQL of the product as text, and the few lines that read it.
 
 A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
-statement reads and writes, and one statement. A query is addressed as `folder/file:query`.
+statement reads and writes, and one statement. A query is addressed as `folder/file:query`; folders
+and files are named after the modules that use them. `migrations/` makes the tables (read
+`0001_first.sql` first), `plan/` holds the portable SELECTs that an `engine` runs, `audits/` selects
+rows that must not exist. Imports nothing of ours; `store` and `engine` read it.
 """
 
 from __future__ import annotations

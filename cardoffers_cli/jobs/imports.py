@@ -1,0 +1,162 @@
+"""Import: a transaction file into the store, all of it or nothing, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
+from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.pipeline.admit import Admitted, admit
+from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
+from cardoffers_cli.services.institutions import Institution, find_institution
+
+if TYPE_CHECKING:
+    from cardoffers_cli.files.transactions import TransactionFile
+    from cardoffers_cli.jobs.intake import Progress
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
+"""The plans that may upload files (specification, CSV transaction file)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """How to read the file, and whether to keep what it held."""
+
+    delimiter: str = ","
+    assume_timezone: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportReport:
+    """One import: what was found in the file and what was taken of it."""
+
+    report: FileReport
+    import_id: UUID
+    institution: Institution
+    admitted: Admitted
+    already_imported: UUID | None
+    dry_run: bool
+
+    def document(self) -> dict[str, Any]:
+        """Return the report in the shape of `import --format json`."""
+        return {
+            **self.report.document(),
+            "import_id": self.import_id,
+            "institution_id": self.institution.id,
+            "accepted": self.admitted.accepted,
+            "amount_accepted": self.admitted.amount_accepted,
+            "currency": self.institution.currency,
+            "already_imported": self.already_imported,
+            "dry_run": self.dry_run,
+        }
+
+
+def import_file(
+    source: str,
+    institution: str,
+    job: Job,
+    options: ImportOptions,
+    *,
+    outputs: Outputs,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
+    with job.store() as store, store.transaction(keep=not options.dry_run):
+        owner = find_institution(store, institution)
+        _may_upload(owner)
+        with open_transactions(source, reading_for(owner, job, options)) as file:
+            taken = take_in(store, file, owner, job, options, progress=progress)
+            write_outputs(store, file, outputs)
+    return taken
+
+
+def take_in(
+    store: Store,
+    file: TransactionFile,
+    owner: Institution,
+    job: Job,
+    options: ImportOptions,
+    *,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Stage, judge and admit an open file in the caller's transaction, and record the import."""
+    stage_file(store, file, whole=True, progress=progress)
+    report = judge_file(store, file, owner.id)
+    earlier = earlier_import(store, owner.id, file.sha256)
+    run = start_run(store, kind="import", now=job.now, actor=job.actor)
+    import_no = next_import_no(store)
+    admitted = admit(
+        store,
+        import_no=import_no,
+        institution_id=owner.id,
+        currency=owner.currency,
+        received_at=job.now,
+    )
+    made = ImportReport(
+        report=report,
+        import_id=uuid4(),
+        institution=owner,
+        admitted=admitted,
+        already_imported=earlier,
+        dry_run=options.dry_run,
+    )
+    record_import(store, _record(made, import_no, run.run_no, job, options))
+    finish_run(store, run, {"received": report.received, "accepted": admitted.accepted})
+    return made
+
+
+def reading_for(owner: Institution, job: Job, options: ImportOptions) -> Reading:
+    """Return how the files of an institution are read."""
+    return Reading(
+        now=job.now,
+        decimals=owner.minor_unit,
+        institution_id=str(owner.id),
+        delimiter=options.delimiter,
+        assume_timezone=options.assume_timezone,
+    )
+
+
+def _may_upload(owner: Institution) -> None:
+    if owner.plan not in PLANS_WITH_FILES:
+        raise Refused(
+            f"The plan of {owner.slug} is {owner.plan}; files may be uploaded on the plans growth "
+            "and enterprise only.",
+            code="plan_not_allowed",
+            hint=f"Change it with `cardoffers institution set {owner.slug} --plan growth`.",
+        )
+
+
+def _record(
+    made: ImportReport, import_no: int, run_no: int, job: Job, options: ImportOptions
+) -> dict[str, Any]:
+    report = made.report
+    return {
+        "import_no": import_no,
+        "import_id": made.import_id,
+        "institution_id": made.institution.id,
+        "run_no": run_no,
+        "file_name": report.file,
+        "file_kind": report.kind,
+        "file_sha256": report.sha256,
+        "size_bytes": report.size_bytes,
+        "received": report.received,
+        "accepted": made.admitted.accepted,
+        "duplicates": report.duplicates,
+        "conflicts": report.conflicts,
+        "invalid": report.invalid,
+        "blank_lines": report.blank_lines,
+        "amount_accepted": made.admitted.amount_accepted,
+        "currency": made.institution.currency,
+        "options": json.dumps(
+            {"delimiter": options.delimiter, "assume_timezone": options.assume_timezone}
+        ),
+        "imported_at": job.now,
+    }

@@ -1,0 +1,185 @@
+"""Intake: what `validate`, `import` and `simulate` do alike with one transaction file.
+
+The file is read ahead in a thread while the store takes the chunk before, and the report says the
+same of a file whichever command read it.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cardoffers_cli.domain.findings import CODES, make_finding
+from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.findings import write_findings
+from cardoffers_cli.pipeline.judge import (
+    Verdicts,
+    findings,
+    judge,
+    rejected_lines,
+    summary,
+    tokens_look_rotated,
+)
+from cardoffers_cli.pipeline.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+    from uuid import UUID
+
+    from cardoffers_cli.domain.errors import FileUnusable
+    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.files.transactions import TransactionFile
+    from cardoffers_cli.store.store import Store
+
+    Progress = Callable[[int, int | None], None]
+    """Told how many bytes of the file are read, of how many if that is known."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """The files a run may write about the rows: the report, and the rows apart."""
+
+    errors: Path | None = None
+    valid: Path | None = None
+    rejected: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileReport:
+    """What was found in one file; `document` is the shape of the command line's contract."""
+
+    file: str
+    kind: str | None = None
+    sha256: str | None = None
+    size_bytes: int = 0
+    received: int = 0
+    invalid: int = 0
+    duplicates: int = 0
+    conflicts: int = 0
+    blank_lines: int = 0
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    file_error: FileUnusable | None = None
+
+    @property
+    def valid(self) -> int:
+        """Rows without an error that are no duplicates."""
+        return self.received - self.invalid - self.duplicates
+
+    @property
+    def ok(self) -> bool:
+        """Whether every row was good, or harmlessly known already."""
+        return self.file_error is None and not self.invalid and not self.conflicts
+
+    def document(self) -> dict[str, Any]:
+        """Return the report in the shape of `validate --format json`."""
+        return {
+            "file": self.file,
+            "kind": self.kind,
+            "sha256": self.sha256,
+            "bytes": self.size_bytes,
+            "received": self.received,
+            "valid": self.valid,
+            "invalid": self.invalid,
+            "duplicates": self.duplicates,
+            "conflicts": self.conflicts,
+            "blank_lines": self.blank_lines,
+            "ok": self.ok,
+            "findings": self.findings,
+            "file_error": _file_error(self.file_error),
+        }
+
+
+def stage_file(
+    store: Store, file: TransactionFile, *, whole: bool, progress: Progress | None = None
+) -> None:
+    """Read the file into `staged` and `staged_findings`."""
+    stage = Stage(store, whole=whole)
+    for chunk in _ahead(file.chunks()):
+        stage.add(chunk.rows, chunk.findings)
+        if progress:
+            progress(chunk.bytes_read, chunk.size_hint)
+
+
+def judge_file(store: Store, file: TransactionFile, institution_id: UUID | None) -> FileReport:
+    """Judge what was staged of the file, and report."""
+    verdicts = judge(store, institution_id)
+    return FileReport(
+        file=file.name,
+        kind=file.kind,
+        sha256=file.sha256,
+        size_bytes=file.size_bytes,
+        received=file.received,
+        invalid=file.invalid,
+        duplicates=verdicts.duplicates,
+        conflicts=verdicts.conflicts,
+        blank_lines=file.blank_lines,
+        findings=_findings(store, file, verdicts),
+    )
+
+
+def write_outputs(store: Store, file: TransactionFile, outputs: Outputs) -> None:
+    """Write the files that were asked for; each appears whole or not at all."""
+    if outputs.errors:
+        with replacing(outputs.errors) as out:
+            write_findings(out, findings(store), position=file.position)
+    if outputs.valid or outputs.rejected:
+        with ExitStack() as stack:
+            valid = stack.enter_context(replacing(outputs.valid)) if outputs.valid else None
+            rejected = (
+                stack.enter_context(replacing(outputs.rejected)) if outputs.rejected else None
+            )
+            file.split(rejected_lines(store), valid, rejected)
+
+
+def _ahead(items: Iterable[_T]) -> Iterator[_T]:
+    """Yield the items while a thread makes the next one."""
+    iterator = iter(items)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        following = pool.submit(next, iterator, None)
+        while (item := following.result()) is not None:
+            following = pool.submit(next, iterator, None)
+            yield item
+
+
+def _findings(store: Store, file: TransactionFile, verdicts: Verdicts) -> list[dict[str, Any]]:
+    about_the_file = list(file.file_findings)
+    if tokens_look_rotated(store, file.received):
+        about_the_file.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
+    by_code = [
+        {
+            "code": row["code"],
+            "level": row["level"],
+            "rows": row["row_count"],
+            "lines": row["lines"],
+            "fix": CODES[row["code"]].fix,
+        }
+        for row in summary(store)
+    ]
+    return by_code + [_about_the_file(finding) for finding in about_the_file]
+
+
+def _about_the_file(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "level": finding.level,
+        "rows": 0,
+        "lines": [] if finding.line is None else [finding.line],
+        "fix": CODES[finding.code].fix,
+        "message": finding.message,
+    }
+
+
+def _file_error(error: FileUnusable | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    return {
+        "code": error.code,
+        "message": error.message,
+        "line": error.details.get("line"),
+        "hint": error.hint,
+    }

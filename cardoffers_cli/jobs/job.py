@@ -1,0 +1,41 @@
+"""What every job is given: where the store is, the settings, the clock and who runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.store.opening import Opening, open_store
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.settings import Settings
+    from cardoffers_cli.store.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One run of one command. `now` is the only clock anything below ever sees (naive UTC)."""
+
+    path: Path
+    settings: Settings
+    now: datetime
+    actor: str
+    command: str
+
+    def opening(self, *, read_only: bool = False) -> Opening:
+        """Say how this job opens its store."""
+        return Opening(
+            path=self.path,
+            settings=self.settings,
+            command=self.command,
+            now=self.now,
+            read_only=read_only,
+        )
+
+    def store(self, *, read_only: bool = False) -> AbstractContextManager[Store]:
+        """Open the store for the length of a `with` block, under its lock."""
+        return open_store(self.opening(read_only=read_only))

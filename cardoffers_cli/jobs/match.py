@@ -1,0 +1,70 @@
+"""Match: decide every purchase that is not decided yet, over all institutions at once.
+
+All at once, because offers share their budget between institutions and the order of purchases
+runs through all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.engine.duck import DuckEngine
+from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.pipeline.match import match
+from cardoffers_cli.pipeline.redeem import Redeemed, redeem
+from cardoffers_cli.pipeline.resolve import resolve
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchReport:
+    """One match run and what it came to."""
+
+    run_id: UUID
+    redeemed: Redeemed
+    dry_run: bool
+
+    def document(self) -> dict[str, Any]:
+        """Return the report in the shape of `match --format json`."""
+        found = self.redeemed
+        return {
+            "run_id": self.run_id,
+            "considered": found.considered,
+            "redeemed": found.redeemed,
+            "merchant_unresolved": found.merchant_unresolved,
+            "not_redeemed": found.not_redeemed,
+            "rounds": found.rounds,
+            "refusals": found.refusals,
+            "merchant_funded_amount": {
+                currency: quantize(amount, currency)
+                for currency, amount in found.merchant_funded_amount.items()
+            },
+            "dry_run": self.dry_run,
+        }
+
+
+def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
+    """Match in one transaction; with `rematch` also what was decided and did not redeem."""
+    with job.store() as store, store.transaction(keep=not dry_run):
+        return decide(store, job, rematch=rematch, dry_run=dry_run)
+
+
+def decide(
+    store: Store, job: Job, *, rematch: bool = False, dry_run: bool = False
+) -> MatchReport:
+    """Resolve, match and redeem in the caller's transaction, as one run."""
+    run = start_run(store, kind="match", now=job.now, actor=job.actor)
+    engine = DuckEngine(store.connection)
+    resolve(store, engine, rematch=rematch)
+    match(store, engine)
+    redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
+    report = MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
+    finish_run(store, run, report.document())
+    return report

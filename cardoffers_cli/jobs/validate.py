@@ -1,0 +1,45 @@
+"""Validate: check a transaction file without a store, a key or the network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
+from cardoffers_cli.store.opening import scratch_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cardoffers_cli.jobs.intake import Progress
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+def validate(
+    source: str,
+    reading: Reading,
+    job: Job,
+    *,
+    outputs: Outputs,
+    progress: Progress | None = None,
+    look: Callable[[Store], None] | None = None,
+) -> FileReport:
+    """Check one file and report; a file that cannot be read is in the report, not raised.
+
+    `look` sees the scratch store, with its staged findings, before it is gone.
+    """
+    try:
+        with (
+            open_transactions(source, reading) as file,
+            scratch_store(job.settings, job.now) as store,
+        ):
+            stage_file(store, file, whole=False, progress=progress)
+            report = judge_file(store, file, institution_id=None)
+            write_outputs(store, file, outputs)
+            if look:
+                look(store)
+            return report
+    except FileUnusable as error:
+        return FileReport(file=source, file_error=error)

@@ -1,0 +1,33 @@
+"""Settle: ledger entries whose hold has ended become one settlement per institution and currency.
+
+Money that was paid back through a reversal is in the sums as a negative adjustment, so the amounts
+of a settlement are net: what changes hands. When there are adjustments and no entries the
+settlement holds the adjustments alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+def settle(
+    store: Store, *, run_no: int, run_id: UUID, now: datetime, actor: str
+) -> list[dict[str, Any]]:
+    """Settle everything due at `now`; return the settlements made, one row each."""
+    store.execute("pipeline/settle:due", now=now)
+    store.execute("pipeline/settle:settlements", run_no=run_no, run_id=str(run_id), now=now)
+    store.execute("pipeline/settle:ledger_entries", run_no=run_no, now=now)
+    store.execute("pipeline/settle:ledger_moves", run_no=run_no, now=now, actor=actor)
+    store.execute("pipeline/settle:adjustments", run_no=run_no, now=now)
+    return store.rows("pipeline/settle:made", run_no=run_no)
+
+
+def still_pending(store: Store) -> int:
+    """Return how many ledger entries wait for the end of their hold."""
+    return int(store.value("pipeline/settle:still_pending"))

@@ -1,0 +1,55 @@
+"""One redemption: find it, reverse it (decisions, Money: states)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NotFound, Refused
+from cardoffers_cli.domain.moments import format_moment
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cardoffers_cli.store.store import Store
+
+
+def find_redemption(store: Store, redemption_id: str) -> dict[str, Any]:
+    """Return a redemption with its amounts and state; raise `NotFound`."""
+    row = store.row("services/redemptions:find", redemption_id=redemption_id)
+    if row is None:
+        raise NotFound(
+            "there is no redemption with this id",
+            code="redemption_not_found",
+            hint="`cardoffers report redemptions` lists them with their ids",
+        )
+    return row
+
+
+def reverse_redemption(
+    store: Store, redemption_id: str, *, reason: str, run_no: int, now: datetime, actor: str
+) -> dict[str, Any]:
+    """Reverse a pending or settled redemption; return it as it was before.
+
+    The budget and the use come back by themselves, as only entries that are not reversed count.
+    A settled entry leaves a negative adjustment. Raises `Refused` if it is reversed already.
+    """
+    found = find_redemption(store, redemption_id)
+    if found["status"] == "reversed":
+        raise Refused(
+            f"the redemption was reversed on {format_moment(found['reversed_at'])}",
+            code="already_reversed",
+            hint="a reversal is final; nothing was changed",
+        )
+    entry = {"redemption_no": found["redemption_no"]}
+    if found["status"] == "settled":
+        store.execute("services/redemptions:adjust", **entry, now=now)
+    store.execute("services/redemptions:reverse", **entry, now=now, reason=reason)
+    store.execute(
+        "services/redemptions:record_reversal",
+        **entry,
+        run_no=run_no,
+        now=now,
+        actor=actor,
+        reason=reason,
+    )
+    return found

@@ -1,0 +1,31 @@
+-- name: undecided
+-- Makes undecided: purchases that no run has decided yet, and those whose merchant was unknown
+-- (decisions, Decided). Grain: one row per purchase.
+create or replace temp table undecided as
+with decided as (
+    select decisions.purchase_no
+    from decisions
+    where decisions.outcome <> 'merchant_unresolved'
+)
+select
+    purchases.purchase_no, purchases.institution_id, purchases.cardholder_no,
+    purchases.identifier_no, purchases.merchant_id, purchases.amount, purchases.transacted_at
+from purchases
+where not exists (
+    select 1
+    from decided
+    where decided.purchase_no = purchases.purchase_no
+);
+
+-- name: without_redemption
+-- Makes undecided for a rematch: every purchase that never redeemed. Grain: one row per purchase.
+create or replace temp table undecided as
+select
+    purchases.purchase_no, purchases.institution_id, purchases.cardholder_no,
+    purchases.identifier_no, purchases.merchant_id, purchases.amount, purchases.transacted_at
+from purchases
+where not exists (
+    select 1
+    from redemptions
+    where redemptions.purchase_no = purchases.purchase_no
+);

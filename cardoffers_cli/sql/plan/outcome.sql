@@ -1,0 +1,72 @@
+-- name: redeemed
+-- The offer each purchase redeems: the one after those that refused it.
+-- Grain: one row per purchase.
+with passed as (
+    select refusals.purchase_no, count(*) as refusals
+    from refusals
+    group by refusals.purchase_no
+)
+select
+    candidates.purchase_no, candidates.turn_no, candidates.choice_no, candidates.offer_no,
+    candidates.cardholder_no
+from candidates
+left join passed on passed.purchase_no = candidates.purchase_no
+where candidates.choice_no = coalesce(passed.refusals, 0) + 1;
+
+-- name: outcomes_of_candidates
+-- What became of every purchase with every offer it fitted. Better offers than the one it got had
+-- no budget left at its turn, or else no use (the budget is asked first); worse ones were
+-- outranked. Grain: one row per purchase and offer.
+with answered as (
+    select
+        candidates.purchase_no,
+        candidates.turn_no,
+        candidates.offer_no,
+        case
+            when redeemed.choice_no is null then 'refused'
+            when candidates.choice_no < redeemed.choice_no then 'refused'
+            when candidates.choice_no = redeemed.choice_no then 'redeemed'
+            else 'outranked'
+        end as answer
+    from candidates
+    left join redeemed on redeemed.purchase_no = candidates.purchase_no
+),
+spent as (
+    select
+        answered.purchase_no,
+        answered.offer_no,
+        answered.answer,
+        sum(case when answered.answer = 'redeemed' then 1 else 0 end) over (
+            partition by answered.offer_no
+            order by answered.turn_no nulls last
+            rows between unbounded preceding and current row
+        ) as redeemed_so_far
+    from answered
+    where answered.answer <> 'outranked'
+        and exists (
+            select 1
+            from tight
+            where tight.offer_no = answered.offer_no
+        )
+),
+reasoned as (
+    select
+        spent.purchase_no,
+        spent.offer_no,
+        case
+            when (spent.redeemed_so_far + 1) * limits.merchant_funded_amount > limits.budget_left
+                then 'budget_exhausted'
+            else 'redemption_limit_reached'
+        end as reason
+    from spent
+    inner join limits on limits.offer_no = spent.offer_no
+    where spent.answer = 'refused'
+)
+select
+    answered.purchase_no,
+    answered.offer_no,
+    coalesce(reasoned.reason, answered.answer) as outcome
+from answered
+left join reasoned
+    on reasoned.purchase_no = answered.purchase_no
+    and reasoned.offer_no = answered.offer_no;

@@ -1,0 +1,57 @@
+-- name: limits
+-- What is left of each offer before this run; null where nothing limits it.
+-- Grain: one row per offer.
+select
+    offer_terms.offer_no,
+    offer_terms.merchant_funded_amount,
+    offer_terms.budget_amount - coalesce(reserved.merchant_funded_amount, 0) as budget_left,
+    offer_terms.max_redemptions_per_cardholder
+from offer_terms
+left join reserved on reserved.offer_no = offer_terms.offer_no;
+
+-- name: tight
+-- The offers that cannot serve every purchase that fits them: only these can refuse one.
+-- Grain: one row per offer.
+with demand as (
+    select candidates.offer_no, candidates.cardholder_no, count(*) as fitting
+    from candidates
+    group by candidates.offer_no, candidates.cardholder_no
+),
+counted as (
+    select
+        demand.offer_no,
+        sum(demand.fitting) as fitting,
+        max(demand.fitting + coalesce(uses.used, 0)) as most_uses
+    from demand
+    left join uses
+        on uses.offer_no = demand.offer_no
+        and uses.cardholder_no = demand.cardholder_no
+    group by demand.offer_no
+)
+select counted.offer_no
+from counted
+inner join limits on limits.offer_no = counted.offer_no
+where counted.fitting * limits.merchant_funded_amount > limits.budget_left
+    or counted.most_uses > limits.max_redemptions_per_cardholder;
+
+-- name: proposals
+-- Every purchase proposes to its best offer. Grain: one row per purchase.
+select
+    candidates.purchase_no, candidates.turn_no, candidates.choice_no, candidates.offer_no,
+    candidates.cardholder_no
+from candidates
+where candidates.choice_no = 1;
+
+-- name: standing
+-- No tight offer holds a proposal before the first round. Grain: one row per purchase.
+select
+    proposals.purchase_no, proposals.turn_no, proposals.choice_no, proposals.offer_no,
+    proposals.cardholder_no
+from proposals
+where 1 = 0;
+
+-- name: refusals
+-- Nobody has been refused before the first round. Grain: one row per purchase and refusal.
+select proposals.purchase_no, proposals.choice_no
+from proposals
+where 1 = 0;

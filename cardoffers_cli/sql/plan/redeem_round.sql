@@ -1,0 +1,109 @@
+-- name: held
+-- The proposals before every tight offer that got a new one, with those it held already.
+-- Grain: one row per purchase.
+with asked as (
+    select distinct proposals.offer_no
+    from proposals
+    inner join tight on tight.offer_no = proposals.offer_no
+),
+final as (
+    select
+        proposals.purchase_no, proposals.turn_no, proposals.choice_no, proposals.offer_no,
+        proposals.cardholder_no
+    from proposals
+    inner join asked on asked.offer_no = proposals.offer_no
+    union all
+    select
+        standing.purchase_no, standing.turn_no, standing.choice_no, standing.offer_no,
+        standing.cardholder_no
+    from standing
+    inner join asked on asked.offer_no = standing.offer_no
+)
+select
+    final.purchase_no, final.turn_no, final.choice_no, final.offer_no, final.cardholder_no
+from final;
+
+-- name: kept
+-- What each of these offers keeps: the earliest of every cardholder while uses are left, of these
+-- the earliest while the budget covers one more in full (decisions, Redeem).
+-- Grain: one row per purchase.
+with by_cardholder as (
+    select
+        held.purchase_no, held.turn_no, held.choice_no, held.offer_no, held.cardholder_no,
+        row_number() over (
+            partition by held.offer_no, held.cardholder_no
+            order by held.turn_no nulls last
+        ) + coalesce(uses.used, 0) as use_no
+    from held
+    left join uses
+        on uses.offer_no = held.offer_no
+        and uses.cardholder_no = held.cardholder_no
+),
+by_budget as (
+    select
+        by_cardholder.purchase_no, by_cardholder.turn_no, by_cardholder.choice_no,
+        by_cardholder.offer_no, by_cardholder.cardholder_no,
+        limits.budget_left,
+        limits.merchant_funded_amount * row_number() over (
+            partition by by_cardholder.offer_no
+            order by by_cardholder.turn_no nulls last
+        ) as spent
+    from by_cardholder
+    inner join limits on limits.offer_no = by_cardholder.offer_no
+    where limits.max_redemptions_per_cardholder is null
+        or by_cardholder.use_no <= limits.max_redemptions_per_cardholder
+),
+final as (
+    select
+        by_budget.purchase_no, by_budget.turn_no, by_budget.choice_no, by_budget.offer_no,
+        by_budget.cardholder_no
+    from by_budget
+    where by_budget.budget_left is null or by_budget.spent <= by_budget.budget_left
+)
+select
+    final.purchase_no, final.turn_no, final.choice_no, final.offer_no, final.cardholder_no
+from final;
+
+-- name: next_standing
+-- Held by tight offers after this round. Grain: one row per purchase.
+select
+    kept.purchase_no, kept.turn_no, kept.choice_no, kept.offer_no, kept.cardholder_no
+from kept
+union all
+select
+    standing.purchase_no, standing.turn_no, standing.choice_no, standing.offer_no,
+    standing.cardholder_no
+from standing
+where not exists (
+    select 1
+    from held
+    where held.offer_no = standing.offer_no
+);
+
+-- name: refused
+-- Proposals turned down in this round. Grain: one row per purchase.
+select held.purchase_no, held.choice_no
+from held
+where not exists (
+    select 1
+    from kept
+    where kept.purchase_no = held.purchase_no
+);
+
+-- name: next_proposals
+-- Who was refused moves on to the next best offer, if there is one. Grain: one row per purchase.
+select
+    candidates.purchase_no, candidates.turn_no, candidates.choice_no, candidates.offer_no,
+    candidates.cardholder_no
+from refused
+inner join candidates
+    on candidates.purchase_no = refused.purchase_no
+    and candidates.choice_no = refused.choice_no + 1;
+
+-- name: next_refusals
+-- All refusals up to now. Grain: one row per purchase and refusal.
+select refusals.purchase_no, refusals.choice_no
+from refusals
+union all
+select refused.purchase_no, refused.choice_no
+from refused;

@@ -1,0 +1,86 @@
+-- name: findings
+-- What was found in the files of one import. Grain: one row per finding.
+create or replace temp table catalogue_findings (
+    kind varchar not null,
+    line ubigint,
+    field varchar,
+    code varchar not null,
+    level varchar not null,
+    message varchar not null
+);
+
+-- name: changes
+-- What the rows of one file change. Grain: one row per known record and field whose value differs.
+create or replace temp table catalogue_changes (
+    line ubigint not null,
+    institution_id uuid,
+    subject_id varchar not null,
+    field varchar not null,
+    old_value varchar,
+    new_value varchar
+);
+
+-- name: add_findings
+-- Reads frame (line, column, code, level, message); writes catalogue_findings.
+insert into catalogue_findings (kind, line, field, code, level, message)
+select $kind, frame.line, frame.column, frame.code, frame.level, frame.message
+from frame;
+
+-- name: rejected
+-- How many rows of a file were rejected, for whatever number of reasons.
+select count(distinct line) as rejected
+from catalogue_findings
+where kind = $kind and level = 'error';
+
+-- name: summary
+-- The findings of a file by code, errors first. Grain: one row per code, its first 20 lines.
+select
+    code,
+    level,
+    count(distinct line) as row_count,
+    list_slice(list_sort(list_distinct(list(line))), 1, 20) as lines
+from catalogue_findings
+where kind = $kind
+group by code, level
+order by level, code;
+
+-- name: report
+-- The findings of a file in the order of its lines. Grain: one row per finding.
+select line, field, code, level, message
+from catalogue_findings
+where kind = $kind
+order by line nulls first, field, code;
+
+-- name: audit
+-- Reads catalogue_changes; writes audit_log, one row per changed value.
+insert into audit_log (
+    audit_no, run_no, happened_at, actor, institution_id,
+    subject, subject_id, field, old_value, new_value
+)
+with highest as (
+    select coalesce(max(audit_no), 0) as audit_no
+    from audit_log
+)
+
+select
+    highest.audit_no
+    + row_number() over (order by catalogue_changes.line, catalogue_changes.field) as audit_no,
+    $run_no,
+    $happened_at,
+    $actor,
+    catalogue_changes.institution_id,
+    $subject,
+    catalogue_changes.subject_id,
+    catalogue_changes.field,
+    catalogue_changes.old_value,
+    catalogue_changes.new_value
+from catalogue_changes
+cross join highest;
+
+-- name: drop_findings
+-- Gives back the room of catalogue_findings when the import is done.
+drop table if exists catalogue_findings;
+
+-- name: drop_changes
+-- Gives back the room of catalogue_changes when the import is done.
+drop table if exists catalogue_changes;
