@@ -8,13 +8,15 @@ file's own folder. To add a setting, add a field; `cli/topics/environment.md` li
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cardoffers_cli.domain.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _PREFIX = "CARDOFFERS_"
 _PATHS = ("store", "temp_directory")
@@ -85,7 +87,9 @@ def _read_file(path: Path) -> dict[str, Any]:
             code="configuration_syntax",
             hint='Write one setting a line, for example: memory_limit = "2GiB"',
         ) from None
-    inside = {name: path.parent / values[name] for name in _PATHS if isinstance(values.get(name), str)}
+    inside = {
+        name: path.parent / values[name] for name in _PATHS if isinstance(values.get(name), str)
+    }
     return {**values, **inside}
 
 

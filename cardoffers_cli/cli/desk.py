@@ -18,6 +18,7 @@ import typer
 
 from cardoffers_cli.cli import exits, progress, show
 from cardoffers_cli.cli.options import Format, Options
+from cardoffers_cli.cli.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,13 +34,15 @@ class Desk:
 
     @classmethod
     def of(cls, ctx: typer.Context) -> Desk:
-        """Make the desk of the command that runs."""
-        return cls(ctx.ensure_object(Options), os.environ)
+        """Make the desk of the command that runs; refuse output that cannot be, before the work."""
+        desk = cls(ctx.ensure_object(Options), os.environ)
+        show.check(desk.format, desk.output)
+        return desk
 
     @cached_property
     def settings(self) -> Settings:
         """The settings: flags, environment, configuration file, defaults."""
-        from cardoffers_cli.settings import read_settings  # noqa: PLC0415  only when asked for
+        from cardoffers_cli.settings import read_settings  # only when asked for
 
         flags = {"store": self.options.store, "lock_wait_s": self.options.lock_wait}
         return read_settings(flags, self._environment, self.options.config)
@@ -57,7 +60,7 @@ class Desk:
     @cached_property
     def actor(self) -> str:
         """Who runs this: the operating system's user name, or its number where it has none."""
-        import pwd  # noqa: PLC0415  POSIX only
+        import pwd  # POSIX only
 
         try:
             return pwd.getpwuid(os.getuid()).pw_name
@@ -67,7 +70,7 @@ class Desk:
     @property
     def is_terminal(self) -> bool:
         """Whether a person looks at stdout."""
-        return self.output is None and sys.stdout.isatty()
+        return self.output is None and show.is_terminal()
 
     @property
     def output(self) -> Path | None:
@@ -90,20 +93,24 @@ class Desk:
         dumb = self._environment.get("TERM") == "dumb"
         return not (self.options.no_color or self._environment.get("NO_COLOR") or dumb)
 
-    def show(
-        self, document: Any, *blocks: show.Block, exit_code: int = 0, raw: bool = False
-    ) -> None:
+    def show(self, document: Any, *blocks: Block, exit_code: int = 0, raw: bool = False) -> None:
         """Show the outcome and end the command when the exit code is not 0.
 
         `document` is the JSON; the blocks are the same for readers: sheets and text. `raw` leaves
         spreadsheet formulas unguarded.
         """
-        style = show.Style(self.format, self.is_terminal, self.has_colour, raw)
-        show.show(document, blocks, style, self.output)
+        show.show(document, blocks, self._style(self.format, raw=raw), self.output)
         if self.output is not None:
             self.note(f"Wrote {self.output}")
         if exit_code:
             raise typer.Exit(exit_code)
+
+    def page(self, markdown: str) -> None:
+        """Show a page to read, in Markdown."""
+        show.page(markdown, self._style(Format.md))
+
+    def _style(self, form: Format, *, raw: bool = False) -> Style:
+        return Style(form, self.is_terminal, self.has_colour, raw)
 
     def note(self, text: str) -> None:
         """Say something to the person at the screen, unless quiet is wanted."""

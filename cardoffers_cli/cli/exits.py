@@ -9,13 +9,15 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, NoReturn
 
 import typer
 
-from cardoffers_cli.domain import errors
+from cardoffers_cli.cli.show import hang_up
+from cardoffers_cli.domain import errors, json_text
 from cardoffers_cli.domain.visible import visible
 
 
@@ -68,9 +70,7 @@ EXIT_CODES = (
         "Run `cardoffers store migrate`, or use the version that made it.",
         (errors.StoreVersion,),
     ),
-    ExitCode(
-        13, "configuration", "Mend the setting that is named.", (errors.ConfigurationError,)
-    ),
+    ExitCode(13, "configuration", "Mend the setting that is named.", (errors.ConfigurationError,)),
     ExitCode(
         14,
         "file unusable",
@@ -113,7 +113,7 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
     except typer.Exit as end:
         return end.exit_code
     except BrokenPipeError:
-        return 0
+        hang_up()
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nothing may pass the last door
         ending = ending_of(error)
         if "--debug" in args:
@@ -127,23 +127,15 @@ def ending_of(error: BaseException) -> Ending:
     """Translate an error to what is said and the exit code."""
     match error:
         case errors.CardoffersError():
-            return Ending(
-                exit_code_of(error), error.code, error.message, error.hint, error.details
-            )
+            return Ending(exit_code_of(error), error.code, error.message, error.hint, error.details)
         case typer.TyperException():
             return _usage(error)
         case Terminated():
             return Ending(143, "terminated", "Terminated.", "Run it again to finish.")
         case KeyboardInterrupt() | typer.Abort():
             return Ending(130, "interrupted", "Interrupted.", "Run it again to finish.")
-        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
-            return ending_of(errors.NoSpace(hint="Free some space and run again."))
-        case PermissionError():
-            return ending_of(errors.Refused(_system(error), code="permission"))
         case _:
-            name = type(error).__name__
-            hint = "Run again with --debug to see where it happened."
-            return Ending(1, "unexpected", f"Unexpected error ({name}).", hint)
+            return _unforeseen(error)
 
 
 def exit_code_of(error: errors.CardoffersError) -> int:
@@ -154,11 +146,9 @@ def exit_code_of(error: errors.CardoffersError) -> int:
 
 def tell(text: str) -> None:
     """Write one note for the person at the screen; that nobody reads it is no failure."""
-    try:
+    with suppress(OSError, ValueError):
         sys.stderr.write(visible(text, keep="\n") + "\n")
         sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        return
 
 
 def end_on_sigterm() -> None:
@@ -176,8 +166,15 @@ def _usage(error: typer.TyperException) -> Ending:
     return Ending(2, "usage", error.format_message(), hint)
 
 
-def _system(error: OSError) -> str:
-    return f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)
+def _unforeseen(error: BaseException) -> Ending:
+    match error:
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return ending_of(errors.NoSpace(hint="Free some space and run again."))
+        case PermissionError():
+            return ending_of(errors.Refused(f"Not permitted: {error.filename}", code="permission"))
+        case _:
+            hint = "Run again with --debug to see where it happened."
+            return Ending(1, "unexpected", f"Unexpected error ({type(error).__name__}).", hint)
 
 
 def _wants_json(args: Sequence[str]) -> bool:
@@ -187,8 +184,6 @@ def _wants_json(args: Sequence[str]) -> bool:
 
 
 def _as_json(ending: Ending) -> str:
-    from cardoffers_cli.domain import json_text  # noqa: PLC0415  errors only
-
     return json_text.dumps(ending.document())
 
 

@@ -5,16 +5,17 @@ instant. To add one, add its line to `COMMANDS`; `module:name` is a function, or
 for a group.
 """
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.main import get_command
 
 from cardoffers_cli import __version__
-from cardoffers_cli.cli import exits
+from cardoffers_cli.cli import exits, show
 from cardoffers_cli.cli.options import Command, Group
 
 
@@ -33,7 +34,9 @@ COMMANDS = (
     Entry("Begin", "init", "storage:init", "Make a store."),
     Entry("Begin", "status", "status:status", "Show the state of everything on one screen."),
     Entry("Begin", "sample", "sample:sample", "Write realistic sample data of any size."),
-    Entry("Catalogue", "catalog", "catalog:app", "Institutions, merchants, offers, links: in, out."),
+    Entry(
+        "Catalogue", "catalog", "catalog:app", "Institutions, merchants, offers, links: in, out."
+    ),
     Entry("Catalogue", "institution", "institution:app", "List, show and set institutions."),
     Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
@@ -43,7 +46,9 @@ COMMANDS = (
     Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, what is unresolved."),
     Entry("Upkeep", "store", "storage:app", "Look at, and migrate, the store."),
-    Entry("Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."),
+    Entry(
+        "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."
+    ),
 )
 
 
@@ -69,8 +74,8 @@ def load(entry: Entry) -> Any:
     made = getattr(import_module(f"cardoffers_cli.cli.{module}"), name)
     app = made if isinstance(made, typer.Typer) else _single(made)
     app.info.cls = Group
-    for command in app.registered_commands:
-        command.cls = Command
+    for registered in app.registered_commands:
+        registered.cls = Command
     command = get_command(app)
     command.name = entry.name
     return command
@@ -101,24 +106,45 @@ class FrontPage(Group):
                     [(entry.name, entry.help) for entry in COMMANDS if entry.section == section]
                 )
 
-    def main(self, args: Any = None, prog_name: Any = None, **settings: Any) -> Any:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; nothing at all means that somebody wants to look around."""
+        return super().parse_args(ctx, args or ["--help"])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: ARG002  Click's signature
+        windows_expand_args: bool = True,  # noqa: ARG002
+        **extra: Any,
+    ) -> NoReturn:
         """Run a command line and end the process with its exit code."""
-        raise SystemExit(exits.run(lambda: self._run(args, prog_name), args))
+        words = list(sys.argv[1:] if args is None else args)
+        name = prog_name or "cardoffers"
 
-    def _run(self, args: Any, prog_name: Any) -> None:
-        self._main_shell_completion({}, prog_name)
-        with self.make_context(prog_name, list(args)) as ctx:
-            self.invoke(ctx)
+        def work() -> None:
+            self._main_shell_completion(extra, name, complete_var)
+            with self.make_context(name, list(words), **extra) as ctx:
+                self.invoke(ctx)
+
+        raise SystemExit(exits.run(work, words))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Offer the commands' names from the page, without loading them."""
+        from typer._click.shell_completion import CompletionItem
+
+        names = [entry for entry in COMMANDS if entry.name.startswith(incomplete)]
+        options = super().shell_complete(ctx, incomplete) if incomplete.startswith("-") else []
+        return [*(CompletionItem(entry.name, help=entry.help) for entry in names), *options]
 
 
-app = typer.Typer(
-    name="cardoffers", cls=FrontPage, no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(name="cardoffers", cls=FrontPage, rich_markup_mode=None)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(__version__)
+        show.say(__version__)
         raise typer.Exit
 
 
@@ -132,3 +158,9 @@ def front_page(
 
     New here? `cardoffers demo` shows everything in ten seconds.
     """
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and end it."""
+    exits.end_on_sigterm()
+    raise SystemExit(get_command(app).main(prog_name="cardoffers"))

@@ -61,6 +61,7 @@ def moment(value: str | None) -> datetime | None:
 
 
 def everywhere(
+    *,
     store: Annotated[
         Path | None,
         typer.Option(help="The store [CARDOFFERS_STORE, else ./cardoffers.duckdb]."),
@@ -103,12 +104,11 @@ From = Annotated[
     typer.Option("--from", metavar="MOMENT", callback=moment, help="From here on, included."),
 ]
 To = Annotated[
-    str | None, typer.Option("--to", metavar="MOMENT", callback=moment, help="Up to here, excluded.")
+    str | None,
+    typer.Option("--to", metavar="MOMENT", callback=moment, help="Up to here, excluded."),
 ]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Rows of one page.")]
-Cursor = Annotated[
-    str | None, typer.Option("--cursor", help="The next_cursor of the page before.")
-]
+Cursor = Annotated[str | None, typer.Option("--cursor", help="The next_cursor of the page before.")]
 All = Annotated[bool, typer.Option("--all", help="Every row, in place of one page.")]
 
 
@@ -157,13 +157,11 @@ class _Everywhere:
         }
         for title, params in sections.items():
             _write_section(ctx, formatter, title, params)
-        self.format_commands(ctx, formatter)
+        if isinstance(self, TyperGroup):
+            self.format_commands(ctx, formatter)
         _write_section(ctx, formatter, "Everywhere", shared)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands of a group; a command has none."""
-
-    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the docstring; indented paragraphs (examples) keep their lines."""
         text = _keep_indented(getattr(self, "help", None) or "")
         if text:
@@ -190,7 +188,3 @@ class Command(_Everywhere, TyperCommand):
 
 class Group(_Everywhere, TyperGroup):
     """A group of commands with the options of every command."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the group's commands."""
-        TyperGroup.format_commands(self, ctx, formatter)

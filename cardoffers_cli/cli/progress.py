@@ -80,9 +80,9 @@ def progress(
 
 @contextmanager
 def _bar(description: str, total: int | None, *, colour: bool) -> Iterator[Progress]:
-    from rich.console import Console  # noqa: PLC0415  heavy, and for terminals only
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-    from rich.progress import Progress as RichProgress  # noqa: PLC0415
+    from rich.console import Console  # heavy, and for terminals only
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as RichProgress
 
     class Bar:
         def advance(self, steps: int = 1) -> None:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.visible import controls_visible, visible
+from cardoffers_cli.domain.visible import controls_visible
 from cardoffers_cli.files.exports import replacing, write_parquet, write_xlsx
-from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet, cell_text
+from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
 
-__all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "format_of", "show"]
+__all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "show"]
 
 
 @dataclass(frozen=True)
@@ -60,21 +60,61 @@ def format_of(path: Path) -> Format:
         ) from None
 
 
+def check(form: Format, output: Path | None) -> None:
+    """Refuse, before any work, an output that will not do."""
+    if output is not None and not output.resolve().parent.is_dir():
+        raise UsageError(
+            f"There is no folder {output.parent}.", code="folder_missing", hint="Make it first."
+        )
+    if output is None and form in {Format.parquet, Format.xlsx} and is_terminal():
+        raise UsageError(f"A terminal cannot show {form}.", code="binary", hint="Add -o FILE.")
+
+
 def show(document: Any, blocks: Sequence[Block], style: Style, output: Path | None) -> None:
     """Write the outcome to stdout or, whole or not at all, to a file."""
-    if style.format in {Format.parquet, Format.xlsx} and style.is_terminal:
-        raise UsageError(
-            f"A terminal cannot show {style.format}.", code="binary", hint="Add -o FILE."
-        )
     with replacing(output) if output else _stdout() as out:
         _WRITERS[style.format](document, blocks or (_fields(document),), style, out)
 
 
+def page(markdown: str, style: Style) -> None:
+    """Write a page to read: laid out on a terminal, as it is in a pipe."""
+    if not style.is_terminal:
+        say(markdown)
+        return
+    from cardoffers_cli.cli.layout import print_page  # rich is heavy
+
+    with _stdout() as out, _text(out) as text:
+        print_page(markdown, style, text)
+
+
+def say(text: str) -> None:
+    """Write plain text."""
+    with _stdout() as out:
+        out.write(f"{text.rstrip()}\n".encode())
+
+
+def is_terminal() -> bool:
+    """Whether a person looks at stdout."""
+    return sys.stdout.isatty()
+
+
+def hang_up() -> None:
+    """Let what is still to be written to stdout go nowhere: its reader has left."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 @contextmanager
 def _stdout() -> Iterator[BinaryIO]:
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+    """Open stdout for bytes; a reader who has seen enough is no error."""
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        hang_up()
+    except OSError:
+        hang_up()
+        raise
 
 
 def _fields(document: Any) -> Sheet:
@@ -101,7 +141,7 @@ def _sheets(blocks: Sequence[Block]) -> list[Sheet]:
 
 @contextmanager
 def _text(out: BinaryIO) -> Iterator[io.TextIOWrapper]:
-    """Write UTF-8 with plain line ends, whatever the locale; a lone surrogate shows as an escape."""
+    """Write UTF-8 and plain line ends, whatever the locale; lone surrogates as escapes."""
     text = io.TextIOWrapper(out, "utf-8", errors="backslashreplace", newline="")
     try:
         yield text
@@ -155,14 +195,14 @@ def _xlsx(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) 
 
 
 def _md(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:
-    from cardoffers_cli.cli.layout import markdown_lines  # noqa: PLC0415
+    from cardoffers_cli.cli.layout import markdown_lines
 
     with _text(out) as text:
         text.writelines(f"{line}\n" for line in markdown_lines(blocks))
 
 
 def _table(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
-    from cardoffers_cli.cli.layout import print_blocks  # noqa: PLC0415  rich is heavy
+    from cardoffers_cli.cli.layout import print_blocks  # rich is heavy
 
     with _text(out) as text:
         print_blocks(blocks, style, text)

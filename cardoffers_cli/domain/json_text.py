@@ -32,32 +32,32 @@ def pieces(value: Any, *, indent: int | None = None) -> Iterator[str]:
 def _pieces(value: Any, indent: int | None, depth: int) -> Iterator[str]:
     if isinstance(value, Mapping):
         members = (
-            chain((f"{_text(str(key))}: ",), _pieces(member, indent, depth + 1))
+            chain((_text(str(key)), ": "), _pieces(member, indent, depth + 1))
             for key, member in value.items()
         )
-        yield from _enclosed("{}", members, indent, depth)
+        yield from _enclosed("{", members, "}", indent, depth)
     elif isinstance(value, (list, tuple, Iterator)):
         items = (_pieces(item, indent, depth + 1) for item in value)
-        yield from _enclosed("[]", items, indent, depth)
+        yield from _enclosed("[", items, "]", indent, depth)
     else:
         yield _scalar(value)
 
 
 def _enclosed(
-    brackets: str, members: Iterable[Iterable[str]], indent: int | None, depth: int
+    opening: str, members: Iterable[Iterable[str]], closing: str, indent: int | None, depth: int
 ) -> Iterator[str]:
-    opening, closing = brackets
-    between = ", " if indent is None else ",\n" + " " * (indent * (depth + 1))
-    lead = opening + between[1:].removeprefix(" " if indent is None else "")
-    empty = True
+    comma = ", " if indent is None else ","
+    inner, outer = ("", "") if indent is None else (_line(indent, depth + 1), _line(indent, depth))
+    lead = opening
     for member in members:
-        yield lead if empty else between
-        empty = False
+        yield lead + inner
         yield from member
-    if empty:
-        yield brackets
-    else:
-        yield closing if indent is None else f"\n{' ' * (indent * depth)}{closing}"
+        lead = comma
+    yield opening + closing if lead == opening else outer + closing
+
+
+def _line(indent: int, depth: int) -> str:
+    return "\n" + " " * (indent * depth)
 
 
 def _scalar(value: Any) -> str:

@@ -1,6 +1,6 @@
-"""Text that shows what it holds: control, bidi and zero-width characters as escapes.
+r"""Text that shows what it holds: control, bidi and zero-width characters as escapes.
 
-A terminal obeys such characters, and a reader does not see them; `\\x1b` and `\\u202e` are seen.
+A terminal obeys such characters, and a reader does not see them; `\x1b` and `\u202e` are seen.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ _INVISIBLE = (
 _SURROGATES = "\ud800-\udfff"
 _HIDDEN = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}]")
 _CONTROL = re.compile(f"[{_CONTROLS}]")
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_NAMED = {
+    **{chr(point): f"\\x{point:02x}" for point in range(0x80)},
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+}
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -29,9 +34,4 @@ def controls_visible(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    point = ord(character)
-    if character in _NAMED:
-        return _NAMED[character]
-    if point <= 0xFF:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+    return _NAMED.get(character) or character.encode("ascii", "backslashreplace").decode()

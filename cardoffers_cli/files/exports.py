@@ -7,18 +7,19 @@ reader never meets half of it and a failure leaves what was there before.
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.files.sheets import Column, Row, Sheet, cell_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _BATCH = 50_000
 
@@ -34,7 +35,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         with _opened(target) as out:
             yield out
         return
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    with suppress(OSError):
+        draft.unlink()
     try:
         with _opened(draft, exclusive=True) as out:
             yield out
@@ -50,20 +53,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def _opened(path: Path, *, exclusive: bool = False) -> BinaryIO:
     try:
         return path.open("xb" if exclusive else "wb")
-    except (FileNotFoundError, NotADirectoryError):
-        raise UsageError(
-            f"There is no folder {path.parent}.", code="folder_missing", hint="Make it first."
-        ) from None
     except IsADirectoryError:
         raise UsageError(f"{path} is a folder.", code="is_folder", hint="Name a file.") from None
     except PermissionError:
-        raise Refused(
-            f"Writing in {path.parent} is not permitted.", code="permission"
-        ) from None
+        raise Refused(f"Writing in {path.parent} is not permitted.", code="permission") from None
 
 
 def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
-    """Write a sheet as Parquet: money as decimal(18,4), numbers as decimal(18,6), moments as UTC."""
+    """Write a sheet as Parquet: money decimal(18,4), numbers decimal(18,6), moments in UTC."""
     import polars as pl  # noqa: PLC0415  heavy
 
     kinds: dict[str, Any] = {
@@ -78,9 +75,7 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
     frames = [pl.DataFrame(schema=schema)]
     rows = iter(sheet.rows)
     while batch := list(islice(rows, _BATCH)):
-        values = {
-            column.name: [_stored(column, row) for row in batch] for column in sheet.columns
-        }
+        values = {column.name: [_stored(column, row) for row in batch] for column in sheet.columns}
         frames.append(pl.DataFrame(values, schema=schema))
     moments = [column.name for column in sheet.columns if column.kind == "moment"]
     frame = pl.concat(frames).with_columns(pl.col(moments).dt.replace_time_zone("UTC"))
@@ -99,7 +94,7 @@ def _stored(column: Column, row: Row) -> Any:
 def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) -> None:
     """Write sheets as a workbook: real numbers and dates, text as text, a header that stays."""
     try:
-        import xlsxwriter  # noqa: PLC0415  an extra
+        import xlsxwriter  # type: ignore[import-untyped]  # noqa: PLC0415  an extra
     except ImportError:
         raise UsageError(
             "Workbooks need the extra xlsx.",

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import reduce
 from typing import Any, Literal
 
 from cardoffers_cli.domain import json_text
@@ -61,26 +60,26 @@ class Sheet:
         """Yield each row whole, for JSON, its money with its currency's decimals."""
         money = [column for column in self.columns if column.kind == "money"]
         for row in self.rows:
-            yield {**row, **{column.name: column.value(row) for column in money}}
+            exact = {column.name: column.value(row) for column in money if column.name in row}
+            yield {**row, **exact}
 
 
 def cell_text(value: Any) -> str:
     """Return the text of one value, the same in every format."""
     match value:
         case None:
-            return ""
-        case str():
-            return str(value)
+            text = ""
         case bool():
-            return "true" if value else "false"
+            text = "true" if value else "false"
         case Decimal():
-            return format(value, "f")
+            text = format(value, "f")
         case datetime():
-            return format_moment(value)
+            text = format_moment(value)
         case Mapping() | list() | tuple():
-            return json_text.dumps(value)
+            text = json_text.dumps(value)
         case _:
-            return str(value)
+            text = str(value)
+    return text
 
 
 def guard(text: str) -> str:
@@ -91,8 +90,7 @@ def guard(text: str) -> str:
 def _find(row: Row, name: str) -> Any:
     if name in row:
         return row[name]
-    return reduce(
-        lambda inside, part: inside.get(part) if isinstance(inside, Mapping) else None,
-        name.split("."),
-        row,
-    )
+    inside: Any = row
+    for part in name.split("."):
+        inside = inside.get(part) if isinstance(inside, Mapping) else None
+    return inside

@@ -1,0 +1,73 @@
+"""`cardoffers help`: what is not about one command: exit codes, formats, files, findings."""
+
+from importlib.resources import files
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.exits import EXIT_CODES
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.findings import CODES, FILE_CODES
+
+PAGES = {
+    "formats": "How data is shown, and what each format does to a cell.",
+    "environment": "Settings, the environment, shell completion.",
+    "files": "Transaction files: what they hold and how they are read.",
+}
+LISTS = {
+    "exit-codes": "How a command ends, and what to do then.",
+    "findings": "Everything that can be wrong with a file or a row, and how to mend it.",
+}
+
+
+def topic(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="TOPIC", help=", ".join([*LISTS, *PAGES]))
+    ] = None,
+    code: Annotated[str | None, typer.Argument(metavar="CODE", help="One finding's code.")] = None,
+) -> None:
+    """Explain exit codes, formats, the environment, files and findings.
+
+    Try:
+
+        cardoffers help files
+        cardoffers help findings amount_precision
+    """
+    desk = Desk.of(ctx)
+    if name in PAGES:
+        desk.page(files("cardoffers_cli.cli").joinpath("topics", f"{name}.md").read_text("utf-8"))
+    elif name == "findings":
+        _show(desk, "findings", _findings(code), ("code", "level", "summary", "fix"))
+    elif name == "exit-codes":
+        rows = [{"code": row.code, "meaning": row.meaning, "fix": row.advice} for row in EXIT_CODES]
+        _show(desk, "exit-codes", rows, ("code", "meaning", "fix"))
+    elif name is None:
+        rows = [{"topic": topic, "about": about} for topic, about in {**LISTS, **PAGES}.items()]
+        _show(desk, "topics", rows, ("topic", "about"))
+    else:
+        raise NotFound(
+            f"There is no topic {name!r}.",
+            code="topic_unknown",
+            hint=f"The topics are {', '.join([*LISTS, *PAGES])}. For a command: --help.",
+        )
+
+
+def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[str, ...]) -> None:
+    desk.show(rows, Sheet(name, tuple(map(Column, columns)), rows))
+
+
+def _findings(code: str | None) -> list[dict[str, object]]:
+    known = {**CODES, **FILE_CODES}
+    if code is not None and code not in known:
+        raise NotFound(
+            f"There is no finding {code!r}.",
+            code="finding_unknown",
+            hint="`cardoffers help findings` lists them.",
+        )
+    return [
+        {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
+        for each in ([known[code]] if code else known.values())
+    ]

@@ -1,0 +1,80 @@
+"""`cardoffers sample`: realistic sample data of any size."""
+
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli import show
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import moment
+
+
+class Kind(StrEnum):
+    """The forms of a transaction file."""
+
+    csv = "csv"
+    jsonl = "jsonl"
+    json = "json"
+
+
+COLUMNS = (
+    show.Column("file"),
+    show.Column("rows", kind="integer"),
+    show.Column("bytes", kind="integer"),
+)
+
+
+def sample(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    *,
+    rows: Annotated[int, typer.Option(min=1, help="Transaction rows, all institutions together.")],
+    seed: Annotated[int, typer.Option(min=0, help="Same seed and options, same bytes.")],
+    institutions: Annotated[int, typer.Option(min=1, max=64, help="GBP, GBP, MXN, BRL, …")] = 2,
+    links: Annotated[
+        int | None, typer.Option(min=0, help="Links to offers [half as many as rows].")
+    ] = None,
+    kind: Annotated[Kind, typer.Option(help="The transaction files' form.")] = Kind.csv,
+    gzip: Annotated[bool, typer.Option("--gzip", help="Compress the transaction files.")] = False,
+    dirty: Annotated[
+        bool, typer.Option("--dirty", help="Add a small file with every kind of faulty row.")
+    ] = False,
+    start: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", callback=moment, help="First day [period ends 2026-09-30]."),
+    ] = None,
+    days: Annotated[int, typer.Option(min=1, help="Length of the period.")] = 90,
+    files: Annotated[int, typer.Option(min=1, help="Files for each institution's rows.")] = 1,
+) -> None:
+    """Write realistic sample data: DIR/catalog and DIR/transactions.
+
+    Merchants with a long tail, loyal cardholders, busy hours, budgets that run out, repeated and
+    conflicting references. Files of the same names are replaced.
+
+      cardoffers sample big --rows 1000000 --seed 7
+    """
+    from cardoffers_cli.files.samples.plan import Plan  # polars is heavy
+    from cardoffers_cli.jobs.sample import sample as make
+
+    desk = Desk.of(ctx)
+    plan = Plan(
+        rows=rows,
+        seed=seed,
+        institutions=institutions,
+        links=links,
+        kind=kind.value,
+        gzip=gzip,
+        dirty=dirty,
+        start=start.date() if isinstance(start, datetime) else None,
+        days=days,
+        files=files,
+    )
+    made = []
+    with desk.progress("Rows written") as progress:
+        for file in make(folder, plan):
+            made.append(file)
+            progress.advance(file["rows"])
+    desk.show(made, show.Sheet("files", COLUMNS, made))
