@@ -72,7 +72,8 @@ def _csv(row: Row) -> bytes:
 def _json(row: Row) -> bytes:
     amount = row["amount"] if _NUMBER.fullmatch(row["amount"]) else json.dumps(row["amount"])
     fields = {name: text for name, text in row.items() if text and name != "amount"}
-    return f'{{"amount":{amount},{json.dumps(fields, ensure_ascii=False)[1:]}'.encode()
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return f'{{"amount":{amount},{text[1:]}'.encode()
 
 
 CSV_FAULTS: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (

@@ -23,7 +23,7 @@ from cardoffers_cli.files.samples.chance import (
 )
 from cardoffers_cli.files.samples.words import CATEGORIES, Market
 
-FEWEST, MOST = 36, 18_000
+FEWEST, MOST = 28, 18_000
 PURCHASES_PER_MERCHANT = 200
 UNKNOWN_PURCHASES = 80  # in a thousand
 MOST_OUTLETS = 6

@@ -125,10 +125,10 @@ def _budget(chance: Chance, plan: Plan, merchants: Merchants) -> pl.Expr:
 
 def _audience(chance: Chance) -> dict[str, pl.Expr]:
     limited = chosen(chance.draw("segmented", "offer_no"), 150)
-    capped = chosen(chance.draw("capped", "offer_no"), 300)
+    capped = chosen(chance.draw("capped", "offer_no"), 350)
     paused = chosen(chance.draw("paused", "offer_no"), 30)
     segment = looked_up(SEGMENTS, below(chance.draw("segment", "offer_no"), len(SEGMENTS)))
-    uses = between(chance.draw("uses", "offer_no"), 1, 3).cast(pl.String)
+    uses = between(chance.draw("uses", "offer_no"), 1, 2).cast(pl.String)
     return {
         "segments": pl.when(limited).then(segment),
         "max_redemptions_per_cardholder": pl.when(capped).then(uses),

@@ -1,4 +1,4 @@
-"""The pen: frames of text onto the disk, a chunk at a time, under the final name only when whole.
+"""The pen: frames of text onto the disk, a chunk at a time.
 
 A gzip file holds no name and no time; its decompressed bytes are the same everywhere.
 """
@@ -12,6 +12,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
+
+from cardoffers_cli.files.exports import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +35,7 @@ class SampleFile:
 def write_table(path: Path, frames: Iterable[pl.DataFrame]) -> SampleFile:
     """Write frames as one CSV file with a header."""
     rows = 0
-    with _finished(path, zipped=False) as file:
+    with _opened(path, zipped=False) as file:
         for frame in frames:
             file.write(frame.write_csv(include_header=file.tell() == 0).encode())
             rows += frame.height
@@ -45,7 +47,7 @@ def write_transactions(
 ) -> SampleFile:
     """Write frames of text columns as a transaction file: `csv`, `jsonl`, or `json` (an array)."""
     rows = 0
-    with _finished(path, zipped=zipped) as file:
+    with _opened(path, zipped=zipped) as file:
         for frame in frames:
             file.write(_opening(kind, frame.columns) if rows == 0 else _between(kind))
             file.write(_lines(kind, frame))
@@ -56,7 +58,7 @@ def write_transactions(
 
 def write_bytes(path: Path, content: bytes, rows: int) -> SampleFile:
     """Write a file whose bytes are already there."""
-    with _finished(path, zipped=False) as file:
+    with _opened(path, zipped=False) as file:
         file.write(content)
     return SampleFile(path, rows, len(content))
 
@@ -98,17 +100,11 @@ def _text(frame: pl.DataFrame, line_end: str) -> bytes:
 
 
 @contextmanager
-def _finished(path: Path, *, zipped: bool) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its name once everything is in it."""
+def _opened(path: Path, *, zipped: bool) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        with draft.open("wb") as file:
-            if zipped:
-                with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
-                    yield packed  # type: ignore[misc]
-            else:
-                yield file
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(path) as file:
+        if not zipped:
+            yield file
+            return
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+            yield packed  # type: ignore[misc]
