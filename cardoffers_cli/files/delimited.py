@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _QUOTE = '"'
+_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b'"@') + b"\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +36,15 @@ class Page:
     """Records of one stretch of a file: those with columns, and what is wrong with the others.
 
     `frame` has `line` (u64) and one String column per known name, empty as null, in line order.
-    `findings` has one entry per record without columns.
+    `findings` has one entry per record without columns. `is_visible` promises that all fields are
+    visible ASCII without `@`.
     """
 
     frame: pl.DataFrame
     findings: list[Finding] = field(default_factory=list)
     lines: int
     blank_lines: int = 0
+    is_visible: bool = False
 
 
 class LineFault(ValueError):
@@ -59,7 +62,11 @@ def read_page(text: bytes, layout: Layout, *, first_line: int) -> Page:
     if frame is None:
         return _line_by_line(text, layout, first_line)
     numbers = pl.int_range(first_line, first_line + frame.height, dtype=pl.UInt64, eager=True)
-    return Page(frame=frame.insert_column(0, numbers.alias("line")), lines=frame.height)
+    return Page(
+        frame=frame.insert_column(0, numbers.alias("line")),
+        lines=frame.height,
+        is_visible=_is_visible(text, layout.delimiter),
+    )
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:
@@ -178,6 +185,10 @@ def _sorted_out(
         else:
             plain.append(index)
     return plain, odd
+
+
+def _is_visible(text: bytes, delimiter: str) -> bool:
+    return text.isascii() and not text.translate(None, _VISIBLE + delimiter.encode())
 
 
 def _is_utf8(text: bytes) -> bool:

@@ -19,7 +19,8 @@ from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank, split_lines
 from cardoffers_cli.files.sources import unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
 _POSITION = re.compile(r"line (\d+) column (\d+)$")
 
@@ -98,7 +99,7 @@ def read_document(text: bytes, list_key: str | None) -> Objects:
         if fault.code != "duplicate_key":
             raise _syntax_error(fault) from None
         items, twice = _items_with_duplicates(text, list_key)
-    return _objects(items, twice)
+    return as_objects(items, twice)
 
 
 def read_json_lines(text: bytes, *, first_line: int) -> Objects:
@@ -203,7 +204,8 @@ def _children(value: Any) -> Iterator[Any]:
     return iter(value if isinstance(value, list) else ())
 
 
-def _objects(items: list[Any], twice: set[int]) -> Objects:
+def as_objects(items: Sequence[Any], twice: AbstractSet[int] = frozenset()) -> Objects:
+    """Tell objects from other items; `twice` are the indexes of those that name a field twice."""
     positions, values, findings = [], [], []
     for index, item in enumerate(items):
         if index in twice:

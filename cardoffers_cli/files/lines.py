@@ -64,8 +64,8 @@ def split_lines(text: bytes) -> list[bytes]:
 
 
 def is_blank(line: bytes) -> bool:
-    """Say whether a line holds only spaces and tabs."""
-    return not line.strip(b" \t\r\n")
+    """Say whether a line holds only spaces and tabs; a line that is too long is not blank."""
+    return len(line) <= MAX_LINE_BYTES and not line.strip(b" \t\r\n")
 
 
 def has_long_line(text: bytes) -> bool:

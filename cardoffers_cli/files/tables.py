@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,7 +14,7 @@ from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.sources import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _LIST_SEPARATOR = "|"
 
@@ -46,8 +47,8 @@ def read_table(
     names = Names(known=known, required=required)
     with open_source(source) as opened:
         file = RecordFile(opened, names, list_key=list_key)
-        frames, findings = _read_csv(file, known) if file.kind == "csv" else _read_json(file, known)
-    findings[:0] = file.header_findings
+        frames, found = zip(*pages(file, known), strict=True)
+    findings = [*file.header_findings, *chain.from_iterable(found)]
     if not file.received:
         findings.append(make_finding("rows_missing", "the file has no rows"))
     schema = {"line": pl.UInt64, **dict.fromkeys(known, pl.String)}
@@ -60,29 +61,26 @@ def read_table(
     )
 
 
-def _read_csv(file: RecordFile, known: Sequence[str]) -> tuple[list[pl.DataFrame], list[Finding]]:
-    frames, findings = [], []
+def pages(file: RecordFile, known: Sequence[str]) -> Iterator[tuple[pl.DataFrame, list[Finding]]]:
+    """Read a file page by page as `read_table` does, for files too long to be held as a whole."""
+    return _csv_pages(file, known) if file.kind == "csv" else _json_pages(file, known)
+
+
+def _csv_pages(
+    file: RecordFile, known: Sequence[str]
+) -> Iterator[tuple[pl.DataFrame, list[Finding]]]:
     for page in file.csv_pages():
-        findings += page.findings
-        frames.append(
-            page.frame.select(
-                "line",
-                *(
-                    pl.col(name)
-                    if name in page.frame.columns
-                    else pl.lit(None, pl.String).alias(name)
-                    for name in known
-                ),
-            )
-        )
-    return frames, findings
+        absent = [
+            pl.lit(None, pl.String).alias(name) for name in known if name not in page.frame.columns
+        ]
+        yield page.frame.with_columns(absent).select("line", *known), page.findings
 
 
-def _read_json(file: RecordFile, known: Sequence[str]) -> tuple[list[pl.DataFrame], list[Finding]]:
-    frames, findings = [], []
+def _json_pages(
+    file: RecordFile, known: Sequence[str]
+) -> Iterator[tuple[pl.DataFrame, list[Finding]]]:
     for page in file.object_pages():
-        findings += page.findings
-        rows = []
+        rows, findings = [], [*page.findings]
         for line, value in zip(page.positions, page.values, strict=True):
             wrong = next((name for name in known if _text(value.get(name)) is None), None)
             if wrong:
@@ -91,8 +89,8 @@ def _read_json(file: RecordFile, known: Sequence[str]) -> tuple[list[pl.DataFram
             else:
                 rows.append((line, *(_text(value.get(name)) or None for name in known)))
         schema = {"line": pl.UInt64, **dict.fromkeys(known, pl.String)}
-        frames.append(pl.DataFrame(rows, schema=schema, orient="row"))
-    return frames, sorted(findings, key=lambda finding: finding.line or 0)
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        yield frame, sorted(findings, key=lambda finding: finding.line or 0)
 
 
 def _text(value: Any) -> str | None:

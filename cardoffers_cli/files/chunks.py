@@ -1,0 +1,162 @@
+"""Judge one stretch of rows: the valid ones with their types, the findings, the rejected lines.
+
+A `Chunk` is what every door gets, whatever the rows came from. Of the fields of an event the valid
+rows keep one instrument and one merchant identifier (`card_acceptor_id` is the identifier of type
+card_acceptor; a `merchant_identifier` goes before it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.files.rules import COLUMNS, apply_rules
+from cardoffers_cli.files.screen import cleared
+from cardoffers_cli.files.timestamps import moments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.domain.findings import Finding
+
+AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
+VALID_SCHEMA: dict[str, Any] = {
+    "line": pl.UInt64,
+    "transaction_ref": pl.String,
+    "cardholder_token": pl.String,
+    "instrument_token": pl.String,
+    "instrument_type": pl.String,
+    "merchant_identifier_type": pl.String,
+    "merchant_identifier": pl.String,
+    "merchant_id": pl.String,
+    "mcc": pl.String,
+    "merchant_descriptor": pl.String,
+    "network": pl.String,
+    "amount": AMOUNT,
+    "transacted_at": pl.Datetime("us"),
+}
+FINDING_SCHEMA: dict[str, Any] = {
+    "line": pl.UInt64,
+    "transaction_ref": pl.String,
+    "column": pl.String,
+    "code": pl.String,
+    "level": pl.String,
+    "message": pl.String,
+}
+_AHEAD = timedelta(hours=24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read transactions: `now` is naive UTC, rows over 24 hours ahead of it are faulted.
+
+    `decimals` is the minor unit of the institution's currency, `institution_id` whose events they
+    must be (JSON only), `assume_timezone` what a timestamp without an offset means.
+    """
+
+    now: datetime
+    decimals: int = 2
+    institution_id: str | None = None
+    delimiter: str = ","
+    assume_timezone: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """Judged rows: `rows` as `VALID_SCHEMA`, `findings` as `FINDING_SCHEMA`, in line order.
+
+    `rejected` holds the lines of the invalid rows (u64, sorted). `bytes_read` and `size_hint` tell
+    how far into the source reading is.
+    """
+
+    rows: pl.DataFrame
+    findings: pl.DataFrame
+    rejected: pl.Series
+    assumed_timezone: bool = False
+    bytes_read: int = 0
+    size_hint: int | None = None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The rules with the limits of one reading."""
+
+    reading: Reading
+
+    def chunk(
+        self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, visible: bool = False
+    ) -> Chunk:
+        """Judge rows of text columns, together with the lines that never became rows.
+
+        `raw` has `line` and some of `COLUMNS`; `visible` promises visible ASCII without `@`.
+        """
+        rows = self._derived(raw)
+        clear = rows.select(
+            cleared(set(raw.columns), visible=visible, decimals=self.reading.decimals)
+        ).to_series()
+        findings = _frame_of(line_findings)
+        bad = findings["line"]
+        if not clear.all():
+            broken = apply_rules(_with_all_columns(rows.filter(~clear)))
+            bad = broken.filter(pl.col("level") == "error")["line"].unique().append(bad).sort()
+            findings = pl.concat([findings, broken]).sort("line", maintain_order=True)
+        valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
+        return Chunk(
+            rows=_valid(valid),
+            findings=findings,
+            rejected=bad.rename("line"),
+            assumed_timezone=bool(valid["assumed"].any()),
+        )
+
+    def _derived(self, raw: pl.DataFrame) -> pl.DataFrame:
+        reading = self.reading
+        return raw.with_columns(
+            moments(raw["transacted_at"], reading.assume_timezone).get_columns()
+            if "transacted_at" in raw.columns
+            else [pl.lit(None, pl.Datetime("us")).alias("at"), pl.lit(False).alias("assumed")],
+            value=pl.col("amount").cast(AMOUNT, strict=False),
+            decimals=pl.lit(reading.decimals, pl.UInt32),
+            latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
+            caller=pl.lit(reading.institution_id, pl.String),
+        )
+
+
+def _with_all_columns(rows: pl.DataFrame) -> pl.DataFrame:
+    absent = [name for name in (*COLUMNS, "mistyped") if name not in rows.columns]
+    return rows.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+
+
+def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [[getattr(finding, name) for name in FINDING_SCHEMA] for finding in findings],
+        schema=FINDING_SCHEMA,
+        orient="row",
+    )
+
+
+def _valid(rows: pl.DataFrame) -> pl.DataFrame:
+    def given(name: str) -> pl.Expr:
+        return pl.col(name) if name in rows.columns else pl.lit(None, pl.String)
+
+    typed, acceptor = given("merchant_identifier"), given("card_acceptor_id")
+    return rows.select(
+        "line",
+        "transaction_ref",
+        "cardholder_token",
+        pl.coalesce(given("instrument_token"), given("card_token")).alias("instrument_token"),
+        given("instrument_type").alias("instrument_type"),
+        pl.when(typed.is_not_null())
+        .then(given("merchant_identifier_type").fill_null("card_acceptor"))
+        .when(acceptor.is_not_null())
+        .then(pl.lit("card_acceptor"))
+        .alias("merchant_identifier_type"),
+        pl.coalesce(typed, acceptor).alias("merchant_identifier"),
+        given("merchant_id").str.to_lowercase().alias("merchant_id"),
+        *(given(name).alias(name) for name in ("mcc", "merchant_descriptor", "network")),
+        pl.col("value").alias("amount"),
+        pl.col("at").alias("transacted_at"),
+    )

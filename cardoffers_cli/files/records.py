@@ -1,0 +1,104 @@
+"""Turn JSON objects into the text columns a CSV file has, so that one set of rules judges both.
+
+Numbers keep their text. A value of the wrong JSON type leaves some text in its column, so that it
+does not look empty, and its column's name in `mistyped`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from jiter import LosslessFloat
+
+from cardoffers_cli.files.chunks import Chunk, Judge, Reading
+from cardoffers_cli.files.documents import Objects, as_objects
+from cardoffers_cli.files.rules import COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WIDEST = 40  # digits; more decide nothing an amount of 18 digits does not show
+
+
+def judge_records(values: Sequence[Any], reading: Reading) -> Chunk:
+    """Judge parsed JSON values by the rules of a transaction row; `line` is the index from 0.
+
+    Numbers must come as `files.documents.parse` gives them: `int` or `LosslessFloat`.
+    """
+    page = as_objects(values)
+    return Judge(reading).chunk(columns_of(page), page.findings)
+
+
+def columns_of(page: Objects) -> pl.DataFrame:
+    """Return `line` and a String column for each field that occurs, empty as null.
+
+    Where a value had the wrong type there is also `mistyped`: the names of such fields as `|a|b|`.
+    """
+    columns = {"line": pl.Series(page.positions, dtype=pl.UInt64)}
+    mistyped: dict[int, list[str]] = {}
+    for name in COLUMNS:
+        texts, wrong = _column(name, [value.get(name) for value in page.values])
+        columns[name] = texts
+        for row in wrong:
+            mistyped.setdefault(row, []).append(name)
+    frame = pl.DataFrame(columns)
+    filled = frame.select(
+        column for column in frame if column.null_count() < frame.height or column.name == "line"
+    )
+    if not mistyped:
+        return filled
+    names = [
+        f"|{'|'.join(mistyped[row])}|" if row in mistyped else None for row in range(len(frame))
+    ]
+    return filled.with_columns(pl.Series("mistyped", names, dtype=pl.String))
+
+
+def _column(name: str, values: list[Any]) -> tuple[pl.Series, list[int]]:
+    """Return the values as texts, and which of them have the wrong type."""
+    if name == "amount":
+        wrong = [i for i, v in enumerate(values) if v is not None and not _is_number(v)]
+        return _series(name, [_text(value) for value in values]), wrong
+    try:
+        return _series(name, values), []
+    except TypeError:
+        wrong = [i for i, v in enumerate(values) if not (v is None or isinstance(v, str))]
+        return _series(name, [_text(value) for value in values]), wrong
+
+
+def _series(name: str, texts: list[Any]) -> pl.Series:
+    series = pl.Series(name, texts, dtype=pl.String, strict=True)
+    return series.set(series == "", None) if (series == "").any() else series
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | LosslessFloat) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str | None:
+    """Write a value as text; lists and objects leave a mark that is only not empty."""
+    match value:
+        case None | str():
+            return value
+        case LosslessFloat():
+            return _plain_digits(str(value))
+        case bool() | int():
+            return str(value).lower()
+        case _:
+            return "{}"
+
+
+def _plain_digits(token: str) -> str:
+    """Write a number token without an exponent; huge and tiny ones are cut to a fitting width."""
+    if "e" not in token.lower():
+        return token
+    number = Decimal(token)
+    sign = "-" if number.is_signed() else ""
+    if not number:
+        return f"{sign}0"
+    if number.adjusted() > _WIDEST:
+        return f"{sign}1{'0' * _WIDEST}"
+    if number.adjusted() < -_WIDEST:
+        return f"{sign}0.{'0' * _WIDEST}1"
+    return f"{number:f}"

@@ -1,0 +1,65 @@
+"""Read the timestamps of transactions as columns: strict ISO 8601, as naive UTC.
+
+The pattern is checked before anything is parsed, because parsers are kinder than the rule (they
+take hour 24 or second 60). Fractions of seconds finer than a microsecond are cut, not rounded, so
+that a moment never moves into the next second. Local times that a change of clocks skips are not
+real moments; of those it repeats the earlier one is meant.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+_DATE = r"(?:19[7-9][0-9]|20[0-9]{2}|2100)-[0-9]{2}-[0-9]{2}"
+_CLOCK = r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?"
+_OFFSET = r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+WITH_OFFSET = f"^{_DATE}{_CLOCK}{_OFFSET}$"
+WITHOUT_OFFSET = f"^{_DATE}(?:{_CLOCK})?$"
+
+_USUAL = rf"^{_DATE}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$"
+_FORMAT = "%Y-%m-%dT%H:%M:%S"
+
+
+def moments(texts: pl.Series, zone: str | None) -> pl.DataFrame:
+    """Return one row per text: `at` (naive UTC, null if not a moment) and `assumed`.
+
+    `assumed` says that the text names no offset and was read as local time in `zone`.
+    """
+    name = texts.name
+    if texts.str.contains(_USUAL).all() and not texts.null_count():
+        at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False)
+        return pl.DataFrame({"at": at, "assumed": pl.repeat(False, len(at), eager=True)})
+    text = pl.col(name)
+    return texts.to_frame().select(
+        at=pl.when(text.str.contains(WITH_OFFSET))
+        .then(_clock(text) - _offset(text))
+        .when(text.str.contains(WITHOUT_OFFSET))
+        .then(_localised(_clock(text), zone)),
+        assumed=text.str.contains(WITHOUT_OFFSET).fill_null(False) & pl.lit(zone is not None),
+    )
+
+
+def _clock(text: pl.Expr) -> pl.Expr:
+    """Read date and time of day, as written; midnight for a bare date."""
+    minutes = pl.when(text.str.len_bytes() > len("YYYY-MM-DD")).then(text.str.slice(11, 5))
+    seconds = text.str.extract(r"^.{16}:([0-9]{2})").fill_null("00")
+    fraction = text.str.extract(r"\.([0-9]{1,6})").fill_null("0").str.pad_end(6, "0")
+    whole = pl.concat_str(
+        text.str.head(10), pl.lit("T"), minutes.fill_null("00:00"), pl.lit(":"), seconds
+    )
+    return whole.str.to_datetime(_FORMAT, time_unit="us", strict=False) + pl.duration(
+        microseconds=fraction.cast(pl.Int64, strict=False)
+    )
+
+
+def _offset(text: pl.Expr) -> pl.Expr:
+    tail = text.str.extract(r"([+-][0-9]{2}:[0-9]{2})$").fill_null("+00:00")
+    minutes = tail.str.slice(1, 2).cast(pl.Int64) * 60 + tail.str.slice(4, 2).cast(pl.Int64)
+    return pl.duration(minutes=pl.when(tail.str.starts_with("-")).then(-minutes).otherwise(minutes))
+
+
+def _localised(clock: pl.Expr, zone: str | None) -> pl.Expr:
+    if zone is None:
+        return pl.lit(None, pl.Datetime("us"))
+    local = clock.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    return local.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

@@ -1,0 +1,197 @@
+"""Read a transaction file: chunks of judged rows, then, if wanted, its lines sorted apart.
+
+Read this file first to follow a file from its bytes to valid rows: `sources` opens it, `pages`
+numbers its records and splits them into text columns, `chunks` judges them by `rules`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+from cardoffers_cli.domain.findings import Finding, make_finding
+from cardoffers_cli.files.chunks import (
+    FINDING_SCHEMA,
+    VALID_SCHEMA,
+    Chunk,
+    Judge,
+    Reading,
+)
+from cardoffers_cli.files.copies import copy_items, copy_lines
+from cardoffers_cli.files.headers import Names
+from cardoffers_cli.files.pages import RecordFile
+from cardoffers_cli.files.records import columns_of
+from cardoffers_cli.files.rules import COLUMNS
+from cardoffers_cli.files.sources import Source, ahead, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    import polars as pl
+
+__all__ = [
+    "FINDING_SCHEMA",
+    "VALID_SCHEMA",
+    "Chunk",
+    "Reading",
+    "TransactionFile",
+    "open_transactions",
+]
+
+LIST_KEY = "transactions"
+_NAMES = Names(
+    known=tuple(name for name in COLUMNS if name != "institution_id"),
+    required=(
+        "cardholder_token",
+        "card_token|instrument_token",
+        "card_acceptor_id|merchant_id|merchant_identifier",
+        "amount",
+        "transaction_ref",
+        "transacted_at",
+    ),
+    ignored=("institution_id",),
+)
+_ACCEPTOR_LENGTH = 15  # ISO 8583 field 42
+
+
+class TransactionFile:
+    """An open transaction file; `chunks()` reads it once, `split()` once more.
+
+    `sha256`, `size_bytes` (of the decompressed bytes), the counts, `assumed_timezone` (some valid
+    row needed the assumed time zone) and `file_findings` are complete when `chunks()` is exhausted.
+    `received` counts every record, `invalid` those with an error.
+    """
+
+    def __init__(self, source: Source, reading: Reading) -> None:
+        self.name = source.name
+        self.invalid = 0
+        self.assumed_timezone = False
+        self._source = source
+        self._reading = reading
+        self._file = RecordFile(source, _NAMES, list_key=LIST_KEY, delimiter=reading.delimiter)
+        self._acceptors = _AcceptorLengths()
+
+    @property
+    def kind(self) -> str:
+        """Return `csv`, `json` or `jsonl`."""
+        return self._file.kind
+
+    @property
+    def position(self) -> str:
+        """Return what `line` means in this file: `line`, or `index` in a JSON array."""
+        return self._file.position
+
+    @property
+    def sha256(self) -> str:
+        """Return the SHA-256 of the decompressed bytes, in lower-case hex."""
+        return self._source.sha256
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the number of decompressed bytes."""
+        return self._source.size_bytes
+
+    @property
+    def received(self) -> int:
+        """Return the number of records."""
+        return self._file.received
+
+    @property
+    def blank_lines(self) -> int:
+        """Return the number of blank lines."""
+        return self._file.blank_lines
+
+    @property
+    def file_findings(self) -> list[Finding]:
+        """Return the warnings for the file as a whole."""
+        findings = list(self._file.header_findings)
+        if not self.received:
+            findings.append(make_finding("rows_missing", "the file has no rows"))
+        if self._acceptors.look_cut():
+            message = f"some card_acceptor_id are numbers of fewer than {_ACCEPTOR_LENGTH} digits"
+            findings.append(make_finding("leading_zeros_lost", message, column="card_acceptor_id"))
+        return findings
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Read and judge the file, stretch by stretch.
+
+        Raises `FileUnusable`, at the latest at the end: what a damaged file gave before is void.
+        """
+        judge = Judge(self._reading)
+        for raw, findings, visible in ahead(self._pages()):
+            self._acceptors.count(raw)
+            chunk = judge.chunk(raw, findings, visible=visible)
+            self.invalid += len(chunk.rejected)
+            self.assumed_timezone |= chunk.assumed_timezone
+            yield replace(
+                chunk, bytes_read=self._source.bytes_read, size_hint=self._source.size_hint
+            )
+
+    def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
+        if self.kind == "csv":
+            for page in self._file.csv_pages():
+                known = [name for name in page.frame.columns if not name.startswith(" ")]
+                yield page.frame.select(known), page.findings, page.is_visible
+        else:
+            for objects in self._file.object_pages():
+                yield columns_of(objects), objects.findings, False
+
+    def split(
+        self, rejected: pl.Series, valid_to: BinaryIO | None, rejected_to: BinaryIO | None
+    ) -> None:
+        """Copy each record, byte for byte, to one of two files by its line; each gets the header.
+
+        `rejected` are the sorted lines (u64) of those for `rejected_to`. Blank lines go to neither.
+        A JSON array is cut into its items, and each file is an array again.
+        """
+        blocks = self._source.blocks()
+        if self.kind == "json":
+            copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to)
+        else:
+            copy_lines(blocks, self._file.header, rejected, valid_to, rejected_to)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._source.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_transactions(source: str, reading: Reading) -> TransactionFile:
+    """Open a path, or `-` for standard input; raise `FileUnusable` if it is no transaction file."""
+    opened = open_source(source)
+    try:
+        return TransactionFile(opened, reading)
+    except BaseException:
+        opened.close()
+        raise
+
+
+class _AcceptorLengths:
+    """Counts of card_acceptor_id by length, to see whether leading zeros were dropped."""
+
+    def __init__(self) -> None:
+        self.given = self.full = self.short_numbers = 0
+
+    def count(self, raw: pl.DataFrame) -> None:
+        if "card_acceptor_id" not in raw.columns:
+            return
+        acceptor = raw["card_acceptor_id"]
+        lengths = acceptor.str.len_bytes()
+        short = acceptor.filter(lengths < _ACCEPTOR_LENGTH)
+        self.given += len(acceptor) - acceptor.null_count()
+        self.full += int((lengths == _ACCEPTOR_LENGTH).sum())
+        self.short_numbers += int(short.str.contains("^[0-9]+$").sum())
+
+    def look_cut(self) -> bool:
+        return self.short_numbers > 0 and self.full * 2 > self.given
