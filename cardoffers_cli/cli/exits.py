@@ -16,8 +16,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli.show import hang_up
-from cardoffers_cli.domain import errors, json_text
+from cardoffers_cli.domain import errors
 from cardoffers_cli.domain.visible import visible
 
 
@@ -113,6 +112,8 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
     except typer.Exit as end:
         return end.exit_code
     except BrokenPipeError:
+        from cardoffers_cli.cli.show import hang_up
+
         hang_up()
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nothing may pass the last door
         ending = ending_of(error)
@@ -184,6 +185,8 @@ def _wants_json(args: Sequence[str]) -> bool:
 
 
 def _as_json(ending: Ending) -> str:
+    from cardoffers_cli.domain import json_text
+
     return json_text.dumps(ending.document())
 
 

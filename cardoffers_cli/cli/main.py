@@ -15,7 +15,7 @@ import typer
 from typer.main import get_command
 
 from cardoffers_cli import __version__
-from cardoffers_cli.cli import exits, show
+from cardoffers_cli.cli import exits
 from cardoffers_cli.cli.options import Command, Group
 
 
@@ -144,7 +144,9 @@ app = typer.Typer(name="cardoffers", cls=FrontPage, rich_markup_mode=None)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        show.say(__version__)
+        from cardoffers_cli.cli.show import say
+
+        say(__version__)
         raise typer.Exit
 
 

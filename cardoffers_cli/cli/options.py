@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from cardoffers_cli.domain.moments import parse_moment
@@ -112,6 +112,19 @@ Cursor = Annotated[str | None, typer.Option("--cursor", help="The next_cursor of
 All = Annotated[bool, typer.Option("--all", help="Every row, in place of one page.")]
 
 
+class _Shared(TyperOption):
+    """An option of every command: it keeps what was given in `Options`.
+
+    One that was not given is not looked at, because Typer would import pydantic for it.
+    """
+
+    def process_value(self, ctx: Any, value: Any) -> None:
+        """Keep the value; of two, the one nearer to the end of the line holds."""
+        if value is None or value is False:
+            return
+        setattr(ctx.ensure_object(Options), self.name, super().process_value(ctx, value))
+
+
 @cache
 def _everywhere() -> list[Any]:
     """Make the parameters that `everywhere` declares."""
@@ -120,19 +133,8 @@ def _everywhere() -> list[Any]:
     params: list[Any] = get_command(declaration).params
     for param in params:
         param.expose_value = False
-        param.callback = _remembering(param.callback)
+        param.__class__ = _Shared  # Typer makes every option a TyperOption
     return params
-
-
-def _remembering(read: Any) -> Any:
-    def remember(ctx: Any, param: Any, value: Any) -> None:
-        """Keep what was given; of two, the one nearer to the end of the line holds."""
-        if read is not None:
-            value = read(ctx, param, value)
-        if value is not None and value is not False:
-            setattr(ctx.ensure_object(Options), param.name, value)
-
-    return remember
 
 
 class _Everywhere:
@@ -140,7 +142,11 @@ class _Everywhere:
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the command's own parameters, then those of every command."""
-        return [*super().get_params(ctx), *_everywhere()]  # type: ignore[misc]
+        own: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in own:
+            if getattr(param, "is_flag", False) and param.default is None:
+                param.default = False  # for None, Typer would import pydantic
+        return [*own, *_everywhere()]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse, with a place where the options of every command are kept."""
