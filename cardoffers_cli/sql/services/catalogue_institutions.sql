@@ -177,3 +177,7 @@ from staged_institutions as staged
 where not exists (
     select 1 from institutions where institutions.institution_id = staged.institution_id
 );
+
+-- name: drop_staged
+-- Gives back the room of staged_institutions when its rows are taken.
+drop table staged_institutions;

@@ -128,3 +128,15 @@ inner join links
     and links.cardholder_no = numbered.cardholder_no
     and links.offer_no = numbered.offer_no
 where links.added_at != numbered.added_at or links.instrument_no != numbered.instrument_no;
+
+-- name: drop_staged
+-- Gives back the room of staged_links when its rows are taken.
+drop table staged_links;
+
+-- name: drop_payers
+-- Gives back the room of staged_payers when its rows are taken.
+drop table staged_payers;
+
+-- name: drop_numbered
+-- Gives back the room of numbered_links when its rows are taken.
+drop table numbered_links;

@@ -88,3 +88,11 @@ from staged_merchant_identifiers as staged
 where staged.merchant_identifier_type = identifiers.merchant_identifier_type
     and staged.merchant_identifier = identifiers.merchant_identifier
     and identifiers.merchant_id is null;
+
+-- name: drop_staged
+-- Gives back the room of staged_merchant_identifiers when its rows are taken.
+drop table staged_merchant_identifiers;
+
+-- name: drop_identifiers
+-- Gives back the room of staged_identifiers when its rows are taken.
+drop table staged_identifiers;

@@ -66,3 +66,7 @@ insert into merchants (merchant_id, name, category)
 select merchant_id, name, category
 from staged_merchants as staged
 where not exists (select 1 from merchants where merchants.merchant_id = staged.merchant_id);
+
+-- name: drop_staged
+-- Gives back the room of staged_merchants when its rows are taken.
+drop table staged_merchants;

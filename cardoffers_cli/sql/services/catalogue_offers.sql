@@ -283,36 +283,38 @@ present as (
         offers.max_redemptions_per_cardholder
     from offers
     where exists (select 1 from staged_offers where staged_offers.offer_id = offers.offer_id)
-),
-
-final as (
-    select present.*
-    from present
-    left join newest on newest.offer_no = present.offer_no
-    left join offer_versions as old
-        on old.offer_no = newest.offer_no
-        and old.run_no = newest.run_no
-    where old.offer_no is null
-        or old.merchant_id != present.merchant_id
-        or old.min_spend != present.min_spend
-        or old.cashback_amount != present.cashback_amount
-        or old.commission_rate != present.commission_rate
-        or old.budget_amount is distinct from present.budget_amount
-        or old.starts_at != present.starts_at
-        or old.expires_at != present.expires_at
-        or old.max_redemptions_per_cardholder
-            is distinct from present.max_redemptions_per_cardholder
 )
 
 select
-    offer_no,
+    present.offer_no,
     $run_no,
-    merchant_id,
-    min_spend,
-    cashback_amount,
-    commission_rate,
-    budget_amount,
-    starts_at,
-    expires_at,
-    max_redemptions_per_cardholder
-from final;
+    present.merchant_id,
+    present.min_spend,
+    present.cashback_amount,
+    present.commission_rate,
+    present.budget_amount,
+    present.starts_at,
+    present.expires_at,
+    present.max_redemptions_per_cardholder
+from present
+left join newest on newest.offer_no = present.offer_no
+left join offer_versions as old
+    on old.offer_no = newest.offer_no
+    and old.run_no = newest.run_no
+where old.offer_no is null
+    or old.merchant_id != present.merchant_id
+    or old.min_spend != present.min_spend
+    or old.cashback_amount != present.cashback_amount
+    or old.commission_rate != present.commission_rate
+    or old.budget_amount is distinct from present.budget_amount
+    or old.starts_at != present.starts_at
+    or old.expires_at != present.expires_at
+    or old.max_redemptions_per_cardholder is distinct from present.max_redemptions_per_cardholder;
+
+-- name: drop_staged
+-- Gives back the room of staged_offers when its rows are taken.
+drop table staged_offers;
+
+-- name: drop_texts
+-- Gives back the room of staged_texts when its rows are taken.
+drop table staged_texts;

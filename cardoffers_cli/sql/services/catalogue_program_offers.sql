@@ -98,3 +98,7 @@ where not exists (
     where program_offers.institution_id = institutions.institution_id
         and program_offers.offer_id = staged.offer_id
 );
+
+-- name: drop_staged
+-- Gives back the room of staged_program_offers when its rows are taken.
+drop table staged_program_offers;

@@ -1,0 +1,187 @@
+"""Find and read catalogue files: what is well formed comes as typed rows, the rest as findings.
+
+Which kind a file is says its name, else its columns. Reading goes page by page, so that a file of
+links may be of any length. A row is judged by itself here; what it points to is looked up later.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.errors import FileUnusable, NotFound
+from cardoffers_cli.files.catalogue_kinds import KINDS, NOT_TAKEN_YET, Kind
+from cardoffers_cli.files.headers import Names
+from cardoffers_cli.files.pages import RecordFile
+from cardoffers_cli.files.sources import open_source
+from cardoffers_cli.files.tables import pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.files.rules import Rule
+    from cardoffers_cli.files.sources import Source
+
+_NAME = re.compile(r"(?P<kind>.+?)\.(?:csv|json|jsonl|ndjson)(?:\.gz)?", re.IGNORECASE)
+_WORD = re.compile(rb"[A-Za-z_-]+")
+_FINDINGS = {
+    "line": pl.UInt64,
+    "column": pl.String,
+    "code": pl.String,
+    "level": pl.String,
+    "message": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class CataloguePage:
+    """One stretch of a file: its well-formed rows, typed, and what is wrong with others.
+
+    `rows` has `line` and the kind's columns; `findings` has line, column, code, level, message.
+    """
+
+    rows: pl.DataFrame
+    findings: pl.DataFrame
+
+
+class CatalogueFile:
+    """A catalogue file of a known kind; `received` is complete when the pages are exhausted."""
+
+    def __init__(self, source: str, kind: Kind) -> None:
+        self.source = source
+        self.kind = kind
+        self.received = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its folder."""
+        return Path(self.source).name
+
+    def pages(self) -> Iterator[CataloguePage]:
+        """Read the file; the last page holds no rows, but the findings about the whole file."""
+        names = Names(known=self.kind.names, required=self.kind.required)
+        with open_source(self.source) as opened:
+            file = RecordFile(opened, names, list_key=self.kind.name)
+            for texts, broken in pages(file, self.kind.names):
+                rows, findings = _judge(texts, self.kind)
+                yield CataloguePage(rows, pl.concat([_as_frame(broken), findings]))
+            self.received = file.received
+            yield CataloguePage(rows.clear(), _as_frame(file.header_findings))
+
+
+def catalogue_files(path: Path) -> tuple[list[CatalogueFile], list[Path]]:
+    """Return the catalogue files at a path, in order of import, and those of kinds not taken yet.
+
+    A folder may hold any of them, and other files, which are left alone. Raises `NotFound` where
+    there is none, and `FileUnusable` where two are of one kind or the kind of a file is unknown.
+    """
+    if not path.is_dir():
+        return _sorted_out([(_kind_by_name(path) or _kind_by_columns(path), path)])
+    found = [(kind, file) for file in sorted(path.iterdir()) if (kind := _kind_by_name(file))]
+    if not found:
+        raise NotFound(
+            f"There is no catalogue file in {path}.",
+            code="catalogue_missing",
+            hint=f"Names are those of the kinds: {', '.join(KINDS)}, as .csv, .json or .jsonl.",
+        )
+    _refuse_twice(found)
+    return _sorted_out(found)
+
+
+def _sorted_out(found: Sequence[tuple[str, Path]]) -> tuple[list[CatalogueFile], list[Path]]:
+    by_kind = dict(found)
+    return (
+        [CatalogueFile(str(by_kind[name]), KINDS[name]) for name in KINDS if name in by_kind],
+        [by_kind[name] for name in NOT_TAKEN_YET if name in by_kind],
+    )
+
+
+def _refuse_twice(found: Sequence[tuple[str, Path]]) -> None:
+    kinds = [kind for kind, _ in found]
+    for kind in kinds:
+        if kinds.count(kind) > 1:
+            raise FileUnusable(
+                f"The folder holds {kind} more than once.",
+                code="catalogue_file_twice",
+                hint="Keep one of the files, or import them one by one.",
+            )
+
+
+def _kind_by_name(path: Path) -> str | None:
+    match = _NAME.fullmatch(path.name)
+    kind = match["kind"].lower() if match else None
+    return kind if kind in KINDS or kind in NOT_TAKEN_YET else None
+
+
+def _kind_by_columns(path: Path) -> str:
+    with open_source(str(path)) as opened:
+        words = _first_words(opened)
+    fitting = [kind for kind in KINDS.values() if words.issuperset(kind.required)]
+    if not fitting:
+        raise FileUnusable(
+            f"{path} is no catalogue file: neither its name nor its columns say which kind.",
+            code="catalogue_kind_unknown",
+            hint=f"Name the file after its kind: {', '.join(KINDS)}.",
+        )
+    return max(fitting, key=lambda kind: len(words.intersection(kind.names))).name
+
+
+def _first_words(opened: Source) -> set[str]:
+    """Return the words a file begins with: a CSV header, or the fields of a first JSON object."""
+    head = opened.head().lstrip()
+    start = head.partition(b"}")[0] if head.startswith((b"{", b"[")) else head.splitlines()[0]
+    return {word.decode() for word in _WORD.findall(start)}
+
+
+def _judge(texts: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, pl.DataFrame]:
+    filled = texts.with_columns(
+        pl.col(column.name).fill_null(column.default) for column in kind.columns if column.default
+    )
+    # `mistyped` is what the rules of tokens ask of JSON; tables have turned every value to text.
+    cells = filled.with_columns(
+        pl.lit(None, pl.String).alias("mistyped"), *(column.value for column in kind.columns)
+    )
+    findings = _findings(cells, kind.rules)
+    well_formed = cells.filter(~pl.col("line").is_in(findings["line"].implode()))
+    return well_formed.select("line", *_values(kind)), findings
+
+
+def _values(kind: Kind) -> list[pl.Expr]:
+    return [pl.col(f"read:{name}").alias(name) for name in kind.names]
+
+
+def _findings(cells: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
+    """Return one row per finding; of the rules that one cell breaks the first speaks."""
+    broken = cells.select(
+        rule.broken.fill_null(value=False).alias(str(number)) for number, rule in enumerate(rules)
+    )
+    found = broken.select(pl.all().any()).row(0)
+    frames = [
+        _finding(rule, cells["line"].filter(broken[str(number)]))
+        for number, rule in enumerate(rules)
+        if found[number]
+    ]
+    return pl.concat([pl.DataFrame(schema=_FINDINGS), *frames]).unique(
+        ["line", "column"], keep="first", maintain_order=True
+    )
+
+
+def _finding(rule: Rule, lines: pl.Series) -> pl.DataFrame:
+    level = CATALOGUE_CODES[rule.code].level
+    return lines.to_frame().with_columns(
+        column=pl.lit(rule.column),
+        code=pl.lit(rule.code),
+        level=pl.lit(level),
+        message=pl.lit(rule.message),
+    )
+
+
+def _as_frame(findings: Sequence[Finding]) -> pl.DataFrame:
+    rows = [(each.line, each.column, each.code, each.level, each.message) for each in findings]
+    return pl.DataFrame(rows, schema=_FINDINGS, orient="row")

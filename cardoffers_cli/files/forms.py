@@ -1,0 +1,117 @@
+"""How the columns of a catalogue file are written, and how their text is read.
+
+A form is a pattern, a reading and the words for both. The pattern comes before the reading, because
+casts are kinder than the rule (they take `1e3` and ` 5`). To add a form, add it here; columns that
+use it stand in `catalogue.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE, MINOR_UNITS
+from cardoffers_cli.files.timestamps import moments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOMENT = pl.Datetime("us")
+RATE = pl.Decimal(9, 6)
+AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
+
+_UUID = "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+_FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to write a value: `says` ends the sentence "it must be …".
+
+    `read` makes the value from text that has the pattern; null means that it is none after all.
+    """
+
+    says: str
+    pattern: str
+    read: Callable[[pl.Expr], pl.Expr] = lambda text: text
+
+
+def _list_of(items: tuple[str, ...]) -> str:
+    one = f"(?:{'|'.join(items)})"
+    return rf"^{one}(?:\|{one})*$"
+
+
+def _none_twice(text: pl.Expr) -> pl.Expr:
+    items = text.str.split("|")
+    return pl.when(items.list.n_unique() == items.list.len()).then(text)
+
+
+def _moments(text: pl.Expr) -> pl.Expr:
+    return text.map_batches(lambda texts: moments(texts, "UTC")["at"], return_dtype=MOMENT)
+
+
+def one_of(*words: str) -> Form:
+    """Return the form of one of a few words."""
+    return Form(f"one of {', '.join(words)}", f"^(?:{'|'.join(words)})$")
+
+
+def whole(least: int) -> Form:
+    """Return the form of a whole number of at most nine digits."""
+    return Form(
+        f"a whole number from {least}",
+        "^[0-9]{1,9}$",
+        lambda text: _at_least(text.cast(pl.Int32, strict=False), least),
+    )
+
+
+def amount(*, positive: bool = False) -> Form:
+    """Return the form of an amount below 10^12; its decimals depend on the row's currency."""
+    kind = "a positive amount" if positive else "an amount"
+    return Form(
+        f"{kind} such as 12.50, with at most {AMOUNT_SCALE} decimals",
+        rf"^0*[0-9]{{1,12}}(?:\.[0-9]{{1,{AMOUNT_SCALE}}})?$",
+        lambda text: pl.when(text.str.contains("[1-9]") | pl.lit(not positive)).then(
+            text.cast(AMOUNT, strict=False)
+        ),
+    )
+
+
+def words(longest: int) -> Form:
+    """Return the form of text of any kind."""
+    return Form(f"text of at most {longest} characters", f"^.{{1,{longest}}}$")
+
+
+def _at_least(number: pl.Expr, least: int) -> pl.Expr:
+    return pl.when(number >= least).then(number)
+
+
+TEXT = words(200)
+LONG_TEXT = words(2000)
+CODE = Form("visible ASCII text of at most 128 characters", "^[!-~]{1,128}$")
+TOKEN = Form("a token", "")
+SLUG = Form("lower-case letters, digits and hyphens", "^[a-z0-9-]{1,64}$")
+UUID = Form("a UUID", f"^{_UUID}$", lambda text: text.str.to_lowercase())
+CURRENCY = Form("an ISO 4217 currency such as GBP", f"^(?:{'|'.join(MINOR_UNITS)})$")
+LANGUAGES = Form(
+    "languages among en, es and pt-BR, each once, such as en|es",
+    _list_of(("en", "es", "pt-BR")),
+    _none_twice,
+)
+SEGMENTS = Form(
+    "segment codes, each once, such as gold|student", _list_of((r"[^|\s]+",)), _none_twice
+)
+SHARE = Form(
+    "a share from 0 to 1 with at most 6 decimals, such as 0.05",
+    r"^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$",
+    lambda text: text.cast(RATE, strict=False),
+)
+FLAG = Form(
+    "true or false",
+    f"^(?i:{'|'.join(_FLAGS)})$",
+    lambda text: text.str.to_lowercase().replace_strict(
+        _FLAGS, default=None, return_dtype=pl.Boolean
+    ),
+)
+TIME = Form("an ISO 8601 moment of the years 1970 to 2100", "", _moments)

@@ -1,0 +1,65 @@
+"""What every catalogue file shares while it is taken in: its findings and its audit.
+
+The modules `catalogue_<kind>.py` take one kind of file each, by the same four verbs: `stage` makes
+room, `load` adds a page of rows, `take` compares them with the store and writes what is new or
+changed. Everything staged is temporary; nothing here opens a transaction. To add a kind, add its
+module and its SQL, its columns in `files/catalogue.py` and its line in `jobs/catalogue.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import polars as pl
+
+    from cardoffers_cli.store.store import Store
+
+
+def begin(store: Store) -> None:
+    """Make room for the findings of one import."""
+    store.execute("services/catalogue:findings")
+
+
+def begin_file(store: Store) -> None:
+    """Make room for the changes of one file."""
+    store.execute("services/catalogue:changes")
+
+
+def add_findings(store: Store, kind: str, findings: pl.DataFrame) -> None:
+    """Keep findings of one file: a frame of (line, column, code, level, message)."""
+    store.load("services/catalogue:add_findings", findings, kind=kind)
+
+
+def rejected(store: Store, kind: str) -> int:
+    """Count the rows of one file that were rejected."""
+    return int(store.value("services/catalogue:rejected", kind=kind))
+
+
+def summary(store: Store, kind: str) -> list[dict[str, Any]]:
+    """Return the findings of one file by code: level, number of rows, their first 20 lines."""
+    return store.rows("services/catalogue:summary", kind=kind)
+
+
+def report(store: Store, kind: str) -> pl.DataFrame:
+    """Return the findings of one file, in line order: line, field, code, level, message."""
+    return store.frame("services/catalogue:report", kind=kind)
+
+
+def audit(store: Store, subject: str, *, run_no: int, now: datetime, actor: str) -> None:
+    """Write the changes of one file to the audit log."""
+    store.execute(
+        "services/catalogue:audit",
+        subject=subject,
+        run_no=run_no,
+        happened_at=now,
+        actor=actor,
+    )
+
+
+def end(store: Store) -> None:
+    """Give back the room of the findings and the changes."""
+    store.execute("services/catalogue:drop_findings")
+    store.execute("services/catalogue:drop_changes")
