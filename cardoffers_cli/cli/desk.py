@@ -22,20 +22,22 @@ from cardoffers_cli.cli.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.settings import Settings
 
 
 class Desk:
     """One command's settings, clock and ways to speak; made once, from its options."""
 
-    def __init__(self, options: Options, environment: Mapping[str, str]) -> None:
+    def __init__(self, options: Options, environment: Mapping[str, str], command: str) -> None:
         self.options = options
         self._environment = environment
+        self._command = command
 
     @classmethod
     def of(cls, ctx: typer.Context) -> Desk:
         """Make the desk of the command that runs; refuse output that cannot be, before the work."""
-        desk = cls(ctx.ensure_object(Options), os.environ)
+        desk = cls(ctx.ensure_object(Options), os.environ, ctx.command_path)
         show.check(desk.format, desk.output)
         return desk
 
@@ -66,6 +68,19 @@ class Desk:
             return pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
             return str(os.getuid())
+
+    @property
+    def job(self) -> Job:
+        """What a job needs to know of this command: store, settings, clock, actor."""
+        from cardoffers_cli.jobs.job import Job
+
+        return Job(
+            path=self.store_path,
+            settings=self.settings,
+            now=self.now,
+            actor=self.actor,
+            command=self._command,
+        )
 
     @property
     def is_terminal(self) -> bool:

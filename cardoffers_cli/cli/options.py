@@ -94,7 +94,25 @@ def everywhere(
 Institution = Annotated[
     str, typer.Option("--institution", "-i", metavar="INST", help="The institution: slug or id.")
 ]
+AnyInstitution = Annotated[
+    str | None,
+    typer.Option("--institution", "-i", metavar="INST", help="Only this one: slug or id."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
+Delimiter = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
+Timezone = Annotated[
+    str | None,
+    typer.Option(metavar="ZONE", help="Accept times without an offset, as times of this zone."),
+]
+Errors = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write every finding, one a line, as CSV.")
+]
+Valid = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the good rows, byte for byte.")
+]
+Rejected = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the other rows, byte for byte.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Confirm without being asked.")]
 Raw = Annotated[
     bool, typer.Option("--raw", help="Leave cells unguarded that a spreadsheet could run.")

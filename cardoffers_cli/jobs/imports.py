@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.files.transactions import Reading, open_transactions
 from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
@@ -52,7 +53,9 @@ class ImportReport:
             "import_id": self.import_id,
             "institution_id": self.institution.id,
             "accepted": self.admitted.accepted,
-            "amount_accepted": self.admitted.amount_accepted,
+            "amount_accepted": quantize(
+                self.admitted.amount_accepted, self.institution.currency
+            ),
             "currency": self.institution.currency,
             "already_imported": self.already_imported,
             "dry_run": self.dry_run,

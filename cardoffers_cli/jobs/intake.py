@@ -6,17 +6,17 @@ same of a file whichever command read it.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
+from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.pipeline.judge import (
-    Verdicts,
     findings,
+    first_findings,
     judge,
     rejected_lines,
     summary,
@@ -25,7 +25,7 @@ from cardoffers_cli.pipeline.judge import (
 from cardoffers_cli.pipeline.stage import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
     from uuid import UUID
 
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int | None], None]
     """Told how many bytes of the file are read, of how many if that is known."""
 
-_T = TypeVar("_T")
+
+FINDINGS_SHOWN = 50
+"""How many single findings a report carries for the eye; `--errors` has them all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,7 @@ class FileReport:
     conflicts: int = 0
     blank_lines: int = 0
     findings: list[dict[str, Any]] = field(default_factory=list)
+    first_findings: list[dict[str, Any]] = field(default_factory=list)
     file_error: FileUnusable | None = None
 
     @property
@@ -99,7 +102,7 @@ def stage_file(
 ) -> None:
     """Read the file into `staged` and `staged_findings`."""
     stage = Stage(store, whole=whole)
-    for chunk in _ahead(file.chunks()):
+    for chunk in ahead(file.chunks()):
         stage.add(chunk.rows, chunk.findings)
         if progress:
             progress(chunk.bytes_read, chunk.size_hint)
@@ -118,7 +121,8 @@ def judge_file(store: Store, file: TransactionFile, institution_id: UUID | None)
         duplicates=verdicts.duplicates,
         conflicts=verdicts.conflicts,
         blank_lines=file.blank_lines,
-        findings=_findings(store, file, verdicts),
+        findings=_findings(store, file),
+        first_findings=first_findings(store, FINDINGS_SHOWN),
     )
 
 
@@ -136,17 +140,7 @@ def write_outputs(store: Store, file: TransactionFile, outputs: Outputs) -> None
             file.split(rejected_lines(store), valid, rejected)
 
 
-def _ahead(items: Iterable[_T]) -> Iterator[_T]:
-    """Yield the items while a thread makes the next one."""
-    iterator = iter(items)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        following = pool.submit(next, iterator, None)
-        while (item := following.result()) is not None:
-            following = pool.submit(next, iterator, None)
-            yield item
-
-
-def _findings(store: Store, file: TransactionFile, verdicts: Verdicts) -> list[dict[str, Any]]:
+def _findings(store: Store, file: TransactionFile) -> list[dict[str, Any]]:
     about_the_file = list(file.file_findings)
     if tokens_look_rotated(store, file.received):
         about_the_file.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))

@@ -10,11 +10,8 @@ from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_fi
 from cardoffers_cli.store.opening import scratch_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cardoffers_cli.jobs.intake import Progress
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.store import Store
 
 
 def validate(
@@ -24,12 +21,8 @@ def validate(
     *,
     outputs: Outputs,
     progress: Progress | None = None,
-    look: Callable[[Store], None] | None = None,
 ) -> FileReport:
-    """Check one file and report; a file that cannot be read is in the report, not raised.
-
-    `look` sees the scratch store, with its staged findings, before it is gone.
-    """
+    """Check one file and report; a file that cannot be read is in the report, not raised."""
     try:
         with (
             open_transactions(source, reading) as file,
@@ -38,8 +31,6 @@ def validate(
             stage_file(store, file, whole=False, progress=progress)
             report = judge_file(store, file, institution_id=None)
             write_outputs(store, file, outputs)
-            if look:
-                look(store)
             return report
     except FileUnusable as error:
         return FileReport(file=source, file_error=error)

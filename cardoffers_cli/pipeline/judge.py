@@ -63,6 +63,11 @@ def summary(store: Store) -> list[dict[str, Any]]:
     return store.rows("pipeline/judge:summary")
 
 
+def first_findings(store: Store, limit: int) -> list[dict[str, Any]]:
+    """Return the first findings in the order of the file."""
+    return store.rows("pipeline/judge:first_findings", limit=limit)
+
+
 def findings(store: Store) -> Iterator[dict[str, Any]]:
     """Yield every finding in the order of the file, duplicates included."""
     last_line = store.value("pipeline/judge:last_line")

@@ -111,6 +111,13 @@ where line >= $first_line
     and line < $end_line
 order by line, field nulls first, code;
 
+-- name: first_findings
+-- The first findings in the order of the file. Grain: one row per finding.
+select line, transaction_ref, field, code, level, message
+from staged_findings
+order by line, field nulls first, code
+limit $limit;
+
 -- name: last_line
 -- The last line that has a finding; null where none has.
 select max(line) as last_line

@@ -1,0 +1,97 @@
+"""How `validate`, `import` and `simulate` show what was found in transaction files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cardoffers_cli.cli.desk import Desk
+    from cardoffers_cli.cli.show import Block
+    from cardoffers_cli.jobs.intake import FileReport
+
+FOUND = (
+    Column("file"),
+    Column("code"),
+    Column("level"),
+    Column("rows", kind="integer"),
+    Column("lines"),
+    Column("fix"),
+)
+_LINES_SHOWN = 5
+
+
+def show_files(
+    desk: Desk,
+    documents: Sequence[dict[str, Any]],
+    reports: Sequence[FileReport],
+    *further: Block,
+) -> None:
+    """Show the documents (one alone is not a list) and end with the exit code they call for.
+
+    Ends by raising the first file's error, where a file could not be read: exit 14 outweighs 3.
+    """
+    unusable = [report.file_error for report in reports if report.file_error]
+    ok = all(report.ok for report in reports)
+    document = documents[0] if len(documents) == 1 else list(documents)
+    desk.show(document, *blocks(reports), *further, exit_code=0 if ok or unusable else 3)
+    for error in unusable[1:]:
+        desk.note(error.message)
+    if unusable:
+        raise unusable[0]
+
+
+def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:
+    """Yield the findings by code, a line for each file, and the first findings one by one."""
+    rows = [row for report in reports for row in _rows(report)]
+    if rows:
+        yield Sheet("findings", FOUND, rows)
+    yield Text([_headline(report) for report in reports if report.file_error is None])
+    first = [line for report in reports for line in _first_findings(report)]
+    if first:
+        yield Text(first)
+
+
+def unusable(source: str, error: CardoffersError) -> FileUnusable:
+    """Give an error of one file its name, so that several can be told apart."""
+    return FileUnusable(
+        f"{source}: {error.message}", code=error.code, hint=error.hint, **error.details
+    )
+
+
+def _rows(report: FileReport) -> Iterator[dict[str, Any]]:
+    for finding in report.findings:
+        yield {**finding, "file": report.file, "lines": _lines(finding)}
+
+
+def _lines(finding: dict[str, Any]) -> str:
+    shown = [str(line) for line in finding["lines"][:_LINES_SHOWN]]
+    more = finding["rows"] > len(shown) and shown
+    return " ".join([*shown, "…"] if more else shown)
+
+
+def _headline(report: FileReport) -> str:
+    counts = [
+        f"{report.received:,} received",
+        f"{report.valid:,} valid",
+        f"{report.invalid:,} invalid",
+        f"{report.duplicates:,} duplicates",
+    ]
+    if report.conflicts:
+        counts.append(f"of them {report.conflicts:,} in conflict with what was sent before")
+    verdict = "ok" if report.ok else "not ok"
+    return f"{report.file}: {verdict}: {', '.join(counts)}"
+
+
+def _first_findings(report: FileReport) -> Iterator[str]:
+    for found in report.first_findings:
+        field = f" {found['field']}:" if found["field"] else ""
+        yield f"{report.file}:{found['line']}: {found['code']}{field} {found['message']}"
+    shown = len(report.first_findings)
+    total = sum(finding["rows"] for finding in report.findings)
+    if total > shown:
+        yield f"… {total - shown:,} more; --errors FILE writes them all"

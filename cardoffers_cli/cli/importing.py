@@ -1,0 +1,82 @@
+"""`cardoffers import`: take transaction files into the store."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import (
+    Delimiter,
+    DryRun,
+    Errors,
+    Institution,
+    Rejected,
+    Timezone,
+    Valid,
+)
+from cardoffers_cli.cli.validate import one_file_for
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.imports import ImportReport
+
+
+def import_(
+    ctx: typer.Context,
+    sources: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files; - is stdin.")],
+    *,
+    institution: Institution,
+    delimiter: Delimiter = ",",
+    assume_timezone: Timezone = None,
+    errors: Errors = None,
+    valid: Valid = None,
+    rejected: Rejected = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Take transaction files into the store, each as a whole or not at all.
+
+    Rows that are not accepted are reported and the rest goes on (exit code 3); a file that cannot
+    be read is left out (14). Importing a file again changes nothing.
+
+      cardoffers import transactions.csv -i alder --errors report.csv
+    """
+    from cardoffers_cli.cli.file_reports import show_files
+    from cardoffers_cli.domain.errors import FileUnusable
+    from cardoffers_cli.jobs.imports import ImportOptions, import_file
+    from cardoffers_cli.jobs.intake import FileReport, Outputs
+
+    desk = Desk.of(ctx)
+    one_file_for(sources, errors, valid, rejected)
+    options = ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone, dry_run=dry_run)
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    documents, reports = [], []
+    for source in sources:
+        try:
+            with desk.progress(f"Importing {source}") as bar:
+                made = import_file(
+                    source, institution, desk.job, options, outputs=outputs, progress=bar.update
+                )
+        except FileUnusable as error:
+            reports.append(FileReport(file=source, file_error=error))
+            documents.append({**reports[-1].document(), **_NOTHING_TAKEN, "dry_run": dry_run})
+        else:
+            reports.append(made.report)
+            documents.append(made.document())
+            _say_what_was_taken(desk, made)
+    show_files(desk, documents, reports)
+
+
+_NOTHING_TAKEN: dict[str, Any] = {
+    "import_id": None,
+    "institution_id": None,
+    "accepted": 0,
+    "already_imported": None,
+}
+
+
+def _say_what_was_taken(desk: Desk, made: "ImportReport") -> None:
+    taken = made.admitted
+    amount = f"{made.document()['amount_accepted']} {made.institution.currency}"
+    kept = "would be taken" if made.dry_run else "taken"
+    desk.note(f"{made.report.file}: {taken.accepted:,} purchases {kept}, {amount}")
+    if made.already_imported:
+        desk.note(f"The same file was imported before, as {made.already_imported}.")

@@ -1,0 +1,203 @@
+"""`cardoffers report`: redemptions, settlements, and what could not be resolved."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, From, Limit, Raw, To
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.domain.errors import UsageError
+
+app = typer.Typer(
+    name="report",
+    help="Redemptions, settlements, what is unresolved.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+REDEMPTIONS = (
+    Column("id"),
+    Column("created_at", kind="moment"),
+    Column("institution"),
+    Column("status"),
+    Column("currency"),
+    Column("merchant_funded_amount", kind="money"),
+    Column("institution_payout_amount", kind="money"),
+    Column("offer.id"),
+    Column("offer.title"),
+    Column("offer.merchant_name"),
+    Column("cardholder_token_masked"),
+    Column("transaction_ref"),
+)
+SETTLEMENTS = (
+    Column("id"),
+    Column("redemption_id"),
+    Column("institution"),
+    Column("offer_id"),
+    Column("merchant_id"),
+    Column("transaction_ref"),
+    Column("currency"),
+    Column("merchant_funded_amount", kind="money"),
+    Column("commission_amount", kind="money"),
+    Column("institution_payout_amount", kind="money"),
+    Column("status"),
+    Column("created_at", kind="moment"),
+    Column("settles_at", kind="moment"),
+    Column("settled_at", kind="moment"),
+    Column("reversed_at", kind="moment"),
+    Column("reversal_reason"),
+    Column("settlement_id"),
+)
+UNRESOLVED = (
+    Column("institution"),
+    Column("merchant_identifier_type"),
+    Column("merchant_identifier"),
+    Column("merchant_id"),
+    Column("currency"),
+    Column("purchases", kind="integer"),
+    Column("amount", kind="money"),
+    Column("cardholders", kind="integer"),
+    Column("first_seen_at", kind="moment"),
+    Column("last_seen_at", kind="moment"),
+)
+
+
+class Status(StrEnum):
+    """The states of a redemption and its ledger entry."""
+
+    pending = "pending"
+    settled = "settled"
+    reversed = "reversed"
+
+
+StatusFilter = Annotated[Status | None, typer.Option("--status", help="Only this state.")]
+
+
+@app.command()
+def redemptions(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    status: StatusFilter = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """Show redemptions, newest first, a page at a time.
+
+      cardoffers report redemptions -i alder --from 2026-10-01 --to 2026-11-01
+      cardoffers report redemptions --all -o redemptions.parquet
+    """
+    filters = _filters(institution, status, from_at, to_at)
+    pages = _Pages("redemptions", REDEMPTIONS, filters)
+    pages.show(Desk.of(ctx), limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+
+
+@app.command()
+def settlements(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    status: StatusFilter = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """Show ledger entries with their settlement, newest first, a page at a time.
+
+      cardoffers report settlements -i alder --status settled
+    """
+    filters = _filters(institution, status, from_at, to_at)
+    pages = _Pages("settlements", SETTLEMENTS, filters)
+    pages.show(Desk.of(ctx), limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+
+
+@app.command()
+def unresolved(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """Show merchant identifiers that nobody knows, most purchases first.
+
+    Their purchases wait: add the identifiers to the catalogue and match again.
+
+      cardoffers report unresolved -i alder
+    """
+    from cardoffers_cli.jobs.reports import unresolved_rows
+    from cardoffers_cli.services.reports import MOST_UNRESOLVED
+
+    desk = Desk.of(ctx)
+    rows = unresolved_rows(
+        desk.job,
+        institution=institution,
+        limit=MOST_UNRESOLVED if all_rows else limit,
+        from_at=from_at,
+        to_at=to_at,
+    )
+    desk.show({"data": rows}, Sheet("unresolved", UNRESOLVED, rows), raw=raw)
+
+
+def _filters(
+    institution: str | None, status: Status | None, from_at: Any, to_at: Any
+) -> dict[str, Any]:
+    return {
+        "institution": institution,
+        "status": status.value if status else None,
+        "from_at": from_at,
+        "to_at": to_at,
+    }
+
+
+class _Pages:
+    """A report that comes in pages, or whole."""
+
+    def __init__(self, name: str, columns: tuple[Column, ...], filters: dict[str, Any]) -> None:
+        self._name = name
+        self._columns = columns
+        self._filters = filters
+
+    def show(
+        self, desk: Desk, *, limit: int, cursor: str | None, all_rows: bool, raw: bool
+    ) -> None:
+        if not all_rows:
+            self._show_page(desk, limit=limit, cursor=cursor, raw=raw)
+        elif cursor:
+            raise UsageError("--all and --cursor exclude each other.", hint="Leave one out.")
+        else:
+            self._show_all(desk, raw=raw)
+
+    def _show_page(self, desk: Desk, *, limit: int, cursor: str | None, raw: bool) -> None:
+        from cardoffers_cli.jobs.reports import report_page
+
+        page = report_page(self._name, desk.job, limit=limit, cursor=cursor, **self._filters)
+        envelope = {
+            "data": page.rows,
+            "pagination": {"limit": limit, "next_cursor": page.next_cursor},
+        }
+        desk.show(envelope, self._sheet(page.rows), raw=raw)
+        if page.next_cursor:
+            desk.note(f"There is more: --cursor {page.next_cursor}, or --all for every row.")
+
+    def _show_all(self, desk: Desk, *, raw: bool) -> None:
+        from cardoffers_cli.jobs.reports import report_rows
+
+        rows = report_rows(self._name, desk.job, **self._filters)
+        desk.show({"data": rows}, self._sheet(rows), raw=raw)
+
+    def _sheet(self, rows: Any) -> Sheet:
+        return Sheet(self._name, self._columns, rows)

@@ -1,0 +1,64 @@
+"""`cardoffers simulate`: what a file would come to, with nothing written."""
+
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import (
+    Delimiter,
+    Errors,
+    Institution,
+    Rejected,
+    Timezone,
+    Valid,
+)
+from cardoffers_cli.cli.show import Column, Sheet
+
+COLUMNS = (
+    Column("line", kind="integer"),
+    Column("transaction_ref"),
+    Column("outcome"),
+    Column("reason"),
+    Column("offer_id"),
+    Column("currency"),
+    Column("institution_payout_amount", kind="money"),
+)
+
+
+def simulate(
+    ctx: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="FILE", help="A file; - is stdin.")],
+    *,
+    institution: Institution,
+    delimiter: Delimiter = ",",
+    assume_timezone: Timezone = None,
+    errors: Errors = None,
+    valid: Valid = None,
+    rejected: Rejected = None,
+) -> None:
+    """Show what importing and matching a file would come to; nothing is written.
+
+    No reference, budget or use is taken up. With --format json each purchase comes with every
+    check that was made, what was expected and what was there.
+
+      cardoffers simulate transactions.csv -i alder
+    """
+    from cardoffers_cli.cli.file_reports import blocks
+    from cardoffers_cli.jobs.imports import ImportOptions
+    from cardoffers_cli.jobs.intake import Outputs
+    from cardoffers_cli.jobs.simulate import simulate_file
+
+    desk = Desk.of(ctx)
+    with desk.progress(f"Simulating {source}") as bar:
+        report = simulate_file(
+            source,
+            institution,
+            desk.job,
+            ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone),
+            outputs=Outputs(errors=errors, valid=valid, rejected=rejected),
+            progress=bar.update,
+        )
+    found = report.taken.report
+    sheet = Sheet("items", COLUMNS, report.items)
+    desk.show(report.document(), sheet, *blocks([found]), exit_code=0 if found.ok else 3)

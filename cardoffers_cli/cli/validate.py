@@ -1,0 +1,75 @@
+"""`cardoffers validate`: check transaction files before anyone uploads them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import Delimiter, Errors, Rejected, Timezone, Valid
+from cardoffers_cli.domain.errors import UsageError
+
+
+def validate(
+    ctx: typer.Context,
+    sources: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files; - is stdin.")],
+    *,
+    currency: Annotated[
+        str | None, typer.Option(help="The currency of the amounts (ISO 4217) [2 decimals].")
+    ] = None,
+    delimiter: Delimiter = ",",
+    assume_timezone: Timezone = None,
+    errors: Errors = None,
+    valid: Valid = None,
+    rejected: Rejected = None,
+) -> None:
+    """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store.
+
+    Exit code 0: every row is good; 3: some are not; 14: a file cannot be read at all.
+
+      cardoffers validate transactions.csv --errors report.csv
+    """
+    from cardoffers_cli.cli.file_reports import show_files
+    from cardoffers_cli.files.transactions import Reading
+    from cardoffers_cli.jobs.intake import Outputs
+    from cardoffers_cli.jobs.validate import validate as check
+
+    desk = Desk.of(ctx)
+    one_file_for(sources, errors, valid, rejected)
+    reading = Reading(
+        now=desk.now,
+        decimals=_decimals(currency),
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+    )
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    reports = []
+    for source in sources:
+        with desk.progress(f"Checking {source}") as bar:
+            reports.append(
+                check(source, reading, desk.job, outputs=outputs, progress=bar.update)
+            )
+    show_files(desk, [report.document() for report in reports], reports)
+
+
+def _decimals(currency: str | None) -> int:
+    from cardoffers_cli.domain.money import MINOR_UNITS
+
+    if currency is None:
+        return 2
+    if currency not in MINOR_UNITS:
+        raise UsageError(
+            f"There is no currency {currency!r} in ISO 4217.",
+            code="currency_unknown",
+            hint="Write its three capital letters, such as GBP, MXN or JPY.",
+        )
+    return MINOR_UNITS[currency]
+
+
+def one_file_for(sources: list[str], *outputs: Path | None) -> None:
+    """Refuse report files for several inputs: the second would replace the first."""
+    if len(sources) > 1 and any(outputs):
+        raise UsageError(
+            "--errors, --valid and --rejected are about one file.",
+            hint="Name one file at a time.",
+        )

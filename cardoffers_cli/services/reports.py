@@ -1,0 +1,124 @@
+"""Reports: redemptions and settlements in stable pages, and what could not be resolved.
+
+Pages go from new to old by (created_at, id), so rows that arrive meanwhile neither repeat nor hide
+a row of a later page. Cardholder tokens leave masked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.tokens import mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+    Row = dict[str, Any]
+
+MOST_UNRESOLVED = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """What a report is restricted to; None restricts nothing. Windows are half-open, UTC."""
+
+    institution_id: UUID | None = None
+    status: str | None = None
+    from_at: datetime | None = None
+    to_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Rows of a report, and the cursor of the page after them (None at the end)."""
+
+    rows: list[dict[str, Any]]
+    next_cursor: str | None
+
+
+def redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+    """Return a page of redemptions (specification, Redemption)."""
+    return _page(store, "redemptions", filters, limit, cursor, _redemption)
+
+
+def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+    """Return a page of ledger entries (decisions, Ledger entry)."""
+    return _page(store, "settlements", filters, limit, cursor, _ledger_entry)
+
+
+def unresolved(store: Store, filters: Filters, *, limit: int = MOST_UNRESOLVED) -> list[Row]:
+    """Return the merchant identifiers that resolve to nothing, most purchases first."""
+    window = _parameters(replace(filters, status=None))
+    del window["status"]
+    rows = store.rows("services/reports:unresolved", **window, limit=limit)
+    return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
+
+
+def _page(
+    store: Store,
+    report: str,
+    filters: Filters,
+    limit: int,
+    cursor: str | None,
+    present: Callable[[Row], Row],
+) -> Page:
+    purpose = repr((report, *_parameters(filters).values()))
+    after_at, after_id = decode_cursor(cursor, purpose) if cursor else (None, None)
+    rows = [
+        present(row)
+        for row in store.rows(
+            f"services/reports:{report}",
+            **_parameters(filters),
+            after_at=datetime.fromisoformat(after_at) if after_at else None,
+            after_id=after_id,
+            limit=limit + 1,
+        )
+    ]
+    page = rows[:limit]
+    more = len(rows) > limit
+    last = [page[-1]["created_at"].isoformat(), str(page[-1]["id"])] if more else []
+    return Page(rows=page, next_cursor=encode_cursor(last, purpose) if more else None)
+
+
+def _parameters(filters: Filters) -> dict[str, Any]:
+    return {
+        "institution_id": filters.institution_id,
+        "status": filters.status,
+        "from_at": filters.from_at,
+        "to_at": filters.to_at,
+    }
+
+
+def _amounts(row: Row) -> Row:
+    names = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
+    return {name: quantize(row[name], row["currency"]) for name in names}
+
+
+def _redemption(row: Row) -> Row:
+    return {
+        "id": row["redemption_id"],
+        "created_at": row["created_at"],
+        "status": row["status"],
+        **_amounts(row),
+        "currency": row["currency"],
+        "offer": {
+            "id": row["offer_id"],
+            "title": row["offer_title"],
+            "merchant_name": row["merchant_name"],
+        },
+        "cardholder_token_masked": mask(row["cardholder_token"]),
+        "institution": row["institution"],
+        "transaction_ref": row["transaction_ref"],
+    }
+
+
+def _ledger_entry(row: Row) -> Row:
+    entry = {name: value for name, value in row.items() if name != "entry_id"}
+    return {"id": row["entry_id"], **entry, **_amounts(row)}

@@ -1,0 +1,101 @@
+-- name: of_import
+-- What became of every purchase of an import, in the order of the file; the newest decision counts.
+-- Grain: one row per purchase.
+with latest as (
+    select decisions.purchase_no, max(decisions.run_no) as run_no
+    from decisions
+    group by decisions.purchase_no
+)
+select
+    purchases.line,
+    purchases.purchase_no,
+    purchases.transaction_ref,
+    purchases.currency,
+    decisions.outcome,
+    decisions.merchant_id,
+    offers.offer_id,
+    ledger_entries.merchant_funded_amount,
+    ledger_entries.commission_amount,
+    ledger_entries.institution_payout_amount
+from purchases
+inner join imports
+    on imports.import_no = purchases.import_no
+    and imports.institution_id = purchases.institution_id
+left join latest on latest.purchase_no = purchases.purchase_no
+left join decisions
+    on decisions.purchase_no = latest.purchase_no
+    and decisions.run_no = latest.run_no
+left join redemptions
+    on redemptions.purchase_no = purchases.purchase_no
+    and redemptions.institution_id = purchases.institution_id
+left join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = redemptions.institution_id
+left join offers on offers.offer_no = redemptions.offer_no
+where imports.import_id = $import_id
+    and purchases.institution_id = $institution_id
+order by purchases.line;
+
+-- name: evaluations_of_import
+-- Every check of every purchase of an import against the offers of its merchant, with what was
+-- expected and what was there. The terms are those in force when it was decided: the newest version
+-- of the offer before the run. Grain: one row per purchase and offer.
+with bought as (
+    select
+        purchases.purchase_no, purchases.line, purchases.amount, purchases.transacted_at,
+        purchases.cardholder_no, purchases.institution_id, decisions.merchant_id, decisions.run_no
+    from purchases
+    inner join imports
+        on imports.import_no = purchases.import_no
+        and imports.institution_id = purchases.institution_id
+    inner join decisions on decisions.purchase_no = purchases.purchase_no
+    where imports.import_id = $import_id
+        and purchases.institution_id = $institution_id
+        and decisions.merchant_id is not null
+),
+versions as (
+    select
+        bought.purchase_no,
+        offer_versions.offer_no,
+        max(offer_versions.run_no) as version_no
+    from bought
+    inner join offer_versions
+        on offer_versions.merchant_id = bought.merchant_id
+        and offer_versions.run_no < bought.run_no
+    group by bought.purchase_no, offer_versions.offer_no
+),
+final as (
+    select
+        bought.line,
+        bought.purchase_no,
+        offers.offer_id,
+        offers.currency,
+        coalesce(outcomes.outcome, 'not_enrolled') as outcome,
+        bought.amount,
+        bought.transacted_at,
+        offer_versions.min_spend,
+        offer_versions.starts_at,
+        offer_versions.expires_at,
+        offer_versions.budget_amount,
+        offer_versions.max_redemptions_per_cardholder,
+        links.added_at
+    from versions
+    inner join bought on bought.purchase_no = versions.purchase_no
+    inner join offer_versions
+        on offer_versions.offer_no = versions.offer_no
+        and offer_versions.run_no = versions.version_no
+    inner join offers on offers.offer_no = versions.offer_no
+    left join outcomes
+        on outcomes.purchase_no = versions.purchase_no
+        and outcomes.offer_no = versions.offer_no
+        and outcomes.run_no = bought.run_no
+    left join links
+        on links.offer_no = versions.offer_no
+        and links.cardholder_no = bought.cardholder_no
+        and links.institution_id = bought.institution_id
+)
+select
+    line, purchase_no, offer_id, currency, outcome, amount, transacted_at, min_spend, starts_at,
+    expires_at, budget_amount, max_redemptions_per_cardholder, added_at
+from final
+order by line, offer_id;

@@ -1,0 +1,92 @@
+-- name: institutions
+-- What came in and what became of it. Grain: one row per institution.
+with purchased as (
+    select
+        purchases.institution_id,
+        count(*) as purchases,
+        sum(purchases.amount) as amount,
+        max(purchases.transacted_at) as last_purchase_at
+    from purchases
+    group by purchases.institution_id
+),
+imported as (
+    select imports.institution_id, count(*) as imports, max(imports.imported_at) as last_import_at
+    from imports
+    group by imports.institution_id
+),
+enrolled as (
+    select links.institution_id, count(*) as links
+    from links
+    group by links.institution_id
+),
+owed as (
+    select
+        ledger_entries.institution_id,
+        count(*) filter (where ledger_entries.status = 'pending') as pending,
+        count(*) filter (where ledger_entries.status = 'settled') as settled,
+        count(*) filter (where ledger_entries.status = 'reversed') as reversed,
+        sum(ledger_entries.institution_payout_amount)
+            filter (where ledger_entries.status <> 'reversed') as institution_payout_amount
+    from ledger_entries
+    group by ledger_entries.institution_id
+)
+select
+    institutions.slug as institution,
+    institutions.plan,
+    institutions.currency,
+    coalesce(imported.imports, 0) as imports,
+    coalesce(purchased.purchases, 0) as purchases,
+    coalesce(purchased.amount, 0) as amount,
+    coalesce(enrolled.links, 0) as links,
+    coalesce(owed.pending, 0) as pending,
+    coalesce(owed.settled, 0) as settled,
+    coalesce(owed.reversed, 0) as reversed,
+    coalesce(owed.institution_payout_amount, 0) as institution_payout_amount,
+    imported.last_import_at,
+    purchased.last_purchase_at
+from institutions
+left join purchased on purchased.institution_id = institutions.institution_id
+left join imported on imported.institution_id = institutions.institution_id
+left join enrolled on enrolled.institution_id = institutions.institution_id
+left join owed on owed.institution_id = institutions.institution_id
+order by institutions.slug;
+
+-- name: totals
+-- How much of everything there is, and what waits for something.
+with decided as (
+    select decisions.purchase_no, max(decisions.run_no) as run_no
+    from decisions
+    group by decisions.purchase_no
+),
+waiting as (
+    select
+        count(*) filter (where decided.run_no is null) as not_matched_yet,
+        count(*) filter (where decisions.outcome = 'merchant_unresolved') as merchant_unresolved
+    from purchases
+    left join decided on decided.purchase_no = purchases.purchase_no
+    left join decisions
+        on decisions.purchase_no = decided.purchase_no
+        and decisions.run_no = decided.run_no
+)
+select
+    (select count(*) from merchants) as merchants,
+    (select count(*) from offers) as offers,
+    (select count(*) from cardholders) as cardholders,
+    waiting.not_matched_yet,
+    waiting.merchant_unresolved,
+    (select count(*) from adjustments where settlement_no is null) as open_adjustments
+from waiting;
+
+-- name: due
+-- How many ledger entries a settle run would settle now.
+select count(*) as due
+from ledger_entries
+where ledger_entries.status = 'pending'
+    and ledger_entries.settles_at <= $now;
+
+-- name: last_runs
+-- The newest run of each kind. Grain: one row per kind.
+select kind, max(run_no) as run_no, max_by(run_id, run_no) as run_id, max_by(as_of, run_no) as as_of
+from runs
+group by kind
+order by run_no desc;

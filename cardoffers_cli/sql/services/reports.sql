@@ -1,0 +1,118 @@
+-- name: redemptions
+-- A page of redemptions, newest first, after a position; nulls in the parameters filter nothing.
+-- Grain: one row per redemption.
+select
+    redemptions.redemption_id,
+    redemptions.created_at,
+    ledger_entries.status,
+    ledger_entries.currency,
+    ledger_entries.merchant_funded_amount,
+    ledger_entries.commission_amount,
+    ledger_entries.institution_payout_amount,
+    offers.offer_id,
+    offer_texts.title as offer_title,
+    merchants.name as merchant_name,
+    cardholders.cardholder_token,
+    institutions.slug as institution,
+    purchases.transaction_ref
+from redemptions
+inner join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = redemptions.institution_id
+inner join institutions on institutions.institution_id = redemptions.institution_id
+inner join purchases
+    on purchases.purchase_no = redemptions.purchase_no
+    and purchases.institution_id = redemptions.institution_id
+inner join cardholders
+    on cardholders.cardholder_no = redemptions.cardholder_no
+    and cardholders.institution_id = redemptions.institution_id
+inner join offers on offers.offer_no = redemptions.offer_no
+inner join merchants on merchants.merchant_id = ledger_entries.merchant_id
+left join offer_texts
+    on offer_texts.offer_id = offers.offer_id
+    and offer_texts.language = split_part(institutions.languages, '|', 1)
+where ($institution_id is null or redemptions.institution_id = $institution_id)
+    and ($status is null or ledger_entries.status = $status)
+    and ($from_at is null or redemptions.created_at >= $from_at)
+    and ($to_at is null or redemptions.created_at < $to_at)
+    and (
+        $after_at is null
+        or redemptions.created_at < $after_at
+        or (redemptions.created_at = $after_at and redemptions.redemption_id < $after_id)
+    )
+order by redemptions.created_at desc, redemptions.redemption_id desc
+limit $limit;
+
+-- name: settlements
+-- A page of ledger entries, newest first, after a position; nulls in the parameters filter nothing.
+-- Grain: one row per ledger entry.
+select
+    ledger_entries.entry_id,
+    redemptions.redemption_id,
+    offers.offer_id,
+    ledger_entries.merchant_id,
+    purchases.transaction_ref,
+    ledger_entries.currency,
+    ledger_entries.merchant_funded_amount,
+    ledger_entries.commission_amount,
+    ledger_entries.institution_payout_amount,
+    ledger_entries.status,
+    ledger_entries.created_at,
+    ledger_entries.settles_at,
+    ledger_entries.settled_at,
+    ledger_entries.reversed_at,
+    ledger_entries.reversal_reason,
+    settlements.settlement_id,
+    institutions.slug as institution
+from ledger_entries
+inner join redemptions
+    on redemptions.redemption_no = ledger_entries.redemption_no
+    and redemptions.institution_id = ledger_entries.institution_id
+inner join institutions on institutions.institution_id = ledger_entries.institution_id
+inner join purchases
+    on purchases.purchase_no = redemptions.purchase_no
+    and purchases.institution_id = redemptions.institution_id
+inner join offers on offers.offer_no = ledger_entries.offer_no
+left join settlements
+    on settlements.settlement_no = ledger_entries.settlement_no
+    and settlements.institution_id = ledger_entries.institution_id
+where ($institution_id is null or ledger_entries.institution_id = $institution_id)
+    and ($status is null or ledger_entries.status = $status)
+    and ($from_at is null or ledger_entries.created_at >= $from_at)
+    and ($to_at is null or ledger_entries.created_at < $to_at)
+    and (
+        $after_at is null
+        or ledger_entries.created_at < $after_at
+        or (ledger_entries.created_at = $after_at and ledger_entries.entry_id < $after_id)
+    )
+order by ledger_entries.created_at desc, ledger_entries.entry_id desc
+limit $limit;
+
+-- name: unresolved
+-- What purchases named their merchant by and nobody knows; most purchases first.
+-- Grain: one row per institution, identifier (or merchant_id sent) and currency.
+select
+    institutions.slug as institution,
+    identifiers.merchant_identifier_type,
+    identifiers.merchant_identifier,
+    purchases.merchant_id,
+    purchases.currency,
+    count(*) as purchases,
+    sum(purchases.amount) as amount,
+    count(distinct purchases.cardholder_no) as cardholders,
+    min(purchases.transacted_at) as first_seen_at,
+    max(purchases.transacted_at) as last_seen_at
+from purchases
+inner join institutions on institutions.institution_id = purchases.institution_id
+left join identifiers on identifiers.identifier_no = purchases.identifier_no
+left join merchants
+    on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+where merchants.merchant_id is null
+    and ($institution_id is null or purchases.institution_id = $institution_id)
+    and ($from_at is null or purchases.transacted_at >= $from_at)
+    and ($to_at is null or purchases.transacted_at < $to_at)
+group by all
+order by
+    purchases desc, institution, merchant_identifier_type nulls last,
+    merchant_identifier nulls last, purchases.merchant_id nulls last, purchases.currency
+limit $limit;
