@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.cli.show import Block, Style
 
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|&~])")
-_ENDLESS = 1_000_000
+_NOTHING = "(none)"
 _READABLE = 20
 """Letters a column of text may be squeezed to before records are easier to read."""
 _WORD = 36
@@ -30,7 +30,7 @@ _TO_THE_RIGHT = {"integer", "money", "number"}
 
 
 def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
-    """Print sheets and text; only a terminal limits the width."""
+    """Print sheets and text on a terminal, within its width."""
     from rich.text import Text
 
     console = _console(style, out)
@@ -38,7 +38,7 @@ def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
         if position:
             console.print()
         if isinstance(block, Sheet):
-            _print_sheet(console, block, limited=style.is_terminal)
+            _print_sheet(console, block)
         else:
             for line in block.lines:
                 console.print(Text(visible(line)))
@@ -63,28 +63,41 @@ def markdown_lines(blocks: Sequence[Block]) -> Iterator[str]:
             yield from (_markdown_text(line) for line in block.lines)
 
 
+def plain_lines(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield sheets and text for a file or a pipe: columns in line, nothing boxed or cut."""
+    for position, block in enumerate(blocks):
+        if position:
+            yield ""
+        if isinstance(block, Sheet):
+            yield from _plain_sheet(block)
+        else:
+            yield from map(visible, block.lines)
+
+
 def _console(style: Style, out: TextIO) -> Console:
     from rich.console import Console
 
-    if not style.is_terminal:
-        return Console(file=out, width=_ENDLESS, color_system=None, highlight=False)
     if not style.has_colour:
         return Console(file=out, force_terminal=True, color_system=None, highlight=False)
     return Console(file=out, force_terminal=True, highlight=False)
 
 
-def _print_sheet(console: Console, sheet: Sheet, *, limited: bool) -> None:
+def _print_sheet(console: Console, sheet: Sheet) -> None:
     from rich.text import Text
 
-    rows = [[visible(column.cell(row)) for column in sheet.columns] for row in sheet.rows]
+    rows = _cells(sheet)
     if sheet.title:
         console.print(Text(visible(sheet.title), style="bold"))
     if not rows:
-        console.print(Text("(none)", style="dim"))
-    elif limited and _least_width(sheet.columns, rows) > console.width:
+        console.print(Text(_NOTHING, style="dim"))
+    elif _least_width(sheet.columns, rows) > console.width:
         _print_records(console, sheet.columns, rows)
     else:
-        console.print(_table(sheet.columns, rows, limited=limited))
+        console.print(_table(sheet.columns, rows))
+
+
+def _cells(sheet: Sheet) -> list[list[str]]:
+    return [[visible(column.cell(row)) for column in sheet.columns] for row in sheet.rows]
 
 
 def _least_width(columns: Sequence[Column], rows: list[list[str]]) -> int:
@@ -111,18 +124,17 @@ def _title(column: Column) -> str:
     return column.title or column.name
 
 
-def _table(columns: Sequence[Column], rows: list[list[str]], *, limited: bool) -> Table:
+def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    frame = box.SIMPLE_HEAD if limited else None
-    table = Table(box=frame, header_style="bold", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column, *cells in zip(columns, *rows, strict=True):
         table.add_column(
             Text(_title(column)),
             justify="right" if column.kind in _TO_THE_RIGHT else "left",
-            no_wrap=not limited or _stays_whole(column, cells),
+            no_wrap=_stays_whole(column, cells),
             overflow="fold",
         )
     for row in rows:
@@ -144,6 +156,21 @@ def _print_records(console: Console, columns: Sequence[Column], rows: list[list[
         for column, cell in zip(columns, row, strict=True):
             grid.add_row(Text(_title(column), style="bold"), Text(cell))
         console.print(grid)
+
+
+def _plain_sheet(sheet: Sheet) -> Iterator[str]:
+    from rich.cells import cell_len
+
+    if sheet.title:
+        yield visible(sheet.title)
+    lines = [[_title(column) for column in sheet.columns], *_cells(sheet)]
+    widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
+    for line in lines:
+        padded = []
+        for column, cell, width in zip(sheet.columns, line, widths, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if column.kind in _TO_THE_RIGHT else cell + space)
+        yield "  ".join(padded).rstrip()
 
 
 def _markdown_sheet(sheet: Sheet) -> Iterator[str]:

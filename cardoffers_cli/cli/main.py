@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.main import get_command
+from typer.main import get_command, get_group
 
 from cardoffers_cli import __version__
 from cardoffers_cli.cli import exits
@@ -69,22 +69,20 @@ class Loaded(Mapping[str, Any]):
 
 
 def load(entry: Entry) -> Any:
-    """Make a command from its module's function or group."""
+    """Make a command of its module's function, or a group of its `typer.Typer`."""
     module, _, name = entry.target.partition(":")
-    made = getattr(import_module(f"cardoffers_cli.cli.{module}"), name)
-    app = made if isinstance(made, typer.Typer) else _single(made)
+    found = getattr(import_module(f"cardoffers_cli.cli.{module}"), name)
+    is_group = isinstance(found, typer.Typer)
+    app = found if is_group else typer.Typer(add_completion=False)
+    if not is_group:
+        app.command()(found)
+    app.rich_markup_mode = None  # plain help is quick
     app.info.cls = Group
     for registered in app.registered_commands:
         registered.cls = Command
-    command = get_command(app)
+    command = get_group(app) if is_group else get_command(app)
     command.name = entry.name
     return command
-
-
-def _single(function: Any) -> typer.Typer:
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command()(function)
-    return app
 
 
 class FrontPage(Group):

@@ -6,9 +6,9 @@ module lays them out, as text of one row a line or as a table.
 
 from __future__ import annotations
 
-import csv
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -34,6 +34,8 @@ class Text:
 
 
 Block = Sheet | Text
+
+_TO_QUOTE = re.compile(r'[",\r\n]')
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,13 @@ def _jsonl(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO
 def _csv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
     sheet = _sheets(blocks)[0]
     with _text(out) as text:
-        csv.writer(text, lineterminator="\n").writerows(_lines(sheet, guarded=not style.raw))
+        for cells in _lines(sheet, guarded=not style.raw):
+            text.write((",".join(map(_csv_cell, cells)) or '""') + "\n")
+
+
+def _csv_cell(cell: str) -> str:
+    """Quote as RFC 4180 wants it; the csv module leaves a lone carriage return bare."""
+    return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
 
 
 def _tsv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
@@ -202,10 +210,13 @@ def _md(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -
 
 
 def _table(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
-    from cardoffers_cli.cli.layout import print_blocks  # rich is heavy
+    from cardoffers_cli.cli.layout import plain_lines, print_blocks
 
     with _text(out) as text:
-        print_blocks(blocks, style, text)
+        if style.is_terminal:
+            print_blocks(blocks, style, text)
+        else:
+            text.writelines(f"{line}\n" for line in plain_lines(blocks))
 
 
 _WRITERS: Mapping[Format, Callable[[Any, Sequence[Block], Style, BinaryIO], None]] = {
