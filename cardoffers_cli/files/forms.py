@@ -8,7 +8,7 @@ use it stand in `catalogue.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -31,11 +31,13 @@ class Form:
     """A way to write a value: `says` ends the sentence "it must be …".
 
     `read` makes the value from text that has the pattern; null means that it is none after all.
+    `json` is the type it has when it is written as JSON: text, number or flag.
     """
 
     says: str
     pattern: str
     read: Callable[[pl.Expr], pl.Expr] = lambda text: text
+    json: Literal["text", "number", "flag"] = "text"
 
 
 def _list_of(items: tuple[str, ...]) -> str:
@@ -63,6 +65,7 @@ def whole(least: int) -> Form:
         f"a whole number from {least}",
         "^[0-9]{1,9}$",
         lambda text: _at_least(text.cast(pl.Int32, strict=False), least),
+        json="number",
     )
 
 
@@ -75,6 +78,7 @@ def amount(*, positive: bool = False) -> Form:
         lambda text: pl.when(text.str.contains("[1-9]") | pl.lit(not positive)).then(
             text.cast(AMOUNT, strict=False)
         ),
+        json="number",
     )
 
 
@@ -106,6 +110,7 @@ SHARE = Form(
     "a share from 0 to 1 with at most 6 decimals, such as 0.05",
     r"^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$",
     lambda text: text.cast(RATE, strict=False),
+    json="number",
 )
 FLAG = Form(
     "true or false",
@@ -113,5 +118,6 @@ FLAG = Form(
     lambda text: text.str.to_lowercase().replace_strict(
         _FLAGS, default=None, return_dtype=pl.Boolean
     ),
+    json="flag",
 )
 TIME = Form("an ISO 8601 moment of the years 1970 to 2100", "", _moments)

@@ -1,9 +1,10 @@
 """What every catalogue file shares while it is taken in: its findings and its audit.
 
-The modules `catalogue_<kind>.py` take one kind of file each, by the same four verbs: `stage` makes
-room, `load` adds a page of rows, `take` compares them with the store and writes what is new or
-changed. Everything staged is temporary; nothing here opens a transaction. To add a kind, add its
-module and its SQL, its columns in `files/catalogue.py` and its line in `jobs/catalogue.py`.
+The modules `catalogue_<kind>.py` take one kind of file each, by the same three verbs: `stage` makes
+room, `load` adds a page of rows, `take` compares them with the store, writes what is new or changed
+and clears the room again. Everything staged is temporary; nothing here opens a transaction. To add
+a kind, add its module and its SQL, its columns in `files/catalogue_kinds.py` and its line in
+`jobs/catalogue.py`.
 """
 
 from __future__ import annotations

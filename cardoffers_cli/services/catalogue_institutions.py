@@ -39,9 +39,5 @@ def take(store: Store, new_id: Callable[[], UUID]) -> tuple[int, int]:
     store.execute("services/catalogue_institutions:compare")
     changed = store.execute("services/catalogue_institutions:update")
     new = store.execute("services/catalogue_institutions:insert")
-    return new, changed
-
-
-def drop(store: Store) -> None:
-    """Give back the room of the staged rows."""
     store.execute("services/catalogue_institutions:drop_staged")
+    return new, changed

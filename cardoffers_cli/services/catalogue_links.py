@@ -36,9 +36,5 @@ def take(store: Store, run_no: int) -> tuple[int, int]:
     store.execute("services/catalogue_links:drop_staged")
     new = store.execute("services/catalogue_links:insert", run_no=run_no)
     store.execute("services/catalogue_links:warn")
-    return new, 0
-
-
-def drop(store: Store) -> None:
-    """Give back the room of the numbered rows; that of the tokens was given back on the way."""
     store.execute("services/catalogue_links:drop_numbered")
+    return new, 0

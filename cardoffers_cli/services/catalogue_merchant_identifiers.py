@@ -31,10 +31,6 @@ def take(store: Store) -> tuple[int, int]:
     store.execute("services/catalogue_merchant_identifiers:compare")
     changed = store.execute("services/catalogue_merchant_identifiers:update")
     new = store.execute("services/catalogue_merchant_identifiers:insert")
-    return new, changed
-
-
-def drop(store: Store) -> None:
-    """Give back the room of the staged rows."""
     store.execute("services/catalogue_merchant_identifiers:drop_identifiers")
     store.execute("services/catalogue_merchant_identifiers:drop_staged")
+    return new, changed

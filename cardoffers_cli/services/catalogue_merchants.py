@@ -27,9 +27,5 @@ def take(store: Store) -> tuple[int, int]:
     store.execute("services/catalogue_merchants:compare")
     changed = store.execute("services/catalogue_merchants:update")
     new = store.execute("services/catalogue_merchants:insert")
-    return new, changed
-
-
-def drop(store: Store) -> None:
-    """Give back the room of the staged rows."""
     store.execute("services/catalogue_merchants:drop_staged")
+    return new, changed

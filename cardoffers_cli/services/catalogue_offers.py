@@ -32,10 +32,6 @@ def take(store: Store, run_no: int) -> tuple[int, int]:
     store.execute("services/catalogue_offers:update_texts")
     store.execute("services/catalogue_offers:insert_texts")
     store.execute("services/catalogue_offers:version", run_no=run_no)
-    return new, changed
-
-
-def drop(store: Store) -> None:
-    """Give back the room of the staged rows."""
     store.execute("services/catalogue_offers:drop_texts")
     store.execute("services/catalogue_offers:drop_staged")
+    return new, changed

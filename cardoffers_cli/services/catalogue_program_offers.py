@@ -27,9 +27,5 @@ def take(store: Store) -> tuple[int, int]:
     store.execute("services/catalogue_program_offers:compare")
     changed = store.execute("services/catalogue_program_offers:update")
     new = store.execute("services/catalogue_program_offers:insert")
-    return new, changed
-
-
-def drop(store: Store) -> None:
-    """Give back the room of the staged rows."""
     store.execute("services/catalogue_program_offers:drop_staged")
+    return new, changed

@@ -62,9 +62,19 @@ where staged.merchant_id = merchants.merchant_id
 
 -- name: insert
 -- Reads staged_merchants; writes merchants, the rows whose id is not there yet.
-insert into merchants (merchant_id, name, category)
-select merchant_id, name, category
+insert into merchants (merchant_no, merchant_id, name, category)
+with highest as (
+    select coalesce(max(merchant_no), 0) as merchant_no
+    from merchants
+)
+
+select
+    highest.merchant_no + row_number() over (order by staged.merchant_id),
+    staged.merchant_id,
+    staged.name,
+    staged.category
 from staged_merchants as staged
+cross join highest
 where not exists (select 1 from merchants where merchants.merchant_id = staged.merchant_id);
 
 -- name: drop_staged

@@ -1,0 +1,116 @@
+"""`cardoffers catalog`: institutions, merchants, offers, programs and links, in and out."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli import show
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import DryRun
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+FILES = (
+    show.Column("file"),
+    show.Column("received", kind="integer"),
+    show.Column("new", kind="integer"),
+    show.Column("changed", kind="integer"),
+    show.Column("same", kind="integer"),
+    show.Column("rejected", kind="integer"),
+)
+FINDINGS = (
+    show.Column("file"),
+    show.Column("level"),
+    show.Column("code"),
+    show.Column("rows", kind="integer"),
+    show.Column("lines"),
+    show.Column("fix"),
+)
+WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
+
+
+class Form(StrEnum):
+    """The forms of an exported file."""
+
+    csv = "csv"
+    json = "json"
+
+
+class Links(StrEnum):
+    """The ways to export links."""
+
+    masked = "masked"
+
+
+@app.callback()
+def catalog() -> None:
+    """Bring the catalogue in, and write it out again."""
+
+
+@app.command("import")
+def import_(
+    ctx: typer.Context,
+    path: Annotated[Path, typer.Argument(metavar="DIR|FILE", help="Catalogue files, or one.")],
+    *,
+    errors: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every finding, one a line, as CSV.")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Import institutions, merchants, merchant_identifiers, offers, program_offers and links.
+
+    Files are named after what they hold, as .csv, .json or .jsonl, also .gz; a folder may hold any
+    of them. A bad row stops only itself (exit 3). A row changes the record of its key; the same
+    files again change nothing. An empty optional cell clears its value, but an institution's id and
+    webhook_url are kept, and so is everything a file no longer names.
+
+      cardoffers catalog import sample_data/catalog
+    """
+    from cardoffers_cli.jobs.catalogue import import_catalogue  # polars is heavy
+
+    desk = Desk.of(ctx)
+    with desk.progress("Rows read") as progress:
+        result = import_catalogue(
+            desk.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
+        )
+    for note in result["notes"]:
+        desk.note(note)
+    desk.show(result, *_sheets(result), exit_code=3 if result["rejected"] else 0)
+
+
+@app.command("export")
+def export(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    *,
+    form: Annotated[Form, typer.Option("--as", help="The form of the files.")] = Form.csv,
+    links: Annotated[
+        Links | None, typer.Option(help="Write links too, their tokens masked [left out].")
+    ] = None,
+) -> None:
+    """Write every catalogue file in the form that import reads; files of the same names go.
+
+    Cells are written as they are, not guarded against spreadsheet formulas: a guard would not come
+    back as it went. Full tokens never leave the store, so links are left out, or masked to look at.
+
+      cardoffers catalog export backup/catalog
+    """
+    from cardoffers_cli.jobs.catalogue import export_catalogue  # polars is heavy
+
+    desk = Desk.of(ctx)
+    written = export_catalogue(desk.job, folder, suffix=form.value, masked_links=links is not None)
+    if links is None:
+        desk.note("Links are left out: full tokens do not leave the store (--links masked).")
+    desk.show(written, show.Sheet("files", WRITTEN, written))
+
+
+def _sheets(result: dict[str, Any]) -> list[show.Sheet]:
+    found = [
+        {"file": file["file"], **finding}
+        for file in result["files"]
+        for finding in file["findings"]
+    ]
+    sheets = [show.Sheet("files", FILES, result["files"])]
+    return [*sheets, show.Sheet("findings", FINDINGS, found)] if found else sheets
