@@ -92,9 +92,10 @@ class Judge:
     ) -> Chunk:
         """Judge rows of text columns, together with the lines that never became rows.
 
-        `raw` has `line` and some of `COLUMNS`; `visible` promises visible ASCII without `@`.
+        `raw` has `line`, the columns `REQUIRED` and others of `COLUMNS`;
+        `visible` promises visible ASCII without `@`.
         """
-        rows = self._derived(raw)
+        rows = self.with_derived(raw)
         clear = rows.select(
             cleared(set(raw.columns), visible=visible, decimals=self.reading.decimals)
         ).to_series()
@@ -112,12 +113,11 @@ class Judge:
             assumed_timezone=bool(valid["assumed"].any()),
         )
 
-    def _derived(self, raw: pl.DataFrame) -> pl.DataFrame:
+    def with_derived(self, raw: pl.DataFrame) -> pl.DataFrame:
+        """Add what the rules and the screen read beside the text: moment, amount and limits."""
         reading = self.reading
         return raw.with_columns(
-            moments(raw["transacted_at"], reading.assume_timezone).get_columns()
-            if "transacted_at" in raw.columns
-            else [pl.lit(None, pl.Datetime("us")).alias("at"), pl.lit(False).alias("assumed")],
+            moments(raw["transacted_at"], reading.assume_timezone).get_columns(),
             value=pl.col("amount").cast(AMOUNT, strict=False),
             decimals=pl.lit(reading.decimals, pl.UInt32),
             latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),

@@ -36,7 +36,7 @@ def copy_lines(
 
 
 def _pieces(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield each line that is not blank with its number; a line over the limit in several pieces."""
+    """Yield each line that is not blank with its number; a long line comes in several pieces."""
     number, held, is_open = 1, b"", False
     for block in blocks:
         *pieces, held = (held + block).splitlines(keepends=True)

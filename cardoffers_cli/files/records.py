@@ -14,11 +14,12 @@ from jiter import LosslessFloat
 
 from cardoffers_cli.files.chunks import Chunk, Judge, Reading
 from cardoffers_cli.files.documents import Objects, as_objects
-from cardoffers_cli.files.rules import COLUMNS
+from cardoffers_cli.files.rules import COLUMNS, REQUIRED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_ALWAYS = {"line", *REQUIRED}
 _WIDEST = 40  # digits; more decide nothing an amount of 18 digits does not show
 
 
@@ -44,9 +45,8 @@ def columns_of(page: Objects) -> pl.DataFrame:
         for row in wrong:
             mistyped.setdefault(row, []).append(name)
     frame = pl.DataFrame(columns)
-    filled = frame.select(
-        column for column in frame if column.null_count() < frame.height or column.name == "line"
-    )
+    kept = [n for n in frame.columns if n in _ALWAYS or frame[n].null_count() < frame.height]
+    filled = frame.select(kept)
     if not mistyped:
         return filled
     names = [

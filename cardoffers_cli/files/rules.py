@@ -34,6 +34,7 @@ COLUMNS = (
 )
 """The fields of a transaction event, as text columns."""
 
+REQUIRED = ("cardholder_token", "amount", "transaction_ref", "transacted_at")
 TOKEN_LENGTH = 256
 REF_LENGTH = 128
 STRONG_TOKEN_LENGTH = 32
@@ -118,7 +119,7 @@ RULES: tuple[Rule, ...] = (
     ),
     *(
         Rule("required_missing", name, f"{name} is empty", pl.col(name).is_null())
-        for name in ("cardholder_token", "amount", "transaction_ref", "transacted_at")
+        for name in REQUIRED
     ),
     Rule(
         "required_missing",

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cardoffers_cli.domain.cards import has_check_digit, is_card_number
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "4111111111111111",
+        "4111 1111 1111 1111",
+        "4111-1111-1111-1111",
+        "4222222222222",
+        "5555555555554444",
+        "2223003122003222",
+        "378282246310005",
+        "6011111111111117",
+        "3530111333300000",
+        "30569309025904",
+        "6200000000000005",
+        "6759649826438453",
+        "2200000000000004",
+    ],
+)
+def test_numbers_of_issuers_are_card_numbers(number: str) -> None:
+    assert is_card_number(number)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("4111111111111112", "wrong check digit"),
+        ("0000000000000000", "no issuer has this prefix"),
+        ("9111111111111111", "no issuer has this prefix"),
+        ("41111111111", "too short"),
+        ("41111111111111111111", "too long"),
+        ("ct_4111111111111111", "not a number"),
+        ("٤١١١١١١١١١١١١١١١", "digits of another script"),
+        ("", "empty"),
+        ("- -", "only separators"),
+    ],
+)
+def test_other_text_is_no_card_number(text: str, why: str) -> None:
+    assert not is_card_number(text), why
+
+
+def _doubling_every_second(digits: str) -> int:
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit) * (1 + place % 2)
+        total += value - 9 if value > 9 else value
+    return total % 10
+
+
+@given(st.text("0123456789", min_size=1, max_size=19))
+def test_the_check_digit_is_luhns(digits: str) -> None:
+    assert (_doubling_every_second(digits) == 0) == has_check_digit(digits)
