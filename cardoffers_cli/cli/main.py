@@ -104,10 +104,6 @@ class FrontPage(Group):
                     [(entry.name, entry.help) for entry in COMMANDS if entry.section == section]
                 )
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; nothing at all means that somebody wants to look around."""
-        return super().parse_args(ctx, args or ["--help"])
-
     def main(
         self,
         args: Sequence[str] | None = None,

@@ -212,3 +212,8 @@ class Command(_Everywhere, TyperCommand):
 
 class Group(_Everywhere, TyperGroup):
     """A group of commands with the options of every command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; nothing at all means that somebody wants to look around."""
+        looks_around = not args and not ctx.resilient_parsing
+        return super().parse_args(ctx, ["--help"] if looks_around else args)

@@ -52,7 +52,8 @@ def process() -> Run:
 
     def run(*words: object, **settings: Any) -> Outcome:
         command = [sys.executable, "-m", "cardoffers_cli", *map(str, words)]
-        ended = subprocess.run(command, capture_output=True, check=False, text=True, **settings)
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
+        ended = subprocess.run(command, check=False, text=True, **streams)
         return Outcome(ended.returncode, ended.stdout, ended.stderr)
 
     return run

@@ -1,0 +1,112 @@
+"""The help: the front page, each command's own, and the topics."""
+
+import re
+from typing import Any
+
+import pytest
+import typer
+
+from cardoffers_cli.cli.exits import EXIT_CODES
+from cardoffers_cli.cli.help_topics import LISTS, PAGES
+from cardoffers_cli.cli.main import COMMANDS
+from cardoffers_cli.domain.findings import CODES, FILE_CODES
+from cardoffers_cli.settings import Settings
+
+
+@pytest.mark.parametrize("words", [[], ["--help"]])
+def test_the_front_page_lists_the_commands_by_section(cardoffers: Any, words: list[str]) -> None:
+    outcome = cardoffers(*words)
+    assert (0, "") == (outcome.exit_code, outcome.stderr)
+    lines = outcome.stdout.splitlines()
+    headings = [line for line in lines if re.fullmatch(r"\w.*:", line)]
+    sections = dict.fromkeys(f"{entry.section}:" for entry in COMMANDS)
+    assert ["Options:", *sections, "Everywhere:"] == headings
+    assert all(f"  {entry.name} " in outcome.stdout for entry in COMMANDS)
+
+
+def test_help_fits_a_narrow_terminal(cardoffers: Any) -> None:
+    for words in (["--help"], ["help", "--help"]):
+        assert max(map(len, cardoffers(*words).stdout.splitlines())) <= 80
+
+
+def test_examples_keep_their_lines(cardoffers: Any, probe: Any) -> None:
+    def explained() -> None:
+        """Do it.
+
+        Words that are long enough to be wrapped when they are shown, because a terminal is narrow,
+        are wrapped.
+
+        Try:
+
+            cardoffers probe one
+            cardoffers probe two
+        """
+
+    probe(explained)
+    shown = cardoffers("probe", "--help").stdout
+    assert "\n  Try:\n\n      cardoffers probe one\n      cardoffers probe two\n" in shown
+    assert "terminal is narrow, are wrapped.\n" in shown
+
+
+def test_a_group_of_one_command_is_a_group(cardoffers: Any, probe: Any) -> None:
+    group = typer.Typer(help="A group.")
+
+    @group.command("reverse")
+    def _reverse() -> None:
+        """Turn it round."""
+
+    probe(group)
+    for words in (["probe"], ["probe", "--help"]):
+        assert "\nCommands:\n  reverse  Turn it round.\n" in cardoffers(*words).stdout
+    assert 0 == cardoffers("probe", "reverse").exit_code
+
+
+def test_the_topics_are_listed(cardoffers: Any) -> None:
+    topics = [row["topic"] for row in cardoffers("help", "--format", "json").document]
+    assert [*LISTS, *PAGES] == topics
+    assert {"exit-codes", "formats", "environment", "files", "findings"} == set(topics)
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_a_page_is_plain_markdown_in_a_pipe(process: Any, topic: str) -> None:
+    outcome = process("help", topic)
+    assert (0, "") == (outcome.exit_code, outcome.stderr)
+    assert outcome.stdout.startswith("# ")
+    assert "\x1b" not in outcome.stdout
+
+
+def test_exit_codes_come_from_the_table(cardoffers: Any) -> None:
+    rows = cardoffers("help", "exit-codes", "--format", "json").document
+    assert [(row.code, row.meaning, row.advice) for row in EXIT_CODES] == [
+        (row["code"], row["meaning"], row["fix"]) for row in rows
+    ]
+
+
+def test_findings_come_from_the_catalogue(cardoffers: Any) -> None:
+    rows = cardoffers("help", "findings", "--format", "json").document
+    assert [*CODES, *FILE_CODES] == [row["code"] for row in rows]
+    assert all(row["fix"] and row["summary"] for row in rows)
+
+
+def test_one_finding_is_explained(cardoffers: Any) -> None:
+    (row,) = cardoffers("help", "findings", "amount_precision", "--format", "json").document
+    assert CODES["amount_precision"].fix == row["fix"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [("topic_unknown", ["help", "nope"]), ("finding_unknown", ["help", "findings", "nope"])],
+)
+def test_an_unknown_topic_is_not_found(cardoffers: Any, code: str, words: list[str]) -> None:
+    outcome = cardoffers(*words, "--format", "json")
+    assert (5, code) == (outcome.exit_code, outcome.error["code"])
+
+
+def test_the_environment_page_names_every_setting(cardoffers: Any) -> None:
+    page = cardoffers("help", "environment").stdout
+    missing = [
+        name
+        for name in Settings.model_fields
+        if f"| `{name}` | `CARDOFFERS_{name.upper()}` |" not in page
+    ]
+    assert [] == missing

@@ -1,0 +1,65 @@
+"""The door opens at once: help and completion load nothing heavy, and every command is there."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from cardoffers_cli.cli.main import COMMANDS, Entry, load
+
+HEAVY = {"duckdb", "jiter", "polars", "pyarrow", "pydantic", "rich", "xlsxwriter"}
+
+LOADED = """
+import json, sys
+from cardoffers_cli.cli.main import main
+try:
+    main()
+finally:
+    json.dump(sorted({name.partition(".")[0] for name in sys.modules}), sys.stderr)
+"""
+
+
+def loaded_by(*words: str, **environment: str) -> set[str]:
+    command = [sys.executable, "-c", LOADED, *words]
+    ended = subprocess.run(command, capture_output=True, check=True, env=environment)
+    return set(json.loads(ended.stderr))
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("--version",), ("help", "--help"), ("--store", "x", "--help")]
+)
+def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
+    assert set() == HEAVY & loaded_by(*words)
+
+
+@pytest.mark.parametrize("line", ["cardoffers ", "cardoffers ma", "cardoffers --"])
+def test_completion_loads_nothing_heavy(line: str) -> None:
+    asked = {
+        "_CARDOFFERS_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split(" ")) - 1),
+    }
+    assert set() == HEAVY & loaded_by(**asked)
+
+
+def test_completion_offers_commands_and_options(process: Any) -> None:
+    asked = {"_CARDOFFERS_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert {"sample", "settle", "simulate", "status", "store"} == set(
+        process(env={**asked, "COMP_WORDS": "cardoffers s"}).stdout.split()
+    )
+    assert "--store" in process(env={**asked, "COMP_WORDS": "cardoffers --s"}).stdout.split()
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_every_command_is_there_and_explains_itself(entry: Entry) -> None:
+    command = load(entry)
+    assert entry.name == command.name
+    assert command.help
+
+
+def test_the_version_is_data(process: Any) -> None:
+    outcome = process("--version")
+    assert (0, "") == (outcome.exit_code, outcome.stderr)
+    assert outcome.stdout[0].isdigit()

@@ -1,0 +1,124 @@
+"""A file appears whole, or what was there before stays."""
+
+import errno
+import os
+import stat
+from decimal import Decimal
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.files.exports import replacing, write_parquet, write_xlsx
+from cardoffers_cli.files.sheets import Column, Sheet
+
+
+def test_a_file_appears_when_it_is_done(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    with replacing(path) as out:
+        out.write(b"new")
+        assert not path.exists()
+    assert ([path], b"new") == (list(tmp_path.iterdir()), path.read_bytes())
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_failure_leaves_what_was_there(tmp_path: Path, error: type[BaseException]) -> None:
+    def fail_halfway() -> None:
+        with replacing(path) as out:
+            out.write(b"half")
+            raise error
+
+    path = tmp_path / "out.csv"
+    path.write_bytes(b"old")
+    with pytest.raises(error):
+        fail_halfway()
+    assert ([path], b"old") == (list(tmp_path.iterdir()), path.read_bytes())
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        with (
+            pytest.raises(OSError, match="File too large") as failed,
+            replacing(tmp_path / "out.csv") as out,
+        ):
+            out.write(b"x" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (errno.EFBIG, []) == (failed.value.errno, list(tmp_path.iterdir()))
+
+
+@pytest.mark.parametrize(("mode", "umask"), [(0o644, 0o022), (0o600, 0o077), (0o664, 0o002)])
+def test_the_mode_is_what_the_umask_leaves(tmp_path: Path, mode: int, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with replacing(tmp_path / "out.csv"):
+            pass
+    finally:
+        os.umask(before)
+    assert mode == stat.S_IMODE((tmp_path / "out.csv").stat().st_mode)
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    link, path = tmp_path / "latest.csv", tmp_path / "march.csv"
+    link.symlink_to(path)
+    with replacing(link) as out:
+        out.write(b"rows")
+    assert link.is_symlink()
+    assert b"rows" == path.read_bytes()
+
+
+def test_a_device_is_written_to_as_it_is() -> None:
+    with replacing(Path(os.devnull)) as out:
+        out.write(b"rows")
+    assert Path(os.devnull).is_char_device()
+
+
+def test_a_leftover_of_an_earlier_run_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / f".out.csv.{os.getpid()}.part").write_bytes(b"leftover")
+    with replacing(tmp_path / "out.csv") as out:
+        out.write(b"rows")
+    assert b"rows" == (tmp_path / "out.csv").read_bytes()
+    assert 1 == len(list(tmp_path.iterdir()))
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder"), replacing(tmp_path):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_closed_folder_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(Refused, match="not permitted"), replacing(tmp_path / "out.csv"):
+        pass
+
+
+def test_parquet_of_many_rows_and_of_none(tmp_path: Path) -> None:
+    columns = (Column("n", kind="integer"), Column("amount", kind="money"))
+    for count in (0, 1, 120_000):
+        rows = ({"n": n, "amount": Decimal(n)} for n in range(count))
+        with replacing(tmp_path / "out.parquet") as out:
+            write_parquet(Sheet("many", columns, rows), out)
+        frame = pl.read_parquet(tmp_path / "out.parquet")
+        assert (count, pl.Decimal(18, 4)) == (len(frame), frame.schema["amount"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (({"a": "x"} for _ in range(1_048_576)), "more rows"),
+        ([{"a": "x" * 32_768}], "a longer text"),
+    ],
+)
+def test_what_a_worksheet_cannot_hold_is_said(tmp_path: Path, rows: object, problem: str) -> None:
+    sheet = Sheet("big", (Column("a"),), rows)  # type: ignore[arg-type]
+    with (
+        pytest.raises(UsageError, match=f"There is {problem} than a worksheet can hold"),
+        replacing(tmp_path / "out.xlsx") as out,
+    ):
+        write_xlsx([sheet], out)
+    assert [] == list(tmp_path.iterdir())

@@ -1,0 +1,115 @@
+"""Settings: flag, environment, file, default; and what is said when one is wrong."""
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import ConfigurationError
+from cardoffers_cli.settings import Settings, read_settings
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Any:
+    """Write a configuration file."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "cardoffers.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_the_defaults() -> None:
+    assert Settings() == read_settings({}, {})
+    assert {
+        "store": Path("cardoffers.duckdb"),
+        "lock_wait_s": 60,
+        "memory_limit": "1GiB",
+        "threads": 0,
+        "temp_directory": None,
+        "allow_insecure_webhooks": False,
+    } == read_settings({}, {}).model_dump()
+
+
+@pytest.mark.parametrize(
+    ("lock_wait_s", "flags", "environment", "text"),
+    [
+        (60, {}, {}, ""),
+        (1, {}, {}, "lock_wait_s = 1"),
+        (2, {}, {"CARDOFFERS_LOCK_WAIT_S": "2"}, "lock_wait_s = 1"),
+        (3, {"lock_wait_s": 3}, {"CARDOFFERS_LOCK_WAIT_S": "2"}, "lock_wait_s = 1"),
+        (0, {"lock_wait_s": 0}, {"CARDOFFERS_LOCK_WAIT_S": "2"}, "lock_wait_s = 1"),
+        (1, {"lock_wait_s": None}, {"CARDOFFERS_LOCK_WAIT_S": ""}, "lock_wait_s = 1"),
+    ],
+)
+def test_the_nearest_place_wins(
+    config: Any, lock_wait_s: int, flags: dict[str, Any], environment: dict[str, str], text: str
+) -> None:
+    assert lock_wait_s == read_settings(flags, environment, config(text)).lock_wait_s
+
+
+def test_the_environment_names_the_file(config: Any) -> None:
+    named = {"CARDOFFERS_CONFIG": str(config("threads = 2"))}
+    assert 2 == read_settings({}, named).threads
+
+
+def test_a_relative_path_in_the_file_is_meant_from_its_folder(config: Any, tmp_path: Path) -> None:
+    path = config('store = "data/prod.duckdb"\ntemp_directory = "/scratch"')
+    settings = read_settings({}, {}, path)
+    assert (tmp_path / "data/prod.duckdb", Path("/scratch")) == (
+        settings.store,
+        settings.temp_directory,
+    )
+
+
+@pytest.mark.parametrize("text", ["1", "true", "yes"])
+def test_insecure_webhooks_are_allowed_by_the_environment(text: str) -> None:
+    allowed = {"CARDOFFERS_ALLOW_INSECURE_WEBHOOKS": text}
+    assert read_settings({}, allowed).allow_insecure_webhooks
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "hint", "text"),
+    [
+        ("setting_unknown", "no setting 'treads'", "threads", "treads = 2"),
+        ("setting_unknown", "no setting 'engine'", "threads", "[engine]\nthreads = 2"),
+        ("setting_invalid", "memory_limit in", "512MiB", 'memory_limit = "lots"'),
+        ("setting_invalid", "memory_limit in", "512MiB", "memory_limit = 512"),
+        ("setting_invalid", "threads in", "0 means all cores", "threads = -1"),
+        ("setting_invalid", "lock_wait_s in", "seconds", 'lock_wait_s = "soon"'),
+        ("configuration_syntax", "is not TOML", "memory_limit", "threads: 2"),
+    ],
+)
+def test_a_wrong_file_is_named_with_what_to_write(
+    config: Any, code: str, message: str, hint: str, text: str
+) -> None:
+    path = config(text)
+    with pytest.raises(ConfigurationError) as refused:
+        read_settings({}, {}, path)
+    error = refused.value
+    assert code == error.code
+    assert message in error.message
+    assert str(path) in error.message
+    assert hint in str(error.hint)
+
+
+def test_a_wrong_variable_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="threads in CARDOFFERS_THREADS is not valid"):
+        read_settings({}, {"CARDOFFERS_THREADS": "many"})
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read: No such file"):
+        read_settings({}, {}, tmp_path / "none.toml")
+
+
+def test_the_example_in_the_help_is_valid() -> None:
+    page = files("cardoffers_cli.cli").joinpath("topics", "environment.md").read_text("utf-8")
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    assert Settings.model_validate(tomllib.loads(example)) != Settings()
+    uncommented = tomllib.loads(example.replace("# allow", "allow"))
+    assert set(Settings.model_fields) == set(uncommented)
