@@ -18,7 +18,7 @@ def settle_due(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """Settle in one transaction; return the shape of `settle --format json`."""
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="settle", now=job.now, actor=job.actor)
-        made = settle(store, run_no=run.run_no, run_id=run.run_id, now=job.now, actor=job.actor)
+        made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
         report = {
             "run_id": run.run_id,
             "settled": sum(settlement["entries"] for settlement in made),

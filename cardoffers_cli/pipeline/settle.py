@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from uuid import UUID
 
     from cardoffers_cli.store.store import Store
 
 
-def settle(
-    store: Store, *, run_no: int, run_id: UUID, now: datetime, actor: str
-) -> list[dict[str, Any]]:
+def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[dict[str, Any]]:
     """Settle everything due at `now`; return the settlements made, one row each."""
     store.execute("pipeline/settle:due", now=now)
-    store.execute("pipeline/settle:settlements", run_no=run_no, run_id=str(run_id), now=now)
+    store.execute("pipeline/settle:settlements", run_no=run_no, now=now)
     store.execute("pipeline/settle:ledger_entries", run_no=run_no, now=now)
     store.execute("pipeline/settle:ledger_moves", run_no=run_no, now=now, actor=actor)
     store.execute("pipeline/settle:adjustments", run_no=run_no, now=now)

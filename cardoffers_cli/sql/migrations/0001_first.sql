@@ -45,6 +45,7 @@ create table institutions (
 -- Grain: one row per merchant.
 create table merchants (
     merchant_id uuid not null primary key,
+    merchant_no integer not null,
     name varchar not null,
     category varchar
 );
@@ -215,7 +216,7 @@ create table decisions (
     purchase_no bigint not null,
     run_no bigint not null,
     outcome varchar not null,
-    merchant_id uuid
+    merchant_no integer
 );
 
 -- name: outcomes
@@ -323,9 +324,7 @@ create table audit_log (
 -- A UUID (RFC 9562, version 8) from the SHA-256 of what it identifies, so that doing a step twice
 -- makes the same id.
 create macro derived_id(content) as cast(
-    substr(sha256(content), 1, 8) || '-' || substr(sha256(content), 9, 4)
-    || '-8' || substr(sha256(content), 14, 3) || '-a' || substr(sha256(content), 18, 3)
-    || '-' || substr(sha256(content), 21, 12) as uuid
+    regexp_replace(substr(sha256(content), 1, 32), '^(.{12}).(.{3}).(.{15})$', '\18\2a\3') as uuid
 );
 
 -- name: round_to_minor_unit
@@ -364,5 +363,7 @@ with costed as (
 select
     costed.*,
     cast(costed.cashback_amount + costed.commission_amount as decimal(18, 4))
-        as merchant_funded_amount
-from costed;
+        as merchant_funded_amount,
+    merchants.merchant_no
+from costed
+inner join merchants on merchants.merchant_id = costed.merchant_id;

@@ -28,7 +28,7 @@ with highest as (
     from redemptions
 )
 select
-    highest.redemption_no + row_number() over (order by redeemed.turn_no),
+    highest.redemption_no + row_number() over (order by redeemed.purchase_no),
     derived_id(
         cast(purchases.institution_id as varchar) || chr(31) || purchases.transaction_ref
         || chr(31) || offers.offer_id
@@ -79,19 +79,19 @@ where redemptions.run_no = $run_no;
 
 -- name: decisions
 -- Writes what was decided of every undecided purchase; that a merchant is unknown is written once.
-insert into decisions (purchase_no, run_no, outcome, merchant_id)
+insert into decisions (purchase_no, run_no, outcome, merchant_no)
 select
     resolutions.purchase_no,
     $run_no,
     case
-        when resolutions.merchant_id is null then 'merchant_unresolved'
+        when resolutions.merchant_no is null then 'merchant_unresolved'
         when redeemed.purchase_no is not null then 'redeemed'
         else 'not_redeemed'
     end,
-    resolutions.merchant_id
+    resolutions.merchant_no
 from resolutions
 left join redeemed on redeemed.purchase_no = resolutions.purchase_no
-where resolutions.merchant_id is not null
+where resolutions.merchant_no is not null
     or not exists (
         select 1
         from decisions
@@ -107,15 +107,15 @@ from enrolled
 where enrolled.outcome <> 'eligible'
 union all
 select
-    outcomes_of_candidates.purchase_no, outcomes_of_candidates.offer_no, $run_no,
-    outcomes_of_candidates.outcome
-from outcomes_of_candidates;
+    outcomes_of_choices.purchase_no, outcomes_of_choices.offer_no, $run_no,
+    outcomes_of_choices.outcome
+from outcomes_of_choices;
 
 -- name: counts
 -- What this run considered and what became of it.
 select
     count(*) as considered,
-    count(*) filter (where merchant_id is null) as merchant_unresolved
+    count(*) filter (where merchant_no is null) as merchant_unresolved
 from resolutions;
 
 -- name: funded

@@ -1,15 +1,15 @@
 -- name: undecided
 -- Makes undecided: purchases that no run has decided yet, and those whose merchant was unknown
 -- (decisions, Decided). Grain: one row per purchase.
-create or replace temp table undecided as
+create or replace temp view undecided as
 with decided as (
     select decisions.purchase_no
     from decisions
     where decisions.outcome <> 'merchant_unresolved'
 )
 select
-    purchases.purchase_no, purchases.institution_id, purchases.cardholder_no,
-    purchases.identifier_no, purchases.merchant_id, purchases.amount, purchases.transacted_at
+    purchases.purchase_no, purchases.cardholder_no, purchases.identifier_no,
+    purchases.merchant_id, purchases.amount, purchases.transacted_at
 from purchases
 where not exists (
     select 1
@@ -19,10 +19,10 @@ where not exists (
 
 -- name: without_redemption
 -- Makes undecided for a rematch: every purchase that never redeemed. Grain: one row per purchase.
-create or replace temp table undecided as
+create or replace temp view undecided as
 select
-    purchases.purchase_no, purchases.institution_id, purchases.cardholder_no,
-    purchases.identifier_no, purchases.merchant_id, purchases.amount, purchases.transacted_at
+    purchases.purchase_no, purchases.cardholder_no, purchases.identifier_no,
+    purchases.merchant_id, purchases.amount, purchases.transacted_at
 from purchases
 where not exists (
     select 1

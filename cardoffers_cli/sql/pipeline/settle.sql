@@ -47,24 +47,31 @@ final as (
         sum(due.institution_payout_amount) as institution_payout_amount
     from due
     group by due.institution_id, due.currency
+),
+numbered as (
+    select
+        highest.settlement_no
+        + row_number() over (order by final.institution_id, final.currency) as settlement_no,
+        final.*
+    from final
+    cross join highest
 )
 select
-    highest.settlement_no + row_number() over (order by final.institution_id, final.currency),
+    numbered.settlement_no,
     derived_id(
-        'settlement' || chr(31) || $run_id || chr(31)
-        || cast(final.institution_id as varchar) || chr(31) || final.currency
+        'settlement' || chr(31) || cast(numbered.institution_id as varchar)
+        || chr(31) || cast(numbered.settlement_no as varchar)
     ),
-    final.institution_id,
+    numbered.institution_id,
     $run_no,
-    final.currency,
-    final.entries,
-    final.adjustments,
-    final.merchant_funded_amount,
-    final.commission_amount,
-    final.institution_payout_amount,
+    numbered.currency,
+    numbered.entries,
+    numbered.adjustments,
+    numbered.merchant_funded_amount,
+    numbered.commission_amount,
+    numbered.institution_payout_amount,
     $now
-from final
-cross join highest;
+from numbered;
 
 -- name: ledger_entries
 -- Moves the due entries from pending to settled, with their settlement.

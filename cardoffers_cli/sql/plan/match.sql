@@ -14,29 +14,10 @@ select
         else 'eligible'
     end as outcome
 from resolutions
-inner join offer_terms on offer_terms.merchant_id = resolutions.merchant_id
+inner join offer_terms on offer_terms.merchant_no = resolutions.merchant_no
 inner join links
     on links.offer_no = offer_terms.offer_no
     and links.cardholder_no = resolutions.cardholder_no;
-
--- name: turns
--- The order in which purchases take their turn: time, institution, ref (decisions, Redeem).
--- Grain: one row per purchase that fits an offer.
-with fitting as (
-    select distinct enrolled.purchase_no
-    from enrolled
-    where enrolled.outcome = 'eligible'
-)
-select
-    fitting.purchase_no,
-    row_number() over (
-        order by
-            purchase_keys.transacted_at nulls last,
-            purchase_keys.institution_key nulls last,
-            purchase_keys.transaction_ref nulls last
-    ) as turn_no
-from fitting
-inner join purchase_keys on purchase_keys.purchase_no = fitting.purchase_no;
 
 -- name: preferences
 -- The one order of preference among offers: most cashback, then earliest end, then id.
@@ -55,7 +36,6 @@ from offer_terms;
 -- The offers a purchase fits, best first (choice 1). Grain: one row per purchase and offer.
 select
     enrolled.purchase_no,
-    turns.turn_no,
     enrolled.offer_no,
     enrolled.cardholder_no,
     row_number() over (
@@ -63,6 +43,5 @@ select
         order by preferences.preference_no nulls last
     ) as choice_no
 from enrolled
-inner join turns on turns.purchase_no = enrolled.purchase_no
 inner join preferences on preferences.offer_no = enrolled.offer_no
 where enrolled.outcome = 'eligible';

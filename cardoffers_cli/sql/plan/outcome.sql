@@ -7,29 +7,29 @@ with passed as (
     group by refusals.purchase_no
 )
 select
-    candidates.purchase_no, candidates.turn_no, candidates.choice_no, candidates.offer_no,
-    candidates.cardholder_no
-from candidates
-left join passed on passed.purchase_no = candidates.purchase_no
-where candidates.choice_no = coalesce(passed.refusals, 0) + 1;
+    choices.purchase_no, choices.turn_no, choices.choice_no, choices.offer_no,
+    choices.cardholder_no
+from choices
+left join passed on passed.purchase_no = choices.purchase_no
+where choices.choice_no = coalesce(passed.refusals, 0) + 1;
 
--- name: outcomes_of_candidates
+-- name: outcomes_of_choices
 -- What became of every purchase with every offer it fitted. Better offers than the one it got had
 -- no budget left at its turn, or else no use (the budget is asked first); worse ones were
 -- outranked. Grain: one row per purchase and offer.
 with answered as (
     select
-        candidates.purchase_no,
-        candidates.turn_no,
-        candidates.offer_no,
+        choices.purchase_no,
+        choices.turn_no,
+        choices.offer_no,
         case
             when redeemed.choice_no is null then 'refused'
-            when candidates.choice_no < redeemed.choice_no then 'refused'
-            when candidates.choice_no = redeemed.choice_no then 'redeemed'
+            when choices.choice_no < redeemed.choice_no then 'refused'
+            when choices.choice_no = redeemed.choice_no then 'redeemed'
             else 'outranked'
         end as answer
-    from candidates
-    left join redeemed on redeemed.purchase_no = candidates.purchase_no
+    from choices
+    left join redeemed on redeemed.purchase_no = choices.purchase_no
 ),
 spent as (
     select

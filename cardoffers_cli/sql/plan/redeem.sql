@@ -34,13 +34,42 @@ inner join limits on limits.offer_no = counted.offer_no
 where counted.fitting * limits.merchant_funded_amount > limits.budget_left
     or counted.most_uses > limits.max_redemptions_per_cardholder;
 
+-- name: turns
+-- The order in which purchases take their turn: time, institution, ref (decisions, Redeem). Where
+-- an offer can serve everybody the order does not matter, so only tight offers ask for it.
+-- Grain: one row per purchase that fits a tight offer.
+with contending as (
+    select distinct candidates.purchase_no
+    from candidates
+    inner join tight on tight.offer_no = candidates.offer_no
+)
+select
+    contending.purchase_no,
+    row_number() over (
+        order by
+            purchase_keys.transacted_at nulls last,
+            purchase_keys.institution_key nulls last,
+            purchase_keys.transaction_ref nulls last
+    ) as turn_no
+from contending
+inner join purchase_keys on purchase_keys.purchase_no = contending.purchase_no;
+
+-- name: choices
+-- The candidates with the turn of their purchase; null where no tight offer is among its choices.
+-- Grain: one row per purchase and offer.
+select
+    candidates.purchase_no, turns.turn_no, candidates.choice_no, candidates.offer_no,
+    candidates.cardholder_no
+from candidates
+left join turns on turns.purchase_no = candidates.purchase_no;
+
 -- name: proposals
 -- Every purchase proposes to its best offer. Grain: one row per purchase.
 select
-    candidates.purchase_no, candidates.turn_no, candidates.choice_no, candidates.offer_no,
-    candidates.cardholder_no
-from candidates
-where candidates.choice_no = 1;
+    choices.purchase_no, choices.turn_no, choices.choice_no, choices.offer_no,
+    choices.cardholder_no
+from choices
+where choices.choice_no = 1;
 
 -- name: standing
 -- No tight offer holds a proposal before the first round. Grain: one row per purchase.

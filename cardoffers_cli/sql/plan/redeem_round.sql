@@ -93,12 +93,12 @@ where not exists (
 -- name: next_proposals
 -- Who was refused moves on to the next best offer, if there is one. Grain: one row per purchase.
 select
-    candidates.purchase_no, candidates.turn_no, candidates.choice_no, candidates.offer_no,
-    candidates.cardholder_no
+    choices.purchase_no, choices.turn_no, choices.choice_no, choices.offer_no,
+    choices.cardholder_no
 from refused
-inner join candidates
-    on candidates.purchase_no = refused.purchase_no
-    and candidates.choice_no = refused.choice_no + 1;
+inner join choices
+    on choices.purchase_no = refused.purchase_no
+    and choices.choice_no = refused.choice_no + 1;
 
 -- name: next_refusals
 -- All refusals up to now. Grain: one row per purchase and refusal.

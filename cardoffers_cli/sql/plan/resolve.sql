@@ -1,3 +1,9 @@
+-- name: known_identifiers
+-- The identifiers whose merchant is known. Grain: one row per identifier.
+select identifiers.identifier_no, merchants.merchant_no
+from identifiers
+inner join merchants on merchants.merchant_id = identifiers.merchant_id;
+
 -- name: resolutions
 -- The merchant of every undecided purchase: the merchant_id it was sent with, else its identifier's
 -- (decisions, Resolve); null while nobody knows it. Grain: one row per undecided purchase.
@@ -6,8 +12,10 @@ select
     undecided.cardholder_no,
     undecided.amount,
     undecided.transacted_at,
-    merchants.merchant_id
+    case
+        when undecided.merchant_id is null then known_identifiers.merchant_no
+        else merchants.merchant_no
+    end as merchant_no
 from undecided
-left join identifiers on identifiers.identifier_no = undecided.identifier_no
-left join merchants
-    on merchants.merchant_id = coalesce(undecided.merchant_id, identifiers.merchant_id);
+left join known_identifiers on known_identifiers.identifier_no = undecided.identifier_no
+left join merchants on merchants.merchant_id = undecided.merchant_id;

@@ -12,7 +12,7 @@ select
     purchases.transaction_ref,
     purchases.currency,
     decisions.outcome,
-    decisions.merchant_id,
+    merchants.merchant_id,
     offers.offer_id,
     ledger_entries.merchant_funded_amount,
     ledger_entries.commission_amount,
@@ -25,6 +25,7 @@ left join latest on latest.purchase_no = purchases.purchase_no
 left join decisions
     on decisions.purchase_no = latest.purchase_no
     and decisions.run_no = latest.run_no
+left join merchants on merchants.merchant_no = decisions.merchant_no
 left join redemptions
     on redemptions.purchase_no = purchases.purchase_no
     and redemptions.institution_id = purchases.institution_id
@@ -43,15 +44,15 @@ order by purchases.line;
 with bought as (
     select
         purchases.purchase_no, purchases.line, purchases.amount, purchases.transacted_at,
-        purchases.cardholder_no, purchases.institution_id, decisions.merchant_id, decisions.run_no
+        purchases.cardholder_no, purchases.institution_id, merchants.merchant_id, decisions.run_no
     from purchases
     inner join imports
         on imports.import_no = purchases.import_no
         and imports.institution_id = purchases.institution_id
     inner join decisions on decisions.purchase_no = purchases.purchase_no
+    inner join merchants on merchants.merchant_no = decisions.merchant_no
     where imports.import_id = $import_id
         and purchases.institution_id = $institution_id
-        and decisions.merchant_id is not null
 ),
 versions as (
     select
