@@ -19,7 +19,6 @@ from cardoffers_cli.files.samples.chance import (
     looked_up,
     padded,
     uuid,
-    whole,
 )
 from cardoffers_cli.files.samples.words import CATEGORIES, Market
 
@@ -27,6 +26,8 @@ FEWEST, MOST = 28, 18_000
 PURCHASES_PER_MERCHANT = 200
 UNKNOWN_PURCHASES = 80  # in a thousand
 MOST_OUTLETS = 6
+STEM_STRIDE = 211  # a prime, so that neighbours in rank are not neighbours in name
+SERIAL_STEP = 397  # keeps the serial of the last merchant within 7 digits
 ZIPF_SCALE, ZIPF_OFFSET = 1 << 24, 4
 
 
@@ -129,9 +130,9 @@ def _name(market: Market) -> pl.Expr:
     nouns = [noun for category in CATEGORIES for noun in category.nouns(language)]
     stems = [start + end for end in market.endings for start in market.beginnings]
     rank = pl.col("merchant_no")
-    lap = rank // len(stems)
-    stem = looked_up(stems, (rank * whole(211)) % len(stems))
-    noun = looked_up(nouns, pl.col("category_no") * 3 + (rank + lap) % 3)
+    lap, place_in_lap = rank // len(stems), rank % len(stems)
+    stem = looked_up(stems, (place_in_lap * STEM_STRIDE) % len(stems))
+    noun = looked_up(nouns, pl.col("category_no") * 3 + (place_in_lap + lap) % 3)
     place = looked_up(market.places, (lap // 3) % len(market.places))
     words = [noun, stem, place] if market.noun_first else [stem, noun, place]
     return pl.concat_str(words, separator=" ").str.strip_chars_end()
@@ -141,7 +142,9 @@ def _acceptors(chance: Chance, market: Market, table: pl.DataFrame) -> pl.DataFr
     """Give each outlet its id: 4 digits of the acquirer, 7 of the merchant, 4 of the outlet."""
     number = pl.col("merchant_no")
     acquirer = below(chance.draw("acquirer", number), len(market.acquirers))
-    serial = padded(1_000_003 + number * 457 + below(chance.draw("serial", number), 457), 7)
+    serial = padded(
+        1_000_003 + number * SERIAL_STEP + below(chance.draw("serial", number), SERIAL_STEP), 7
+    )
     return (
         table.select("merchant_no", outlet=pl.int_ranges(1, pl.col("outlets") + 1))
         .explode("outlet")

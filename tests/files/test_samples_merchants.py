@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import pytest
+
+from cardoffers_cli.files.samples.chance import Chance
+from cardoffers_cli.files.samples.merchants import make_merchants
+from cardoffers_cli.files.samples.words import BRL, GBP, MXN, Market
+
+
+@pytest.mark.parametrize("market", [GBP, MXN, BRL], ids=lambda market: market.currency)
+def test_names_and_acceptor_ids_differ_in_the_largest_market_too(market: Market) -> None:
+    merchants = make_merchants(Chance(7), market, purchases=100_000_000, share=1.0)
+    assert 18_036 > merchants.known > 18_000
+    assert merchants.catalogue["name"].n_unique() == merchants.known
+    acceptors = merchants.acceptors["card_acceptor_id"]
+    assert acceptors.n_unique() == acceptors.len()
+    assert acceptors.str.contains(r"^\d{15}$").all()
