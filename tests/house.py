@@ -74,6 +74,9 @@ OUTSIDE = re.compile(
 )
 """What `domain/` has no use for: disk, network, processes."""
 
+WRAPS_SQL = {"engine/duck.py"}
+"""An engine gives a plan's SELECT the name of a table, which no parameter can carry."""
+
 STDOUT = {"cli/show.py"}
 STDERR = {"cli/exits.py", "cli/progress.py", "cli/desk.py"}
 HEAVY = {"duckdb", "polars", "pyarrow", "rich"}
@@ -281,6 +284,8 @@ def domain_touches_nothing_outside(source: Module) -> Iterator[str]:
 
 
 def sql_stands_in_sql_files(source: Module) -> Iterator[str]:
+    if source.path in WRAPS_SQL:
+        return
     prose = docstrings(source.tree)
     for node in ast.walk(source.tree):
         if isinstance(node, ast.JoinedStr):

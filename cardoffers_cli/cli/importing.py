@@ -37,7 +37,9 @@ def import_(
     Rows that are not accepted are reported and the rest goes on (exit code 3); a file that cannot
     be read is left out (14). Importing a file again changes nothing.
 
-      cardoffers import transactions.csv -i alder --errors report.csv
+    Try:
+
+        cardoffers import transactions.csv -i alder --errors report.csv
     """
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.domain.errors import FileUnusable

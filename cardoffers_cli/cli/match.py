@@ -20,7 +20,9 @@ def match(
 
     Purchases whose merchant is unknown wait, and are tried again each time.
 
-      cardoffers match --as-of 2026-11-01T00:00:00Z
+    Try:
+
+        cardoffers match --as-of 2026-11-01T00:00:00Z
     """
     from cardoffers_cli.jobs.match import match_purchases
 

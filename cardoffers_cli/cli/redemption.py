@@ -33,7 +33,9 @@ def reverse(
 
     A settled one is deducted from the next settlement.
 
-      cardoffers redemption reverse 6b0e... --reason "goods returned"
+    Try:
+
+        cardoffers redemption reverse 6b0e... --reason "goods returned"
     """
     from cardoffers_cli.jobs.reverse import reverse as take_back
 

@@ -91,8 +91,10 @@ def redemptions(
 ) -> None:
     """Show redemptions, newest first, a page at a time.
 
-      cardoffers report redemptions -i alder --from 2026-10-01 --to 2026-11-01
-      cardoffers report redemptions --all -o redemptions.parquet
+    Try:
+
+        cardoffers report redemptions -i alder --from 2026-10-01 --to 2026-11-01
+        cardoffers report redemptions --all -o redemptions.parquet
     """
     filters = _filters(institution, status, from_at, to_at)
     pages = _Pages("redemptions", REDEMPTIONS, filters)
@@ -114,7 +116,9 @@ def settlements(
 ) -> None:
     """Show ledger entries with their settlement, newest first, a page at a time.
 
-      cardoffers report settlements -i alder --status settled
+    Try:
+
+        cardoffers report settlements -i alder --status settled
     """
     filters = _filters(institution, status, from_at, to_at)
     pages = _Pages("settlements", SETTLEMENTS, filters)
@@ -136,19 +140,16 @@ def unresolved(
 
     Their purchases wait: add the identifiers to the catalogue and match again.
 
-      cardoffers report unresolved -i alder
+    Try:
+
+        cardoffers report unresolved -i alder
     """
     from cardoffers_cli.jobs.reports import unresolved_rows
     from cardoffers_cli.services.reports import MOST_UNRESOLVED
 
     desk = Desk.of(ctx)
-    rows = unresolved_rows(
-        desk.job,
-        institution=institution,
-        limit=MOST_UNRESOLVED if all_rows else limit,
-        from_at=from_at,
-        to_at=to_at,
-    )
+    filters = _filters(institution, None, from_at, to_at)
+    rows = unresolved_rows(desk.job, limit=MOST_UNRESOLVED if all_rows else limit, **filters)
     desk.show({"data": rows}, Sheet("unresolved", UNRESOLVED, rows), raw=raw)
 
 

@@ -54,7 +54,9 @@ def sample(
     Merchants with a long tail, loyal cardholders, busy hours, budgets that run out, repeated and
     conflicting references. Files of the same names are replaced.
 
-      cardoffers sample big --rows 1000000 --seed 7
+    Try:
+
+        cardoffers sample big --rows 1000000 --seed 7
     """
     from cardoffers_cli.files.samples.plan import Plan  # polars is heavy
     from cardoffers_cli.jobs.sample import sample as make

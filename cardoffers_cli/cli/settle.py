@@ -23,7 +23,9 @@ def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     Amounts are net of adjustments for reversed redemptions. Run again, it settles nothing more.
 
-      cardoffers settle
+    Try:
+
+        cardoffers settle
     """
     from cardoffers_cli.jobs.settle import settle_due
 

@@ -42,7 +42,9 @@ def simulate(
     No reference, budget or use is taken up. With --format json each purchase comes with every
     check that was made, what was expected and what was there.
 
-      cardoffers simulate transactions.csv -i alder
+    Try:
+
+        cardoffers simulate transactions.csv -i alder
     """
     from cardoffers_cli.cli.file_reports import blocks
     from cardoffers_cli.jobs.imports import ImportOptions

@@ -26,7 +26,9 @@ INSTITUTIONS = (
 def status(ctx: typer.Context) -> None:
     """Show the state of everything: what came in, what it became, what waits, what to do next.
 
-      cardoffers status
+    Try:
+
+        cardoffers status
     """
     from cardoffers_cli.jobs.stores import status as look
 

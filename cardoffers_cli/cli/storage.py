@@ -19,7 +19,9 @@ TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integ
 def init(ctx: typer.Context) -> None:
     """Make a new, empty store.
 
-      cardoffers init --store service.duckdb
+    Try:
+
+        cardoffers init --store service.duckdb
     """
     from cardoffers_cli.jobs.stores import init as make
 
@@ -32,24 +34,28 @@ def init(ctx: typer.Context) -> None:
 def info(ctx: typer.Context) -> None:
     """Show what the store file is: its versions, its migrations, its tables.
 
-      cardoffers store info
+    Try:
+
+        cardoffers store info
     """
     from cardoffers_cli.jobs.stores import info as look
 
     desk = Desk.of(ctx)
     found = look(desk.job)
-    said = [
+    said = (
         f"{found['store']}: {found['size_bytes']:,} bytes, schema {found['schema_version']}, "
         f"engine DuckDB {found['engine_version']}"
-    ]
-    desk.show(found, Sheet("tables", TABLES, found["tables"]), Text(said))
+    )
+    desk.show(found, Sheet("tables", TABLES, found["tables"]), Text([said]))
 
 
 @app.command()
 def migrate(ctx: typer.Context) -> None:
     """Bring an older store to this version, in one transaction. A current one stays as it is.
 
-      cardoffers store migrate
+    Try:
+
+        cardoffers store migrate
     """
     from cardoffers_cli.jobs.stores import migrate as bring
 

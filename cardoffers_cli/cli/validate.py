@@ -27,7 +27,9 @@ def validate(
 
     Exit code 0: every row is good; 3: some are not; 14: a file cannot be read at all.
 
-      cardoffers validate transactions.csv --errors report.csv
+    Try:
+
+        cardoffers validate transactions.csv --errors report.csv
     """
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.files.transactions import Reading
@@ -46,9 +48,7 @@ def validate(
     reports = []
     for source in sources:
         with desk.progress(f"Checking {source}") as bar:
-            reports.append(
-                check(source, reading, desk.job, outputs=outputs, progress=bar.update)
-            )
+            reports.append(check(source, reading, desk.job, outputs=outputs, progress=bar.update))
     show_files(desk, [report.document() for report in reports], reports)
 
 

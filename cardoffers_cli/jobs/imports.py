@@ -53,9 +53,7 @@ class ImportReport:
             "import_id": self.import_id,
             "institution_id": self.institution.id,
             "accepted": self.admitted.accepted,
-            "amount_accepted": quantize(
-                self.admitted.amount_accepted, self.institution.currency
-            ),
+            "amount_accepted": quantize(self.admitted.amount_accepted, self.institution.currency),
             "currency": self.institution.currency,
             "already_imported": self.already_imported,
             "dry_run": self.dry_run,

@@ -56,9 +56,7 @@ def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -
         return decide(store, job, rematch=rematch, dry_run=dry_run)
 
 
-def decide(
-    store: Store, job: Job, *, rematch: bool = False, dry_run: bool = False
-) -> MatchReport:
+def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
     """Resolve, match and redeem in the caller's transaction, as one run."""
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
     engine = DuckEngine(store.connection)

@@ -13,7 +13,6 @@ from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
@@ -28,29 +27,15 @@ REPORTS: dict[str, Callable[..., reports.Page]] = {
 
 
 def report_page(
-    report: str,
-    job: Job,
-    *,
-    institution: str | None,
-    limit: int,
-    cursor: str | None = None,
-    status: str | None = None,
-    from_at: datetime | None = None,
-    to_at: datetime | None = None,
+    report: str, job: Job, *, limit: int, cursor: str | None = None, **filters: Any
 ) -> reports.Page:
-    """Return one page of a report; `institution` is a slug or an id, None is all of them."""
+    """Return one page of a report; filters are those of `Filters`, `institution` is a slug or id."""
     with job.store(read_only=True) as store:
-        filters = reports.Filters(
-            institution_id=_institution_id(store, institution),
-            status=status,
-            from_at=from_at,
-            to_at=to_at,
-        )
-        return REPORTS[report](store, filters, limit=limit, cursor=cursor)
+        return REPORTS[report](store, _filters(store, **filters), limit=limit, cursor=cursor)
 
 
 def report_rows(report: str, job: Job, **filters: Any) -> Iterator[dict[str, Any]]:
-    """Yield every row of a report, page by page."""
+    """Yield every row of a report, page by page; the filters are those of `report_page`."""
     cursor = None
     while True:
         page = report_page(report, job, limit=ROWS_AT_A_TIME, cursor=cursor, **filters)
@@ -60,21 +45,12 @@ def report_rows(report: str, job: Job, **filters: Any) -> Iterator[dict[str, Any
             return
 
 
-def unresolved_rows(
-    job: Job,
-    *,
-    institution: str | None,
-    limit: int,
-    from_at: datetime | None,
-    to_at: datetime | None,
-) -> list[dict[str, Any]]:
+def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[dict[str, Any]]:
     """Return the merchant identifiers that resolve to nothing, most purchases first."""
     with job.store(read_only=True) as store:
-        filters = reports.Filters(
-            institution_id=_institution_id(store, institution), from_at=from_at, to_at=to_at
-        )
-        return reports.unresolved(store, filters, limit=limit)
+        return reports.unresolved(store, _filters(store, **filters), limit=limit)
 
 
-def _institution_id(store: Store, institution: str | None) -> Any:
-    return find_institution(store, institution).id if institution else None
+def _filters(store: Store, *, institution: str | None = None, **others: Any) -> reports.Filters:
+    owner = find_institution(store, institution).id if institution else None
+    return reports.Filters(institution_id=owner, **others)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.store.interning import intern_identifiers, intern_payers
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
@@ -40,7 +40,5 @@ def admit(
         import_no=import_no,
     )
     for table in ("rejects", "duplicates"):
-        store.execute(
-            f"pipeline/admit:{table}", import_no=import_no, institution_id=institution_id
-        )
+        store.execute(f"pipeline/admit:{table}", import_no=import_no, institution_id=institution_id)
     return Admitted(**store.rows("pipeline/admit:amount")[0])

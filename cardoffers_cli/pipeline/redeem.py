@@ -11,11 +11,11 @@ twice.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from decimal import Decimal
 
     from cardoffers_cli.engine.duck import DuckEngine
     from cardoffers_cli.store.store import Store

@@ -55,7 +55,8 @@ def _item(row: Row, evaluations: list[Row]) -> Row:
 
 
 def _evaluation(row: Row) -> Row:
-    expected, actual = _EXPLAINED.get(row["outcome"], lambda _: (None, None))(row)
+    explain = _EXPLAINED.get(row["outcome"])
+    expected, actual = explain(row) if explain else (None, None)
     return {
         "offer_id": row["offer_id"],
         "outcome": row["outcome"],

@@ -45,12 +45,12 @@ class Page:
 
 def redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
     """Return a page of redemptions (specification, Redemption)."""
-    return _page(store, "redemptions", filters, limit, cursor, _redemption)
+    return _page(store, "redemptions", filters, limit=limit, cursor=cursor, present=_redemption)
 
 
 def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
     """Return a page of ledger entries (decisions, Ledger entry)."""
-    return _page(store, "settlements", filters, limit, cursor, _ledger_entry)
+    return _page(store, "settlements", filters, limit=limit, cursor=cursor, present=_ledger_entry)
 
 
 def unresolved(store: Store, filters: Filters, *, limit: int = MOST_UNRESOLVED) -> list[Row]:
@@ -65,6 +65,7 @@ def _page(
     store: Store,
     report: str,
     filters: Filters,
+    *,
     limit: int,
     cursor: str | None,
     present: Callable[[Row], Row],

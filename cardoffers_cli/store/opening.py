@@ -88,7 +88,7 @@ def _must_exist(path: Path) -> None:
     if not path.exists():
         raise NoStore(
             f"there is no store at {path}",
-            hint="make one with `cardoffers init`, or name another with --store or CARDOFFERS_STORE",
+            hint="make one with `cardoffers init`, or name another with --store",
         )
 
 

@@ -52,7 +52,13 @@ numbered as (
     select
         highest.settlement_no
         + row_number() over (order by final.institution_id, final.currency) as settlement_no,
-        final.*
+        final.institution_id,
+        final.currency,
+        final.entries,
+        final.adjustments,
+        final.merchant_funded_amount,
+        final.commission_amount,
+        final.institution_payout_amount
     from final
     cross join highest
 )
