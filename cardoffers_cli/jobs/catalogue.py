@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from cardoffers_cli.files.catalogue import CatalogueFile, CataloguePage
+    from cardoffers_cli.files.catalogue import CatalogueFile
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
-_BATCH_ROWS = 1_000_000
+_LINKS_AT_ONCE = 1_000_000
 
 COUNTS = ("received", "new", "changed", "same", "rejected")
 
@@ -46,7 +46,6 @@ _SERVICES: dict[str, Any] = {
     "merchant_identifiers": catalogue_merchant_identifiers,
     "offers": catalogue_offers,
     "program_offers": catalogue_program_offers,
-    "links": catalogue_links,
 }
 
 
@@ -113,15 +112,7 @@ def _import_file(
 ) -> dict[str, Any]:
     kind = file.kind.name
     catalogue.begin_file(store)
-    new = changed = 0
-    for batch in _batches(file):
-        _SERVICES[kind].stage(store)
-        for page in batch:
-            _SERVICES[kind].load(store, page.rows)
-            catalogue.add_findings(store, kind, page.findings)
-            advance(page.rows.height)
-        taken = _take(store, kind, run)
-        new, changed = new + taken[0], changed + taken[1]
+    new, changed = _take(store, kind, _rows(store, file, advance), run)
     subject = kind.removesuffix("s")
     catalogue.audit(store, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
     rejected = catalogue.rejected(store, kind)
@@ -137,41 +128,46 @@ def _import_file(
     }
 
 
-def _batches(file: CatalogueFile) -> Iterator[Iterator[CataloguePage]]:
-    """Part a file into what is taken at once: links by the million, to bound the memory.
+def _rows(
+    store: Store, file: CatalogueFile, advance: Callable[[int], None]
+) -> Iterator[pl.DataFrame]:
+    """Read a file; keep its findings and pass its well-formed rows on."""
+    for page in file.pages():
+        catalogue.add_findings(store, file.kind.name, page.findings)
+        advance(page.rows.height)
+        yield page.rows
 
-    Other kinds are taken whole, so that a key that comes twice is seen. Of links it is seen in the
-    store, where the batch before is already.
+
+def _take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
+    """Write the rows of one file; return how many are new and how many changed.
+
+    Links come by the million and are taken in batches, to bound the memory: a key that comes twice
+    is then found in the store. Other kinds are staged whole, so that it is seen within the file.
     """
-    pages = file.pages()
-    if file.kind.name != "links":
-        yield pages
-        return
-    for first in pages:
-        yield _up_to(_BATCH_ROWS, first, pages)
-
-
-def _up_to(
-    rows: int, first: CataloguePage, others: Iterator[CataloguePage]
-) -> Iterator[CataloguePage]:
-    yield first
-    taken = first.rows.height
-    while taken < rows and (page := next(others, None)):
-        yield page
-        taken += page.rows.height
-
-
-def _take(store: Store, kind: str, run: Run) -> tuple[int, int]:
+    if kind == "links":
+        batches = _batches(pages, _LINKS_AT_ONCE)
+        return sum(catalogue_links.take(store, batch, run.run_no) for batch in batches), 0
+    service = _SERVICES[kind]
+    service.stage(store)
+    for page in pages:
+        service.load(store, page)
     match kind:
         case "institutions":
             return catalogue_institutions.take(store, uuid4)
         case "offers":
             return catalogue_offers.take(store, run.run_no)
-        case "links":
-            return catalogue_links.take(store, run.run_no)
         case _:
-            taken: tuple[int, int] = _SERVICES[kind].take(store)
+            taken: tuple[int, int] = service.take(store)
             return taken
+
+
+def _batches(pages: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
+    """Join pages to frames of some `rows` rows."""
+    for first in pages:
+        batch = first
+        while batch.height < rows and (page := next(pages, None)) is not None:
+            batch = batch.vstack(page)
+        yield batch.rechunk()
 
 
 def _with_fix(row: dict[str, Any]) -> dict[str, Any]:

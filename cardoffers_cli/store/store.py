@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.settings import Settings
 
-FRAME = "frame"
-"""The name by which statements read the frame given to `Store.load`."""
-
 _PRIVATE = 0o077
 
 
@@ -48,15 +45,15 @@ class Store:
         """Run a named statement and return the rows it changed (0 where it counts none)."""
         with guarded():
             row = self._connection.execute(statement(name), parameters).fetchall()
-        return int(row[0][0]) if len(row) == 1 and isinstance(row[0][0], int) else 0
+        return _changed(row)
 
-    def load(self, name: str, frame: pl.DataFrame, /, **parameters: Any) -> int:
+    def load(self, name: str, frame: pl.DataFrame, /, **parameters: Any) -> int:  # noqa: ARG002 - see below
         """Run a named statement that reads `frame`, and return the rows it changed."""
-        self._connection.register(FRAME, frame)
-        try:
-            return self.execute(name, **parameters)
-        finally:
-            self._connection.unregister(FRAME)
+        with guarded():
+            # DuckDB finds the frame here, as the variable that the statement names. Registered, it
+            # would be held until the transaction ends, and a file's pages would pile up.
+            row = self._connection.execute(statement(name), parameters).fetchall()
+        return _changed(row)
 
     def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
         """Return every row of a named query as a dictionary."""
@@ -79,7 +76,8 @@ class Store:
         with guarded():
             # A relation of `execute` gives no frame; `sql` takes no empty set of parameters.
             relation = self._connection.sql(statement(name), params=parameters or None)
-            return relation.pl()
+            frame: pl.DataFrame = relation.pl()
+        return frame
 
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[None]:
@@ -102,8 +100,12 @@ class Store:
             return
 
 
+def _changed(rows: list[tuple[Any, ...]]) -> int:
+    return int(rows[0][0]) if len(rows) == 1 and isinstance(rows[0][0], int) else 0
+
+
 def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    config: dict[str, str | bool | int] = {
+    config: dict[str, Any] = {
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "memory_limit": settings.memory_limit,

@@ -1,22 +1,5 @@
--- name: stage
--- Grain: one row per line of the file that is well formed; lines found wrong are deleted again.
-create or replace temp table staged_links (
-    line ubigint not null,
-    institution varchar not null,
-    cardholder_token varchar not null,
-    card_token varchar not null,
-    offer_id varchar not null,
-    added_at timestamp not null
-);
-
--- name: load
--- Reads frame; writes staged_links.
-insert into staged_links
-select line, institution, cardholder_token, card_token, offer_id, added_at
-from frame;
-
 -- name: check
--- Reads staged_links, institutions and offers; writes catalogue_findings. The offer need not stand
+-- Reads frame, institutions and offers; writes catalogue_findings. The offer need not stand
 -- in the program any more: enrolments outlive it.
 insert into catalogue_findings
 with placed as (
@@ -24,7 +7,7 @@ with placed as (
         staged.line,
         institutions.currency as institution_currency,
         offers.currency as offer_currency
-    from staged_links as staged
+    from frame as staged
     left join institutions on institutions.slug = staged.institution
     left join offers on offers.offer_id = staged.offer_id
 ),
@@ -48,21 +31,46 @@ final as (
 select 'links', line, field, code, 'error', message
 from final;
 
--- name: refuse
--- Deletes the lines found wrong from staged_links.
-delete from staged_links
-where line in (select line from catalogue_findings where kind = 'links' and level = 'error');
-
 -- name: stage_payers
--- Makes what `store/interning` reads.
+-- Reads frame; makes what `store/interning` reads, of the rows that nothing is wrong with. Payers
+-- known already are left out: the room of a dropped table comes back when the transaction ends.
 create or replace temp table staged_payers as
-select distinct
-    institutions.institution_id, staged.cardholder_token, staged.card_token as instrument_token
-from staged_links as staged
-inner join institutions on institutions.slug = staged.institution;
+with carried as (
+    select distinct
+        institutions.institution_id, staged.cardholder_token, staged.card_token as instrument_token
+    from frame as staged
+    inner join institutions on institutions.slug = staged.institution
+    inner join offers
+        on offers.offer_id = staged.offer_id
+        and offers.currency = institutions.currency
+),
+
+known as (
+    select
+        cardholders.institution_id, cardholders.cardholder_token, instruments.instrument_token
+    from cardholders
+    inner join instruments
+        on instruments.institution_id = cardholders.institution_id
+        and instruments.cardholder_no = cardholders.cardholder_no
+)
+
+select carried.institution_id, carried.cardholder_token, carried.instrument_token
+from carried
+where not exists (
+    select 1
+    from known
+    where known.institution_id = carried.institution_id
+        and known.cardholder_token = carried.cardholder_token
+        and known.instrument_token = carried.instrument_token
+);
+
+-- name: drop_payers
+-- Gives back the room of staged_payers when they have their numbers.
+drop table staged_payers;
 
 -- name: number
--- The staged links by number instead of by token. Grain: one row per line.
+-- The rows of the frame that nothing is wrong with, by number instead of by token. Grain: one row
+-- per line.
 create or replace temp table numbered_links as
 select
     staged.line,
@@ -71,9 +79,11 @@ select
     instruments.instrument_no,
     offers.offer_no,
     staged.added_at
-from staged_links as staged
+from frame as staged
 inner join institutions on institutions.slug = staged.institution
-inner join offers on offers.offer_id = staged.offer_id
+inner join offers
+    on offers.offer_id = staged.offer_id
+    and offers.currency = institutions.currency
 inner join cardholders
     on cardholders.institution_id = institutions.institution_id
     and cardholders.cardholder_token = staged.cardholder_token
@@ -128,14 +138,6 @@ inner join links
     and links.cardholder_no = numbered.cardholder_no
     and links.offer_no = numbered.offer_no
 where links.added_at != numbered.added_at or links.instrument_no != numbered.instrument_no;
-
--- name: drop_staged
--- Gives back the room of staged_links when its rows are taken.
-drop table staged_links;
-
--- name: drop_payers
--- Gives back the room of staged_payers when its rows are taken.
-drop table staged_payers;
 
 -- name: drop_numbered
 -- Gives back the room of numbered_links when its rows are taken.
