@@ -66,7 +66,9 @@ def import_(
     files again change nothing. An empty optional cell clears its value, but an institution's id and
     webhook_url are kept, and so is everything a file no longer names.
 
-      cardoffers catalog import sample_data/catalog
+    Try:
+
+        cardoffers catalog import sample_data/catalog
     """
     from cardoffers_cli.jobs.catalogue import import_catalogue  # polars is heavy
 
@@ -95,7 +97,9 @@ def export(
     Cells are written as they are, not guarded against spreadsheet formulas: a guard would not come
     back as it went. Full tokens never leave the store, so links are left out, or masked to look at.
 
-      cardoffers catalog export backup/catalog
+    Try:
+
+        cardoffers catalog export backup/catalog
     """
     from cardoffers_cli.jobs.catalogue import export_catalogue  # polars is heavy
 

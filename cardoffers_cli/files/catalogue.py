@@ -22,7 +22,7 @@ from cardoffers_cli.files.sources import open_source
 from cardoffers_cli.files.tables import pages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.files.rules import Rule
@@ -73,6 +73,13 @@ class CatalogueFile:
                 yield CataloguePage(rows, pl.concat([_as_frame(broken), findings]))
             self.received = file.received
             yield CataloguePage(rows.clear(), _as_frame(file.header_findings))
+
+
+def read_row(kind: Kind, cells: Mapping[str, str | None]) -> CataloguePage:
+    """Judge one row that came by another way than a file, as if it stood on line 1 of one."""
+    schema = {"line": pl.UInt64, **dict.fromkeys(kind.names, pl.String)}
+    values = {"line": 1, **{name: cells.get(name) or None for name in kind.names}}
+    return CataloguePage(*_judge(pl.DataFrame([values], schema=schema), kind))
 
 
 def catalogue_files(path: Path) -> tuple[list[CatalogueFile], list[Path]]:

@@ -49,6 +49,11 @@ def report(store: Store, kind: str) -> pl.DataFrame:
     return store.frame("services/catalogue:report", kind=kind)
 
 
+def changes(store: Store) -> list[dict[str, Any]]:
+    """Return the changes of one file: subject_id, field, old_value, new_value."""
+    return store.rows("services/catalogue:list_changes")
+
+
 def audit(store: Store, subject: str, *, run_no: int, now: datetime, actor: str) -> None:
     """Write the changes of one file to the audit log."""
     store.execute(

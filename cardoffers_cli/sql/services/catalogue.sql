@@ -51,6 +51,12 @@ from catalogue_findings
 where kind = $kind
 order by line nulls first, field, code;
 
+-- name: list_changes
+-- The changes of a file in the order of its lines. Grain: one row per changed value.
+select subject_id, field, old_value, new_value
+from catalogue_changes
+order by line, field;
+
 -- name: audit
 -- Reads catalogue_changes; writes audit_log, one row per changed value.
 insert into audit_log (

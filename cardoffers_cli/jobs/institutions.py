@@ -1,0 +1,100 @@
+"""List institutions, show one, and change its settings.
+
+A change goes the way of a catalogue row: the present values with the new ones among them are judged
+by the rules of `institutions` files, compared, written and audited. So there is one set of rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.errors import CardoffersError, Refused, UsageError
+from cardoffers_cli.files.catalogue import read_row
+from cardoffers_cli.files.catalogue_kinds import KINDS
+from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.services import catalogue, catalogue_institutions
+from cardoffers_cli.services.institutions import (
+    Institution,
+    find_institution,
+    list_institutions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_KIND = "institutions"
+
+
+def all_institutions(job: Job) -> list[dict[str, Any]]:
+    """Return every institution with its program, by slug."""
+    with job.store(read_only=True) as store:
+        return [asdict(institution) for institution in list_institutions(store)]
+
+
+def show_institution(job: Job, slug_or_id: str) -> dict[str, Any]:
+    """Return one institution with its program; raise `NotFound`."""
+    with job.store(read_only=True) as store:
+        return asdict(find_institution(store, slug_or_id))
+
+
+def set_institution(
+    job: Job, slug_or_id: str, values: Mapping[str, str], *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Change settings of an institution; return it as it is now, and each change.
+
+    `values` holds the new settings by column, as text in the form of catalogue files. Raises
+    `NotFound`, `UsageError` for a value of the wrong form, and `Refused` for a currency in use.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        institution = find_institution(store, slug_or_id)
+        row = _well_formed({**_cells(institution), **values})
+        run = start_run(store, kind="institution_set", now=job.now, actor=job.actor)
+        changes = _change(store, row, run)
+        finish_run(store, run, {"changed": len(changes)})
+        after = find_institution(store, institution.slug)
+    return {**asdict(after), "changes": changes, "dry_run": dry_run}
+
+
+def _cells(institution: Institution) -> dict[str, str | None]:
+    """Return an institution as the cells of a catalogue file."""
+    values = {**asdict(institution), "institution_id": institution.id}
+    values["languages"] = "|".join(institution.languages)
+    cells = {name: values[name] for name in KINDS[_KIND].names}
+    return {name: None if value is None else str(value) for name, value in cells.items()}
+
+
+def _well_formed(cells: Mapping[str, str | None]) -> pl.DataFrame:
+    page = read_row(KINDS[_KIND], cells)
+    if page.findings.height:
+        raise _refusal(UsageError, page.findings)
+    return page.rows
+
+
+def _change(store: Store, row: pl.DataFrame, run: Run) -> list[dict[str, Any]]:
+    catalogue.begin(store)
+    catalogue.begin_file(store)
+    catalogue_institutions.stage(store)
+    catalogue_institutions.load(store, row)
+    catalogue_institutions.take(store, uuid4)
+    found = catalogue.report(store, _KIND)
+    if found.height:
+        raise _refusal(Refused, found)
+    catalogue.audit(store, "institution", run_no=run.run_no, now=run.as_of, actor=run.actor)
+    changes = catalogue.changes(store)
+    catalogue.end(store)
+    return changes
+
+
+def _refusal(error: type[CardoffersError], findings: pl.DataFrame) -> CardoffersError:
+    """Make an error of the first finding: what is data in a file ends a command."""
+    code = CATALOGUE_CODES[findings["code"][0]]
+    message = str(findings["message"][0])
+    return error(f"{message[0].upper()}{message[1:]}.", code=code.code, hint=f"{code.fix}.")
