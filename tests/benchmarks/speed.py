@@ -8,7 +8,8 @@ How it is measured, for those who doubt it:
 - Of the product the whole process counts, from its start to its end, start of Python and imports
   included. Of the others only the work itself counts, without start and imports.
 - The baseline, 1, is DuckDB's bare `create table … as from read_csv(path, all_varchar = true)` of
-  the same single file, which checks nothing: once in memory and once into a database file.
+  the same single file, which checks nothing: once in memory and once into a database file. It
+  may use all cores, as the product does, and all the memory there is, as the product may not.
 - `import` starts with a store that holds the catalogue, `match` with one that also holds the
   purchases, `settle` with one that has been matched. Each turn works on a fresh copy.
 - Memory is the most the process ever held (`ru_maxrss` of `wait4`).

@@ -9,5 +9,6 @@ kind of faulty row in `dirty.py`.
 Read first: `sample.py`, which makes everything in order; then `chance.py`.
 
 Every value is a function of (seed, name of the value, number of the row) in integer arithmetic and
-the four exact float operations, so the same plan gives the same bytes on every machine.
+the float operations that round alike everywhere (+ - * / and the square root), so the same plan
+gives the same bytes on every machine.
 """
