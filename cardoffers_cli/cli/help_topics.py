@@ -38,7 +38,7 @@ def topic(
     """
     desk = Desk.of(ctx)
     if name in PAGES:
-        desk.page(files("cardoffers_cli.cli").joinpath("topics", f"{name}.md").read_text("utf-8"))
+        desk.page(page_text(name))
     elif name == "findings":
         _show(desk, "findings", _findings(code), ("code", "level", "summary", "fix"))
     elif name == "exit-codes":
@@ -53,6 +53,11 @@ def topic(
             code="topic_unknown",
             hint=f"The topics are {', '.join([*LISTS, *PAGES])}. For a command: --help.",
         )
+
+
+def page_text(name: str) -> str:
+    """Return a page's Markdown."""
+    return files("cardoffers_cli.cli").joinpath("topics", f"{name}.md").read_text("utf-8")
 
 
 def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[str, ...]) -> None:

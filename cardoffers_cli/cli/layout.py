@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.cli.show import Block, Style
 
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|&~])")
+_GAP = 3
 _NOTHING = "(none)"
 _READABLE = 20
 """Letters a column of text may be squeezed to before records are easier to read."""
@@ -103,7 +104,7 @@ def _cells(sheet: Sheet) -> list[list[str]]:
 def _least_width(columns: Sequence[Column], rows: list[list[str]]) -> int:
     """Return the width below which a table breaks numbers, or squeezes text unreadably."""
     cells = zip(*rows, strict=True)
-    return sum(_least(*pair) + 2 for pair in zip(columns, cells, strict=True))
+    return sum(_least(*pair) + _GAP for pair in zip(columns, cells, strict=True))
 
 
 def _least(column: Column, cells: Sequence[str]) -> int:

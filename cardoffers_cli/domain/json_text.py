@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import chain
 from json.encoder import encode_basestring
 from typing import Any
 from uuid import UUID
@@ -31,27 +30,30 @@ def pieces(value: Any, *, indent: int | None = None) -> Iterator[str]:
 
 def _pieces(value: Any, indent: int | None, depth: int) -> Iterator[str]:
     if isinstance(value, Mapping):
-        members = (
-            chain((_text(str(key)), ": "), _pieces(member, indent, depth + 1))
-            for key, member in value.items()
-        )
+        members = ((f"{_text(str(name))}: ", member) for name, member in value.items())
         yield from _enclosed("{", members, "}", indent, depth)
     elif isinstance(value, (list, tuple, Iterator)):
-        items = (_pieces(item, indent, depth + 1) for item in value)
-        yield from _enclosed("[", items, "]", indent, depth)
+        yield from _enclosed("[", (("", item) for item in value), "]", indent, depth)
     else:
         yield _scalar(value)
 
 
 def _enclosed(
-    opening: str, members: Iterable[Iterable[str]], closing: str, indent: int | None, depth: int
+    opening: str,
+    members: Iterable[tuple[str, Any]],
+    closing: str,
+    indent: int | None,
+    depth: int,
 ) -> Iterator[str]:
     comma = ", " if indent is None else ","
     inner, outer = ("", "") if indent is None else (_line(indent, depth + 1), _line(indent, depth))
     lead = opening
-    for member in members:
-        yield lead + inner
-        yield from member
+    for name, value in members:
+        yield lead + inner + name
+        if type(value) in _SCALARS:
+            yield _scalar(value)
+        else:
+            yield from _pieces(value, indent, depth + 1)
         lead = comma
     yield opening + closing if lead == opening else outer + closing
 

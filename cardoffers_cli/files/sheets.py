@@ -67,6 +67,8 @@ class Sheet:
 def cell_text(value: Any) -> str:
     """Return the text of one value, the same in every format."""
     match value:
+        case str():
+            text = str(value)
         case None:
             text = ""
         case bool():

@@ -1,5 +1,6 @@
 """The help: the front page, each command's own, and the topics."""
 
+import io
 import re
 from typing import Any
 
@@ -7,9 +8,13 @@ import pytest
 import typer
 
 from cardoffers_cli.cli.exits import EXIT_CODES
-from cardoffers_cli.cli.help_topics import LISTS, PAGES
+from cardoffers_cli.cli.help_topics import LISTS, PAGES, page_text
+from cardoffers_cli.cli.layout import print_page
 from cardoffers_cli.cli.main import COMMANDS
+from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.show import Style
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
+from cardoffers_cli.domain.tokens import ELLIPSIS
 from cardoffers_cli.settings import Settings
 
 
@@ -104,9 +109,13 @@ def test_an_unknown_topic_is_not_found(cardoffers: Any, code: str, words: list[s
 
 def test_the_environment_page_names_every_setting(cardoffers: Any) -> None:
     page = cardoffers("help", "environment").stdout
-    missing = [
-        name
-        for name in Settings.model_fields
-        if f"| `{name}` | `CARDOFFERS_{name.upper()}` |" not in page
-    ]
+    missing = [name for name in Settings.model_fields if f"- `{name}` " not in page]
     assert [] == missing
+
+
+@pytest.mark.parametrize("topic", PAGES)
+def test_no_word_of_a_page_is_cut_on_a_narrow_terminal(topic: str) -> None:
+    out = io.StringIO()
+    print_page(page_text(topic), Style(Format.md, is_terminal=True), out)
+    assert ELLIPSIS not in out.getvalue()
+    assert max(map(len, out.getvalue().splitlines())) <= 80
