@@ -37,6 +37,11 @@ class Code:
     summary: str
     fix: str
 
+    @property
+    def advice(self) -> str:
+        """The fix as a sentence, for the hint of an error."""
+        return f"{self.fix[0].upper()}{self.fix[1:]}."
+
 
 def _error(code: str, summary: str, fix: str) -> Code:
     return Code(code, "error", summary, fix)

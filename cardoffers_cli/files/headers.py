@@ -95,7 +95,7 @@ def _refuse_delimiter(line: bytes, alike: dict[str, str], delimiter: str, number
             raise unusable(
                 "header_delimiter",
                 f"The columns of the header are separated by {spoken}.",
-                hint=f"add --delimiter '{other}'" if other != "\t" else r"add --delimiter '\t'",
+                hint=f"Add --delimiter '{other}'." if other != "\t" else r"Add --delimiter '\t'.",
                 line=number,
             )
 
@@ -106,7 +106,7 @@ def _refuse_missing(wanted: str, given: list[str], number: int) -> None:
     raise unusable(
         "header_column_missing",
         f"The header lacks the column {' or '.join(alternatives)}.",
-        hint=f"a column is named almost so: write it exactly {near}, in lower case without spaces"
+        hint=f"A column is named almost so: write it exactly {near}, in lower case without spaces."
         if near
         else None,
         line=number,

@@ -53,7 +53,7 @@ def unusable(
     code: str, message: str, *, hint: str | None = None, line: int | None = None
 ) -> FileUnusable:
     """Make the error of a file that cannot be read at all; the hint is the code's own if none."""
-    return FileUnusable(message, code=code, hint=hint or FILE_CODES[code].fix, line=line)
+    return FileUnusable(message, code=code, hint=hint or FILE_CODES[code].advice, line=line)
 
 
 class Source:

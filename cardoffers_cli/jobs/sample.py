@@ -30,10 +30,10 @@ def sample(folder: Path, plan: Plan) -> Iterator[dict[str, Any]]:
 
 def _check(plan: Plan) -> None:
     if not 1 <= plan.institutions <= MOST_INSTITUTIONS:
-        raise UsageError(f"--institutions must be from 1 to {MOST_INSTITUTIONS}")
+        raise UsageError(f"--institutions must be from 1 to {MOST_INSTITUTIONS}.")
     if plan.rows < plan.institutions:
-        raise UsageError("--rows must be at least one for each institution")
+        raise UsageError("--rows must be at least one for each institution.")
     if plan.days < 1 or plan.files < 1:
-        raise UsageError("--days and --files must be at least 1")
+        raise UsageError("--days and --files must be at least 1.")
     if plan.total_links < 0 or not 0 <= plan.seed < 1 << 64:
-        raise UsageError("--links and --seed must not be negative")
+        raise UsageError("--links and --seed must not be negative.")

@@ -18,9 +18,9 @@ def find_redemption(store: Store, redemption_id: str) -> dict[str, Any]:
     row = store.row("services/redemptions:find", redemption_id=redemption_id)
     if row is None:
         raise NotFound(
-            "there is no redemption with this id",
+            "There is no redemption with this id.",
             code="redemption_not_found",
-            hint="`cardoffers report redemptions` lists them with their ids",
+            hint="`cardoffers report redemptions` lists them with their ids.",
         )
     return row
 
@@ -36,9 +36,9 @@ def reverse_redemption(
     found = find_redemption(store, redemption_id)
     if found["status"] == "reversed":
         raise Refused(
-            f"the redemption was reversed on {format_moment(found['reversed_at'])}",
+            f"The redemption was reversed already, at {format_moment(found['reversed_at'])}.",
             code="already_reversed",
-            hint="a reversal is final; nothing was changed",
+            hint="A reversal is final; nothing was changed.",
         )
     entry = {"redemption_no": found["redemption_no"]}
     if found["status"] == "settled":

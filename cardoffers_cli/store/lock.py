@@ -100,7 +100,7 @@ def busy(lock: Path, waited_s: float) -> StoreBusy:
     except (OSError, ValueError, KeyError):
         holder, who = {}, "held by a reader"
     return StoreBusy(
-        f"the store is {who} (waited {waited_s:g} s)",
-        hint="try again when it has ended, or wait longer with --lock-wait SECONDS",
+        f"The store is {who} (waited {waited_s:g} s).",
+        hint="Try again when it has ended, or wait longer with --lock-wait SECONDS.",
         holder=holder,
     )

@@ -61,15 +61,15 @@ def create_store(opening: Opening) -> list[Migration]:
     """Make a new store; refuse where a file is already."""
     if opening.path.exists():
         raise Refused(
-            f"there is a file already at {opening.path}",
+            f"There is a file already at {opening.path}.",
             code="store_exists",
-            hint="`cardoffers status` shows what is in it; choose another path with --store",
+            hint="`cardoffers status` shows what is in it; choose another path with --store.",
         )
     if not opening.path.parent.is_dir():
         raise NoStore(
-            f"the folder {opening.path.parent} does not exist",
+            f"There is no folder {opening.path.parent}.",
             code="folder_missing",
-            hint="make the folder first, or choose another path with --store",
+            hint="Make it first, or choose another path with --store.",
         )
     with _lock(opening), _connected(opening) as store, store.transaction():
         return migrate(store, opening.now)
@@ -87,8 +87,8 @@ def migrate_store(opening: Opening) -> list[Migration]:
 def _must_exist(path: Path) -> None:
     if not path.exists():
         raise NoStore(
-            f"there is no store at {path}",
-            hint="make one with `cardoffers init`, or name another with --store",
+            f"There is no store at {path}.",
+            hint="Make one with `cardoffers init`, or name another with --store.",
         )
 
 
@@ -119,18 +119,18 @@ def _not_opened(path: Path, text: str) -> Exception:
         pid = re.search(r"PID (\d+)", text)
         holder = f"process {pid[1]}" if pid else "another program"
         return StoreBusy(
-            f"the store is open in {holder}, which does not use this program's lock",
-            hint="close it there and try again",
+            f"The store is open in {holder}, which does not use this program's lock.",
+            hint="Close it there and try again.",
             holder={"pid": int(pid[1])} if pid else {},
         )
     if "version number" in text or "storage version" in text.lower():
         return StoreVersion(
-            f"the store at {path} was written by another DuckDB version",
-            hint=f"this program runs DuckDB {duckdb.__version__}; use the version that made it",
+            f"The store at {path} was written by another DuckDB version.",
+            hint=f"This program runs DuckDB {duckdb.__version__}: use the version that made it.",
         )
     return StoreDamaged(
-        f"{path} is not a store, or is damaged",
-        hint="name the right file with --store; restore a backup if it is the right one",
+        f"{path} is not a store, or is damaged.",
+        hint="Name the right file with --store; restore a backup if it is the right one.",
     )
 
 
@@ -138,9 +138,9 @@ def _check_ours(store: Store, path: Path) -> int:
     records = applied(store)
     if not records:
         raise StoreVersion(
-            f"{path} is a DuckDB file, but not a cardoffers store",
+            f"{path} is a DuckDB file, but not a cardoffers store.",
             code="store_foreign",
-            hint="name the right file with --store, or make a store with `cardoffers init`",
+            hint="Name the right file with --store, or make a store with `cardoffers init`.",
         )
     return int(records[-1]["version"])
 
@@ -149,15 +149,15 @@ def _check_version(store: Store, path: Path) -> None:
     version, newest = _check_ours(store, path), newest_version()
     if version > newest:
         raise StoreVersion(
-            f"{path} has schema {version}; this program knows {newest} at most",
-            hint="install the newer cardoffers that wrote it",
+            f"{path} has schema {version}; this program knows {newest} at most.",
+            hint="Install the newer cardoffers that wrote it.",
             found=version,
             expected=newest,
         )
     if version < newest:
         raise StoreVersion(
-            f"{path} has schema {version}; this program needs {newest}",
-            hint="make a backup, then run `cardoffers store migrate`",
+            f"{path} has schema {version}; this program needs {newest}.",
+            hint="Make a backup, then run `cardoffers store migrate`.",
             found=version,
             expected=newest,
         )

@@ -142,22 +142,24 @@ def _private_files() -> Iterator[None]:
 def _ours(error: duckdb.Error) -> CardoffersError:
     text = str(error)
     if "No space left" in text or "failed to offload" in text.lower():
-        return NoSpace("the disk that holds the store is full", hint="free space and run it again")
+        return NoSpace(
+            "The disk that holds the store is full.", hint="Free space and run it again."
+        )
     if isinstance(error, duckdb.OutOfMemoryException):
         return CardoffersError(
-            "the work does not fit in the memory it may use",
+            "The work does not fit in the memory it may use.",
             code="memory",
-            hint="raise memory_limit in the configuration, or give temp_directory more room",
+            hint="Raise memory_limit in the configuration, or give temp_directory more room.",
         )
     if isinstance(error, duckdb.FatalException | duckdb.SerializationException):
         return StoreDamaged(
-            f"the store failed while it was used ({type(error).__name__})",
-            hint="nothing of the last step was kept; run `cardoffers store info`",
+            f"The store failed while it was used ({type(error).__name__}).",
+            hint="Nothing of the last step was kept; look at it with `cardoffers store info`.",
         )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
     return CardoffersError(
-        f"the store refused a statement ({type(error).__name__})",
+        f"The store refused a statement ({type(error).__name__}).",
         code="store_error",
-        hint="run it again with --debug and report what it prints",
+        hint="Run it again with --debug and report what it prints.",
     )

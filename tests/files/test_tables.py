@@ -82,7 +82,7 @@ def test_a_json_value_that_is_no_text_is_a_finding(tmp_path: Path) -> None:
     [
         (b"Offer_ID,budget", "offer_id"),
         (b"offer id,budget", "offer_id"),
-        (b"budget", "add the column"),
+        (b"budget", "Add the column."),
     ],
 )
 def test_a_missing_column_comes_with_a_hint(tmp_path: Path, header: bytes, hint: str) -> None:
