@@ -76,6 +76,13 @@ def split_fields(line: str, delimiter: str) -> list[str]:
     """
     if _QUOTE not in line:
         return line.split(delimiter)
+    fields = line[1:-1].split(f"{_QUOTE}{delimiter}{_QUOTE}")
+    if line.count(_QUOTE) == 2 * len(fields) and line[0] == line[-1] == _QUOTE:
+        return fields  # every field is quoted and holds no quote
+    return _scanned(line, delimiter)
+
+
+def _scanned(line: str, delimiter: str) -> list[str]:
     fields, at = [], 0
     while True:
         value, at = (
@@ -144,10 +151,10 @@ def _plain_frame(text: bytes, layout: Layout) -> pl.DataFrame:
 
 def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
     lines = split_lines(text)
-    plain, odd = _sorted_out(lines, layout, is_utf8=_is_utf8(text))
+    odd = _odd_lines(lines, text, layout)
     rows: list[tuple[int, list[str]]] = []
     findings, blank_lines = [], 0
-    for index in odd:
+    for index in sorted(odd):
         if is_blank(lines[index]):
             blank_lines += 1
             continue
@@ -155,36 +162,33 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
             rows.append((first_line + index, _fields_of(lines[index], layout)))
         except LineFault as fault:
             findings.append(make_finding(fault.code, fault.message, line=first_line + index))
-    frame = pl.concat(
-        [
-            _numbered(
-                [first_line + index for index in plain], [lines[index] for index in plain], layout
-            ),
-            _frame_of(rows, layout),
-        ]
-    ).sort("line")
-    return Page(frame=frame, findings=findings, lines=len(lines), blank_lines=blank_lines)
+    frames = [_frame_without(lines, odd, layout, first_line), _frame_of(rows, layout)]
+    return Page(
+        frame=pl.concat(frames).sort("line"),
+        findings=findings,
+        lines=len(lines),
+        blank_lines=blank_lines,
+    )
 
 
-def _sorted_out(
-    lines: list[bytes], layout: Layout, *, is_utf8: bool
-) -> tuple[list[int], list[int]]:
-    """Tell the indexes of the lines polars may split from those that need a closer look."""
+def _odd_lines(lines: list[bytes], text: bytes, layout: Layout) -> set[int]:
+    """Return the indexes of the lines that polars must not split.
+
+    Each question is put to the whole text first, and to its lines only if it has to be.
+    """
     delimiter, count = layout.delimiter.encode(), len(layout.names) - 1
-    plain, odd = [], []
-    for index, line in enumerate(lines):
-        if (
-            b'"' in line
-            or line.count(delimiter) != count
-            or len(line) > MAX_LINE_BYTES
-            or not (is_utf8 or line.isascii())
-            or line.startswith((BOM, b" ", b"\t"))
-            or not count
-        ):
-            odd.append(index)
-        else:
-            plain.append(index)
-    return plain, odd
+    odd = {i for i, line in enumerate(lines) if line.count(delimiter) != count}
+    if b'"' in text:
+        odd |= {i for i, line in enumerate(lines) if b'"' in line}
+    if not _is_utf8(text):
+        odd |= {i for i, line in enumerate(lines) if not line.isascii()}
+    if BOM in text:
+        odd |= {i for i, line in enumerate(lines) if line.startswith(BOM)}
+    if has_long_line(text):
+        odd |= {i for i, line in enumerate(lines) if len(line) > MAX_LINE_BYTES}
+    if layout.delimiter.isspace() or not count:
+        odd |= {i for i, line in enumerate(lines) if is_blank(line)}
+    return odd
 
 
 def _is_visible(text: bytes, delimiter: str) -> bool:
@@ -213,11 +217,16 @@ def _fields_of(line: bytes, layout: Layout) -> list[str]:
     return fields
 
 
-def _numbered(numbers: list[int], lines: list[bytes], layout: Layout) -> pl.DataFrame:
-    if not lines:
+def _frame_without(
+    lines: list[bytes], odd: set[int], layout: Layout, first_line: int
+) -> pl.DataFrame:
+    """Read all lines but the odd ones in one call."""
+    if len(odd) == len(lines):
         return _frame_of([], layout)
-    frame = _plain_frame(b"\n".join(lines), layout)
-    return frame.insert_column(0, pl.Series("line", numbers, dtype=pl.UInt64))
+    text = b"\n".join([line for index, line in enumerate(lines) if index not in odd])
+    numbers = pl.Series("line", range(first_line, first_line + len(lines)), dtype=pl.UInt64)
+    kept = numbers.filter(~numbers.is_in([first_line + index for index in odd]))
+    return _plain_frame(text, layout).insert_column(0, kept)
 
 
 def _frame_of(rows: list[tuple[int, list[str]]], layout: Layout) -> pl.DataFrame:

@@ -52,6 +52,7 @@ def parse(text: bytes, *, unique_keys: bool = True) -> Any:
     try:
         return jiter.from_json(
             text,
+            cache_mode="keys",  # tokens seldom come twice
             float_mode="lossless-float",
             catch_duplicate_keys=unique_keys,
             allow_inf_nan=False,
@@ -107,15 +108,14 @@ def read_json_lines(text: bytes, *, first_line: int) -> Objects:
     positions, values, findings, blank_lines = [], [], [], 0
     lines = split_lines(text)
     for number, line in enumerate(lines, start=first_line):
-        if is_blank(line):
-            blank_lines += 1
-            continue
-        value = _object_or_finding(line, number)
-        if isinstance(value, Finding):
-            findings.append(value)
-        else:
+        value = _object_of_line(line, number)
+        if isinstance(value, dict):
             positions.append(number)
             values.append(value)
+        elif value is None:
+            blank_lines += 1
+        else:
+            findings.append(value)
     return Objects(
         positions=positions,
         values=values,
@@ -125,13 +125,14 @@ def read_json_lines(text: bytes, *, first_line: int) -> Objects:
     )
 
 
-def _object_or_finding(line: bytes, number: int) -> dict[str, Any] | Finding:
+def _object_of_line(line: bytes, number: int) -> dict[str, Any] | Finding | None:
+    """Return the line's object, what is wrong with it, or None for a blank line."""
     if len(line) > MAX_LINE_BYTES:
         return make_finding("line_too_long", "the line is longer than 64 KiB", line=number)
     try:
         value = parse(line)
     except JsonFault as fault:
-        return _line_finding(fault, line, number)
+        return None if is_blank(line) else _line_finding(fault, line, number)
     return value if isinstance(value, dict) else _not_an_object(number)
 
 
@@ -141,10 +142,10 @@ def _line_finding(fault: JsonFault, line: bytes, number: int) -> Finding:
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        return make_finding("encoding", f"byte {error.start} of the line is not UTF-8", line=number)
-    return make_finding(
-        "json_invalid", f"the line is not JSON (column {fault.column})", line=number
-    )
+        message = f"byte {error.start} of the line is not UTF-8"
+        return make_finding("encoding", message, line=number)
+    message = f"the line is not JSON (column {fault.column})"
+    return make_finding("json_invalid", message, line=number)
 
 
 def _not_an_object(position: int) -> Finding:

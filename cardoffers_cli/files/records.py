@@ -7,6 +7,7 @@ does not look empty, and its column's name in `mistyped`.
 from __future__ import annotations
 
 from decimal import Decimal
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,7 +20,7 @@ from cardoffers_cli.files.rules import COLUMNS, REQUIRED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ALWAYS = {"line", *REQUIRED}
+_AMOUNT_TYPES = {LosslessFloat, int, NoneType}  # and no bool, which is an int too
 _WIDEST = 40  # digits; more decide nothing an amount of 18 digits does not show
 
 
@@ -37,28 +38,28 @@ def columns_of(page: Objects) -> pl.DataFrame:
 
     Where a value had the wrong type there is also `mistyped`: the names of such fields as `|a|b|`.
     """
+    given = set(REQUIRED).union(*page.values)
     columns = {"line": pl.Series(page.positions, dtype=pl.UInt64)}
     mistyped: dict[int, list[str]] = {}
     for name in COLUMNS:
-        texts, wrong = _column(name, [value.get(name) for value in page.values])
-        columns[name] = texts
-        for row in wrong:
-            mistyped.setdefault(row, []).append(name)
-    frame = pl.DataFrame(columns)
-    kept = [n for n in frame.columns if n in _ALWAYS or frame[n].null_count() < frame.height]
-    filled = frame.select(kept)
-    if not mistyped:
-        return filled
-    names = [
-        f"|{'|'.join(mistyped[row])}|" if row in mistyped else None for row in range(len(frame))
-    ]
-    return filled.with_columns(pl.Series("mistyped", names, dtype=pl.String))
+        if name in given:
+            columns[name], wrong = _column(name, [value.get(name) for value in page.values])
+            for row in wrong:
+                mistyped.setdefault(row, []).append(name)
+    if mistyped:
+        marks = [_mark(mistyped.get(row)) for row in range(len(page.values))]
+        columns["mistyped"] = pl.Series(marks, dtype=pl.String)
+    return pl.DataFrame(columns)
+
+
+def _mark(names: list[str] | None) -> str | None:
+    return f"|{'|'.join(names)}|" if names else None
 
 
 def _column(name: str, values: list[Any]) -> tuple[pl.Series, list[int]]:
     """Return the values as texts, and which of them have the wrong type."""
     if name == "amount":
-        wrong = [i for i, v in enumerate(values) if v is not None and not _is_number(v)]
+        wrong = [i for i, value in enumerate(values) if type(value) not in _AMOUNT_TYPES]
         return _series(name, [_text(value) for value in values]), wrong
     try:
         return _series(name, values), []
@@ -72,26 +73,18 @@ def _series(name: str, texts: list[Any]) -> pl.Series:
     return series.set(series == "", None) if (series == "").any() else series
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | LosslessFloat) and not isinstance(value, bool)
-
-
 def _text(value: Any) -> str | None:
     """Write a value as text; lists and objects leave a mark that is only not empty."""
-    match value:
-        case None | str():
-            return value
-        case LosslessFloat():
-            return _plain_digits(str(value))
-        case bool() | int():
-            return str(value).lower()
-        case _:
-            return "{}"
+    if isinstance(value, LosslessFloat):
+        return _plain_digits(str(value))
+    if value is None or isinstance(value, str):
+        return value
+    return str(value).lower() if isinstance(value, int) else "{}"
 
 
 def _plain_digits(token: str) -> str:
     """Write a number token without an exponent; huge and tiny ones are cut to a fitting width."""
-    if "e" not in token.lower():
+    if "e" not in token and "E" not in token:
         return token
     number = Decimal(token)
     sign = "-" if number.is_signed() else ""

@@ -25,11 +25,18 @@ def moments(texts: pl.Series, zone: str | None) -> pl.DataFrame:
 
     `assumed` says that the text names no offset and was read as local time in `zone`.
     """
-    name = texts.name
-    if texts.str.contains(_USUAL).all() and not texts.null_count():
-        at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False)
-        return pl.DataFrame({"at": at, "assumed": pl.repeat(False, len(at), eager=True)})
-    text = pl.col(name)
+    is_usual = texts.str.contains(_USUAL).fill_null(False)
+    at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False)
+    assumed = pl.repeat(False, len(at), dtype=pl.Boolean, eager=True)
+    if not is_usual.all():
+        others = _read_slowly(texts.filter(~is_usual), zone)
+        rows = (~is_usual).arg_true()
+        at, assumed = at.scatter(rows, others["at"]), assumed.scatter(rows, others["assumed"])
+    return pl.DataFrame({"at": at, "assumed": assumed})
+
+
+def _read_slowly(texts: pl.Series, zone: str | None) -> pl.DataFrame:
+    text = pl.col(texts.name)
     return texts.to_frame().select(
         at=pl.when(text.str.contains(WITH_OFFSET))
         .then(_clock(text) - _offset(text))
