@@ -116,7 +116,7 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
 
         hang_up()
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nothing may pass the last door
-        ending = ending_of(error)
+        ending = ending_of(_INTERRUPTION.kind() if _INTERRUPTION.kind else error)
         if "--debug" in args:
             tell(_stack(error))
         tell(_as_json(ending) if _wants_json(args) else _as_text(ending))
@@ -152,13 +152,25 @@ def tell(text: str) -> None:
         sys.stderr.flush()
 
 
-def end_on_sigterm() -> None:
+@dataclass
+class Interruption:
+    """The interruption that came: DuckDB raises an error of its own in place of ours."""
+
+    kind: type[KeyboardInterrupt] | None = None
+
+    def unwind(self, number: int, _frame: FrameType | None) -> NoReturn:
+        """Leave what is running, so that transactions roll back."""
+        self.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        raise self.kind
+
+
+_INTERRUPTION = Interruption()
+
+
+def unwind_on_signals() -> None:
     """Let SIGTERM unwind the program as Ctrl-C does."""
-
-    def terminate(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise Terminated
-
-    signal.signal(signal.SIGTERM, terminate)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _INTERRUPTION.unwind)
 
 
 def _usage(error: typer.TyperException) -> Ending:

@@ -133,7 +133,11 @@ class FrontPage(Group):
         return [*(CompletionItem(entry.name, help=entry.help) for entry in names), *options]
 
 
-app = typer.Typer(name="cardoffers", cls=FrontPage, rich_markup_mode=None)
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(
+    name="cardoffers", cls=FrontPage, rich_markup_mode=None, context_settings=_SETTINGS
+)
 
 
 def _version(wanted: bool) -> None:
@@ -158,5 +162,5 @@ def front_page(
 
 def main() -> NoReturn:
     """Run the command line of this process and end it."""
-    exits.end_on_sigterm()
+    exits.unwind_on_signals()
     raise SystemExit(get_command(app).main(prog_name="cardoffers"))

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,7 @@ import sys, time, types
 from pathlib import Path
 import typer
 from cardoffers_cli.cli import main
+from cardoffers_cli.cli.desk import Desk
 
 def wait(ctx: typer.Context) -> None:
     try:
@@ -182,10 +185,19 @@ def wait(ctx: typer.Context) -> None:
     finally:
         print("rolled back", flush=True)
 
+def query() -> None:
+    import duckdb
+    connection = duckdb.connect(config={"threads": 1})
+    try:
+        print("ready", flush=True)
+        connection.execute("select max(hash(a.range)) from range(1000000000) a, range(99) b")
+    finally:
+        print("rolled back", flush=True)
+
 def flood(ctx: typer.Context) -> None:
     Desk.of(ctx).show([{"n": n} for n in range(100_000)], exit_code=3)
 
-for name in ("wait", "flood"):
+for name in ("wait", "query", "flood"):
     module = types.ModuleType(f"cardoffers_cli.cli.{name}")
     module.command = globals()[name]
     sys.modules[module.__name__] = module
@@ -194,20 +206,30 @@ main.main()
 """
 
 
-def start(*words: str, **settings: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WAITS, *words]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings
-    )
+@pytest.fixture
+def start() -> Iterator[Any]:
+    """Start a command as a process that does not outlive the test."""
+    with ExitStack() as stack:
+
+        def begin(*words: str) -> subprocess.Popen[str]:
+            command = [sys.executable, "-c", WAITS, *words]
+            streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+            running = stack.enter_context(subprocess.Popen(command, text=True, **streams))
+            stack.callback(running.kill)
+            return running
+
+        yield begin
 
 
+@pytest.mark.parametrize("work", ["wait", "query"])
 @pytest.mark.parametrize(
     ("exit_code", "number", "word"),
     [(130, signal.SIGINT, "Interrupted"), (143, signal.SIGTERM, "Terminated")],
 )
-def test_a_signal_unwinds_the_work(exit_code: int, number: signal.Signals, word: str) -> None:
-    running = start("wait")
-    assert running.stdout is not None
+def test_a_signal_unwinds_the_work(
+    start: Any, work: str, exit_code: int, number: signal.Signals, word: str
+) -> None:
+    running = start(work)
     assert "ready\n" == running.stdout.readline()
     running.send_signal(number)
     stdout, stderr = running.communicate(timeout=20)
@@ -216,14 +238,11 @@ def test_a_signal_unwinds_the_work(exit_code: int, number: signal.Signals, word:
 
 
 @pytest.mark.parametrize("form", ["tsv", "json", "table"])
-def test_a_reader_who_has_seen_enough_is_no_error(form: str) -> None:
+def test_a_reader_who_has_seen_enough_is_no_error(start: Any, form: str) -> None:
     running = start("flood", "--format", form)
-    assert running.stdout is not None
     assert running.stdout.readline()
     running.stdout.close()
-    assert running.stderr is not None
-    with running.stderr as stderr:
-        assert "" == stderr.read()
+    assert "" == running.stderr.read()
     assert 3 == running.wait(timeout=20)
 
 
