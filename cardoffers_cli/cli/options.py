@@ -77,7 +77,11 @@ def everywhere(
         typer.Option(min=0, metavar="SECONDS", help="How long to wait for a busy store [60]."),
     ] = None,
     format: Annotated[  # noqa: A002  the flag's name
-        Format | None, typer.Option(help="Default: a table on a terminal, tsv in a pipe.")
+        Format | None,
+        typer.Option(
+            metavar="FORMAT",
+            help=f"One of {', '.join(Format)} [table on a terminal, else tsv].",
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to a file; its suffix is a format.")
