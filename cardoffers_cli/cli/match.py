@@ -1,11 +1,27 @@
 """`cardoffers match`: decide which purchases redeem which offers."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+
+DECIDED = (Column("decided"), Column("purchases", kind="integer"), Column("meaning"))
+MONEY = (
+    Column("currency"),
+    Column("merchant_funded_amount", "merchants fund", kind="money"),
+    Column("commission_amount", "commission", kind="money"),
+    Column("institution_payout_amount", "payout", kind="money"),
+)
+_MEANINGS = {
+    "redeemed": "earned the cashback of an offer",
+    "not_redeemed": "fit no offer their cardholder had added",
+    "merchant_unresolved": "wait: nobody knows the merchant yet",
+    "considered": "in all",
+}
 
 
 def match(
@@ -28,5 +44,31 @@ def match(
 
     desk = Desk.of(ctx)
     with desk.progress("Matching"):
-        report = match_purchases(desk.job, rematch=rematch, dry_run=dry_run)
-    desk.show(report.document())
+        report = match_purchases(desk.job, rematch=rematch, dry_run=dry_run).document()
+    desk.show(report, *decided(report), Text(list(_said(report))))
+
+
+def decided(report: dict[str, Any]) -> Iterator[Block]:
+    """Yield what was decided of how many purchases, and the money of it by currency."""
+    rows = [
+        {"decided": name, "purchases": report[name], "meaning": meaning}
+        for name, meaning in _MEANINGS.items()
+    ]
+    yield Sheet("decided", DECIDED, rows)
+    money = [
+        {
+            "currency": currency,
+            **{column.name: report[column.name][currency] for column in MONEY[1:]},
+        }
+        for currency in report["merchant_funded_amount"]
+    ]
+    if money:
+        yield Sheet("money", MONEY, money)
+
+
+def _said(report: dict[str, Any]) -> Iterator[str]:
+    yield f"Run {report['run_id']}, {report['rounds']} rounds."
+    if report["dry_run"]:
+        yield "Nothing was written (--dry-run)."
+    elif report["merchant_unresolved"]:
+        yield "Next: `cardoffers report unresolved` lists the merchants that nobody knows."

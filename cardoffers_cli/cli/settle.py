@@ -1,20 +1,24 @@
 """`cardoffers settle`: put what is due into settlements."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
 from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.domain.moments import format_moment
 
 COLUMNS = (
-    Column("settlement_id"),
     Column("institution"),
     Column("currency"),
     Column("entries", kind="integer"),
     Column("adjustments", kind="integer"),
-    Column("merchant_funded_amount", kind="money"),
-    Column("commission_amount", kind="money"),
-    Column("institution_payout_amount", kind="money"),
+    Column("merchant_funded_amount", "funded", kind="money"),
+    Column("commission_amount", "commission", kind="money"),
+    Column("institution_payout_amount", "payout", kind="money"),
+    Column("settlement_id"),
 )
 
 
@@ -31,6 +35,20 @@ def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     desk = Desk.of(ctx)
     report = settle_due(desk.job, dry_run=dry_run)
-    said = f"{report['settled']:,} entries settled, {report['still_pending']:,} still pending"
-    sheet = Sheet("settlements", COLUMNS, report["settlements"])
-    desk.show(report, sheet, Text([said]))
+    desk.show(report, settlements(report), Text(list(said(report))))
+
+
+def settlements(report: dict[str, Any]) -> Sheet:
+    """Return the settlements of a run, one row per institution and currency."""
+    return Sheet("settlements", COLUMNS, report["settlements"])
+
+
+def said(report: dict[str, Any]) -> Iterator[str]:
+    """Say what was settled, what waits, and for how long."""
+    if report["settled"] or not report["settlements"]:
+        yield f"{report['settled']:,} ledger entries {'are' if report['dry_run'] else 'were'} due."
+    if report["next_settles_at"]:
+        due = format_moment(report["next_settles_at"])
+        yield f"{report['still_pending']:,} are pending; the next is due at {due}."
+    if report["dry_run"]:
+        yield "Nothing was written (--dry-run)."

@@ -6,21 +6,27 @@ from typing import Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.domain.moments import format_moment
 
 INSTITUTIONS = (
     Column("institution"),
     Column("plan"),
+    Column("links", kind="integer"),
     Column("imports", kind="integer"),
     Column("purchases", kind="integer"),
-    Column("links", kind="integer"),
-    Column("pending", kind="integer"),
-    Column("settled", kind="integer"),
-    Column("reversed", kind="integer"),
-    Column("currency"),
-    Column("institution_payout_amount", "payout", kind="money"),
     Column("last_import_at", kind="moment"),
 )
+MONEY = (
+    Column("institution"),
+    Column("currency"),
+    Column("pending", kind="integer"),
+    Column("pending_payout_amount", "payout pending", kind="money"),
+    Column("settled", kind="integer"),
+    Column("settled_payout_amount", "payout settled", kind="money"),
+    Column("reversed", kind="integer"),
+)
+NEXT = (Column("count", kind="integer"), Column("waits"), Column("next"))
 
 
 def status(ctx: typer.Context) -> None:
@@ -34,25 +40,52 @@ def status(ctx: typer.Context) -> None:
 
     desk = Desk.of(ctx)
     found = look(desk.job)
-    sheet = Sheet("institutions", INSTITUTIONS, found["institutions"])
-    desk.show(found, sheet, Text(list(_waiting(found))))
+    desk.show(found, *_blocks(found))
 
 
-def _waiting(found: dict[str, Any]) -> Iterator[str]:
-    yield (
-        f"{found['merchants']:,} merchants, {found['offers']:,} offers, "
-        f"{found['cardholders']:,} cardholders"
+def _blocks(found: dict[str, Any]) -> Iterator[Block]:
+    yield Text([_headline(found)])
+    yield Sheet("institutions", INSTITUTIONS, found["institutions"], title="What came in")
+    if found["institutions"]:
+        yield Sheet("money", MONEY, found["institutions"], title="What it became: redemptions")
+    waiting = list(_waiting(found))
+    if waiting:
+        yield Sheet("next", NEXT, waiting, title="What waits, and what to do next")
+    else:
+        yield Text(["Nothing waits."])
+
+
+def _headline(found: dict[str, Any]) -> str:
+    counts = ", ".join(
+        f"{found[name]:,} {name}" for name in ("merchants", "offers", "cardholders", "links")
     )
-    if not found["institutions"]:
-        yield "The store is empty: `cardoffers catalog import DIR` brings institutions and offers."
-    if found["not_matched_yet"]:
-        yield f"{found['not_matched_yet']:,} purchases wait for `cardoffers match`"
-    if found["due"]:
-        yield f"{found['due']:,} ledger entries are due: `cardoffers settle`"
-    if found["open_adjustments"]:
-        yield f"{found['open_adjustments']:,} adjustments wait for the next settlement"
-    if found["merchant_unresolved"]:
-        yield (
-            f"{found['merchant_unresolved']:,} purchases have an unknown merchant: "
-            "`cardoffers report unresolved`"
-        )
+    return f"{found['store']} at {format_moment(found['as_of'])}: {counts}."
+
+
+def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    institutions = found["institutions"]
+    if not institutions:
+        yield {"waits": "the store is empty", "next": "cardoffers catalog import DIR"}
+    elif not any(row["imports"] for row in institutions):
+        slug = institutions[0]["institution"]
+        yield {"waits": "no transactions yet", "next": f"cardoffers import FILE -i {slug}"}
+    on_hold = sum(row["pending"] for row in institutions) - found["due"]
+    counted = (
+        (found["not_matched_yet"], "purchases to match", "cardoffers match"),
+        (found["due"], "ledger entries due", "cardoffers settle"),
+        (found["open_adjustments"], "adjustments to deduct", "cardoffers settle"),
+        (
+            found["merchant_unresolved"],
+            "purchases of unknown merchants",
+            "cardoffers report unresolved",
+        ),
+        (on_hold, "ledger entries on hold", f"cardoffers settle, {_due(found)}"),
+    )
+    for count, waits, then in counted:
+        if count:
+            yield {"count": count, "waits": waits, "next": then}
+
+
+def _due(found: dict[str, Any]) -> str:
+    moment = found["next_settles_at"]
+    return f"from {format_moment(moment)} on" if moment else ""

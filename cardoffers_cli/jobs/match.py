@@ -17,6 +17,7 @@ from cardoffers_cli.pipeline.redeem import Redeemed, redeem
 from cardoffers_cli.pipeline.resolve import resolve
 
 if TYPE_CHECKING:
+    from decimal import Decimal
     from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
@@ -42,10 +43,7 @@ class MatchReport:
             "not_redeemed": found.not_redeemed,
             "rounds": found.rounds,
             "refusals": found.refusals,
-            "merchant_funded_amount": {
-                currency: quantize(amount, currency)
-                for currency, amount in found.merchant_funded_amount.items()
-            },
+            **{name: _with_decimals(by_currency) for name, by_currency in found.amounts.items()},
             "dry_run": self.dry_run,
         }
 
@@ -66,3 +64,7 @@ def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = Fal
     report = MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
     finish_run(store, run, report.document())
     return report
+
+
+def _with_decimals(by_currency: dict[str, Decimal]) -> dict[str, Decimal]:
+    return {currency: quantize(amount, currency) for currency, amount in by_currency.items()}

@@ -22,7 +22,7 @@ def settle_due(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
         report = {
             "run_id": run.run_id,
             "settled": sum(settlement["entries"] for settlement in made),
-            "still_pending": still_pending(store),
+            **still_pending(store),
             "settlements": [_with_decimals(settlement) for settlement in made],
             "dry_run": dry_run,
         }

@@ -21,16 +21,19 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
+AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Redeemed:
-    """What one match came to; the amounts are by currency."""
+    """What one match came to; the amounts are by name (`AMOUNTS`) and by currency."""
 
     considered: int
     redeemed: int
     merchant_unresolved: int
     rounds: int
     refusals: int
-    merchant_funded_amount: dict[str, Decimal]
+    amounts: dict[str, dict[str, Decimal]]
 
     @property
     def not_redeemed(self) -> int:
@@ -56,7 +59,7 @@ def redeem(
         redeemed=sum(row["redeemed"] for row in funded),
         rounds=rounds,
         refusals=engine.count("refusals"),
-        merchant_funded_amount={row["currency"]: row["merchant_funded_amount"] for row in funded},
+        amounts={name: {row["currency"]: row[name] for row in funded} for name in AMOUNTS},
     )
 
 

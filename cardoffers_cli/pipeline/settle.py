@@ -25,6 +25,6 @@ def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[dict
     return store.rows("pipeline/settle:made", run_no=run_no)
 
 
-def still_pending(store: Store) -> int:
-    """Return how many ledger entries wait for the end of their hold."""
-    return int(store.value("pipeline/settle:still_pending"))
+def still_pending(store: Store) -> dict[str, Any]:
+    """Return `still_pending`, the entries whose hold goes on, and `next_settles_at` or None."""
+    return store.rows("pipeline/settle:still_pending")[0]

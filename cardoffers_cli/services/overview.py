@@ -11,21 +11,17 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
+_AMOUNTS = ("amount", "pending_payout_amount", "settled_payout_amount")
+
 
 def overview(store: Store, now: datetime) -> dict[str, Any]:
     """Return institutions (one row each), totals, what is due at `now`, and the last runs."""
     return {
         "institutions": [
-            {
-                **row,
-                "amount": quantize(row["amount"], row["currency"]),
-                "institution_payout_amount": quantize(
-                    row["institution_payout_amount"], row["currency"]
-                ),
-            }
+            {**row, **{name: quantize(row[name], row["currency"]) for name in _AMOUNTS}}
             for row in store.rows("services/overview:institutions")
         ],
         **store.rows("services/overview:totals")[0],
-        "due": store.value("services/overview:due", now=now),
+        **store.rows("services/overview:due", now=now)[0],
         "last_runs": store.rows("services/overview:last_runs"),
     }

@@ -119,11 +119,13 @@ select
 from resolutions;
 
 -- name: funded
--- What the merchants owe for the redemptions of this run. Grain: one row per currency.
+-- The money of the redemptions of this run. Grain: one row per currency.
 select
     ledger_entries.currency,
     count(*) as redeemed,
-    sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount
+    sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
+    sum(ledger_entries.commission_amount) as commission_amount,
+    sum(ledger_entries.institution_payout_amount) as institution_payout_amount
 from ledger_entries
 inner join redemptions on redemptions.redemption_no = ledger_entries.redemption_no
 where redemptions.run_no = $run_no

@@ -127,7 +127,7 @@ where settlements.run_no = $run_no
 order by institutions.slug, settlements.currency;
 
 -- name: still_pending
--- How many ledger entries wait for the end of their hold.
-select count(*) as still_pending
+-- How many ledger entries wait for the end of their hold, and when the first of them is due.
+select count(*) as still_pending, min(ledger_entries.settles_at) as next_settles_at
 from ledger_entries
 where ledger_entries.status = 'pending';

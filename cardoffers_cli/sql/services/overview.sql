@@ -26,7 +26,9 @@ owed as (
         count(*) filter (where ledger_entries.status = 'settled') as settled,
         count(*) filter (where ledger_entries.status = 'reversed') as reversed,
         sum(ledger_entries.institution_payout_amount)
-            filter (where ledger_entries.status <> 'reversed') as institution_payout_amount
+            filter (where ledger_entries.status = 'pending') as pending_payout_amount,
+        sum(ledger_entries.institution_payout_amount)
+            filter (where ledger_entries.status = 'settled') as settled_payout_amount
     from ledger_entries
     group by ledger_entries.institution_id
 )
@@ -41,7 +43,8 @@ select
     coalesce(owed.pending, 0) as pending,
     coalesce(owed.settled, 0) as settled,
     coalesce(owed.reversed, 0) as reversed,
-    coalesce(owed.institution_payout_amount, 0) as institution_payout_amount,
+    coalesce(owed.pending_payout_amount, 0) as pending_payout_amount,
+    coalesce(owed.settled_payout_amount, 0) as settled_payout_amount,
     imported.last_import_at,
     purchased.last_purchase_at
 from institutions
@@ -72,17 +75,20 @@ select
     (select count(*) from merchants) as merchants,
     (select count(*) from offers) as offers,
     (select count(*) from cardholders) as cardholders,
+    (select count(*) from links) as links,
     waiting.not_matched_yet,
     waiting.merchant_unresolved,
     (select count(*) from adjustments where settlement_no is null) as open_adjustments
 from waiting;
 
 -- name: due
--- How many ledger entries a settle run would settle now.
-select count(*) as due
+-- How many ledger entries a settle run would settle now, and when the first of the others is due.
+select
+    count(*) filter (where ledger_entries.settles_at <= $now) as due,
+    min(ledger_entries.settles_at)
+        filter (where ledger_entries.settles_at > $now) as next_settles_at
 from ledger_entries
-where ledger_entries.status = 'pending'
-    and ledger_entries.settles_at <= $now;
+where ledger_entries.status = 'pending';
 
 -- name: last_runs
 -- The newest run of each kind. Grain: one row per kind.
