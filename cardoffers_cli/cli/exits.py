@@ -147,7 +147,7 @@ def exit_code_of(error: errors.CardoffersError) -> int:
 
 def tell(text: str) -> None:
     """Write one note for the person at the screen; that nobody reads it is no failure."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(visible(text, keep="\n") + "\n")
         sys.stderr.flush()
 

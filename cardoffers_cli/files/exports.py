@@ -10,8 +10,10 @@ import os
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import Decimal
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.errors import Refused, UsageError
@@ -95,15 +97,25 @@ def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) 
     """Write sheets as a workbook: real numbers and dates, text as text, a header that stays."""
     try:
         import xlsxwriter  # type: ignore[import-untyped]  # noqa: PLC0415  an extra
+        from xlsxwriter.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
+            FileCreateError,
+        )
     except ImportError:
         raise UsageError(
             "Workbooks need the extra xlsx.",
             code="extra_missing",
             hint="pip install 'cardoffers-cli[xlsx]', or choose csv.",
         ) from None
-    with xlsxwriter.Workbook(out, {"in_memory": False, "constant_memory": True}) as book:
+    draft = BytesIO()  # a pipe cannot take a zip, and a zip not a full disk
+    with TemporaryDirectory(prefix="cardoffers-") as folder:
+        book = xlsxwriter.Workbook(draft, {"constant_memory": True, "tmpdir": folder})
         for sheet in sheets:
             _Page(book, sheet, guarded=guarded).write()
+        try:
+            book.close()
+        except FileCreateError as error:
+            raise OSError(*error.args[0].args) from None
+    out.write(draft.getbuffer())
 
 
 class _Page:

@@ -1,6 +1,7 @@
 """A file appears whole, or what was there before stays."""
 
 import errno
+import io
 import os
 import stat
 from decimal import Decimal
@@ -121,4 +122,14 @@ def test_what_a_worksheet_cannot_hold_is_said(tmp_path: Path, rows: object, prob
         replacing(tmp_path / "out.xlsx") as out,
     ):
         write_xlsx([sheet], out)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_workbook_that_fails_leaves_no_rows_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    sheet = Sheet("bad", (Column("a"),), [{"a": "x"}, {"a": "x" * 32_768}])
+    with pytest.raises(UsageError):
+        write_xlsx([sheet], io.BytesIO())
     assert [] == list(tmp_path.iterdir())
