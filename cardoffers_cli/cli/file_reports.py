@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Column, Sheet, Text
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 
@@ -38,7 +39,8 @@ def show_files(
     unusable = [report.file_error for report in reports if report.file_error]
     ok = all(report.ok for report in reports)
     document = documents[0] if len(documents) == 1 else list(documents)
-    desk.show(document, *blocks(reports), *further, exit_code=0 if ok or unusable else 3)
+    if len(unusable) < len(reports) or desk.format not in {Format.table, Format.md}:
+        desk.show(document, *blocks(reports), *further, exit_code=0 if ok or unusable else 3)
     for error in unusable[1:]:
         desk.note(error.message)
     if unusable:
@@ -46,14 +48,13 @@ def show_files(
 
 
 def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:
-    """Yield the findings by code, a line for each file, and the first findings one by one."""
+    """Yield the findings by code, then one by one as `file:line:`, then a verdict on each file."""
     rows = [row for report in reports for row in _rows(report)]
-    if rows:
-        yield Sheet("findings", FOUND, rows)
-    yield Text([_headline(report) for report in reports if report.file_error is None])
+    yield Sheet("findings", FOUND if len(reports) > 1 else FOUND[1:], rows, title="Findings")
     first = [line for report in reports for line in _first_findings(report)]
     if first:
         yield Text(first)
+    yield Text([_headline(report) for report in reports if report.file_error is None])
 
 
 def unusable(source: str, error: CardoffersError) -> FileUnusable:
@@ -75,23 +76,18 @@ def _lines(finding: dict[str, Any]) -> str:
 
 
 def _headline(report: FileReport) -> str:
-    counts = [
-        f"{report.received:,} received",
-        f"{report.valid:,} valid",
-        f"{report.invalid:,} invalid",
-        f"{report.duplicates:,} duplicates",
-    ]
-    if report.conflicts:
-        counts.append(f"of them {report.conflicts:,} in conflict with what was sent before")
-    verdict = "ok" if report.ok else "not ok"
-    return f"{report.file}: {verdict}: {', '.join(counts)}"
+    conflicts = f" ({report.conflicts:,} in conflict)" if report.conflicts else ""
+    verdict = "good" if report.ok else "not all good"
+    return (
+        f"{report.file}: {verdict}. {report.received:,} rows received: {report.valid:,} valid, "
+        f"{report.invalid:,} invalid, {report.duplicates:,} duplicates{conflicts}."
+    )
 
 
 def _first_findings(report: FileReport) -> Iterator[str]:
     for found in report.first_findings:
-        field = f" {found['field']}:" if found["field"] else ""
-        yield f"{report.file}:{found['line']}: {found['code']}{field} {found['message']}"
+        yield f"{report.file}:{found['line']}: {found['code']} {found['message']}"
     shown = len(report.first_findings)
     total = sum(finding["rows"] for finding in report.findings)
     if total > shown:
-        yield f"… {total - shown:,} more; --errors FILE writes them all"
+        yield f"… {total - shown:,} more; --errors FILE writes them all."

@@ -14,6 +14,7 @@ from cardoffers_cli.cli.options import (
     Timezone,
     Valid,
 )
+from cardoffers_cli.cli.show import Text
 from cardoffers_cli.cli.validate import one_file_for
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def import_(
     one_file_for(sources, errors, valid, rejected)
     options = ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone, dry_run=dry_run)
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
-    documents, reports = [], []
+    documents, reports, taken = [], [], []
     for source in sources:
         try:
             with desk.progress(f"Importing {source}") as bar:
@@ -63,8 +64,10 @@ def import_(
         else:
             reports.append(made.report)
             documents.append(made.document())
-            _say_what_was_taken(desk, made)
-    show_files(desk, documents, reports)
+            taken.append(_taken(made))
+            if made.already_imported:
+                desk.note(f"{source} was imported before, as {made.already_imported}.")
+    show_files(desk, documents, reports, Text(taken))
 
 
 _NOTHING_TAKEN: dict[str, Any] = {
@@ -75,10 +78,11 @@ _NOTHING_TAKEN: dict[str, Any] = {
 }
 
 
-def _say_what_was_taken(desk: Desk, made: "ImportReport") -> None:
-    taken = made.admitted
-    amount = f"{made.document()['amount_accepted']} {made.institution.currency}"
-    kept = "would be taken" if made.dry_run else "taken"
-    desk.note(f"{made.report.file}: {taken.accepted:,} purchases {kept}, {amount}")
-    if made.already_imported:
-        desk.note(f"The same file was imported before, as {made.already_imported}.")
+def _taken(made: "ImportReport") -> str:
+    """Say what an import took, or would take."""
+    amount = made.document()["amount_accepted"]
+    would_be = "would be " if made.dry_run else ""
+    return (
+        f"{made.report.file}: {made.admitted.accepted:,} purchases {would_be}taken, "
+        f"{amount:,} {made.institution.currency}."
+    )

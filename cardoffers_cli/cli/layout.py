@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.cli.show import Block, Style
 
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|&~])")
-_GAP = 3
+_GAP = 2
+"""Letters between two columns."""
 _NOTHING = "(none)"
 _READABLE = 20
 """Letters a column of text may be squeezed to before records are easier to read."""
@@ -104,14 +105,15 @@ def _cells(sheet: Sheet) -> list[list[str]]:
 def _least_width(columns: Sequence[Column], rows: list[list[str]]) -> int:
     """Return the width below which a table breaks numbers, or squeezes text unreadably."""
     cells = zip(*rows, strict=True)
-    return sum(_least(*pair) + _GAP for pair in zip(columns, cells, strict=True))
+    return sum(_least(*pair) + _GAP for pair in zip(columns, cells, strict=True)) - _GAP
 
 
 def _least(column: Column, cells: Sequence[str]) -> int:
     from rich.cells import cell_len
 
     widest = max(map(cell_len, cells))
-    return max(widest if _stays_whole(column, cells) else _READABLE, len(_title(column)))
+    least = widest if _stays_whole(column, cells) else min(widest, _READABLE)
+    return max(least, len(_title(column)))
 
 
 def _stays_whole(column: Column, cells: Sequence[str]) -> bool:
@@ -130,7 +132,13 @@ def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        header_style="bold",
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     for column, *cells in zip(columns, *rows, strict=True):
         table.add_column(
             Text(_title(column)),

@@ -21,9 +21,9 @@ MONEY = (
     Column("institution"),
     Column("currency"),
     Column("pending", kind="integer"),
-    Column("pending_payout_amount", "payout pending", kind="money"),
+    Column("pending_payout_amount", "to pay", kind="money"),
     Column("settled", kind="integer"),
-    Column("settled_payout_amount", "payout settled", kind="money"),
+    Column("settled_payout_amount", "paid", kind="money"),
     Column("reversed", kind="integer"),
 )
 NEXT = (Column("count", kind="integer"), Column("waits"), Column("next"))

@@ -6,6 +6,7 @@ same of a file whichever command read it.
 
 from __future__ import annotations
 
+import secrets
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.findings import CODES, make_finding
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
+from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.pipeline.judge import (
     findings,
@@ -22,12 +24,15 @@ from cardoffers_cli.pipeline.judge import (
     summary,
     tokens_look_rotated,
 )
-from cardoffers_cli.pipeline.stage import Stage
+from cardoffers_cli.pipeline.number import number
+from cardoffers_cli.pipeline.stage import stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from uuid import UUID
+
+    import polars as pl
 
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.domain.findings import Finding
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
     """Told how many bytes of the file are read, of how many if that is known."""
 
 
-FINDINGS_SHOWN = 50
+FINDINGS_SHOWN = 20
 """How many single findings a report carries for the eye; `--errors` has them all."""
 
 
@@ -101,15 +106,23 @@ def stage_file(
     store: Store, file: TransactionFile, *, whole: bool, progress: Progress | None = None
 ) -> None:
     """Read the file into `staged` and `staged_findings`."""
-    stage = Stage(store, whole=whole)
-    for chunk in ahead(file.chunks()):
-        stage.add(chunk.rows, chunk.findings)
+    stage(store, ahead(_chunks(file, progress)), whole=whole)
+
+
+def _chunks(
+    file: TransactionFile, progress: Progress | None
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    seed = secrets.randbits(64)
+    for chunk in file.chunks():
+        yield with_fingerprints(chunk.rows, seed), chunk.findings
         if progress:
             progress(chunk.bytes_read, chunk.size_hint)
 
 
 def judge_file(store: Store, file: TransactionFile, institution_id: UUID | None) -> FileReport:
-    """Judge what was staged of the file, and report."""
+    """Judge what was staged of the file, against the history of an institution if one is given."""
+    if institution_id is not None:
+        number(store, institution_id)
     verdicts = judge(store, institution_id)
     return FileReport(
         file=file.name,

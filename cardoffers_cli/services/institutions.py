@@ -50,12 +50,13 @@ def _institution(row: dict[str, Any]) -> Institution:
 
 def _unknown(store: Store, slug_or_id: str) -> NotFound:
     slugs = [row["slug"] for row in store.rows("services/institutions:list")]
-    near = get_close_matches(slug_or_id.lower(), slugs) or slugs[:5]
-    hint = (
-        f"Did you mean {' or '.join(near)}? `cardoffers institution list` shows them all."
-        if near
-        else "The store has none yet: `cardoffers catalog import DIR` brings them."
-    )
+    near = get_close_matches(slug_or_id.lower(), slugs)
+    if near:
+        hint = f"Did you mean {' or '.join(near)}?"
+    elif slugs:
+        hint = "`cardoffers institution list` shows them all."
+    else:
+        hint = "The store has none yet: `cardoffers catalog import DIR` brings them."
     return NotFound(
         f"There is no institution {slug_or_id!r}.",
         code="institution_not_found",
