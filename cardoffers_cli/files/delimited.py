@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _QUOTE = '"'
-_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b'"@') + b"\n"
+_NEVER = b"\x01"  # separates nothing, so that a line stays whole
+_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@") + b"\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,57 +151,67 @@ def _plain_frame(text: bytes, layout: Layout) -> pl.DataFrame:
 
 
 def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
-    lines = split_lines(text)
-    odd = _odd_lines(lines, text, layout)
+    lines = _as_series(text)
+    if lines is None:
+        plain, odd = _frame_of([], layout), list(enumerate(split_lines(text), first_line))
+    else:
+        plain, odd = _parted(lines, layout, first_line)
     rows: list[tuple[int, list[str]]] = []
     findings, blank_lines = [], 0
-    for index in sorted(odd):
-        if is_blank(lines[index]):
+    for number, line in odd:
+        if is_blank(line):
             blank_lines += 1
             continue
         try:
-            rows.append((first_line + index, _fields_of(lines[index], layout)))
+            rows.append((number, _fields_of(line, layout)))
         except LineFault as fault:
-            findings.append(make_finding(fault.code, fault.message, line=first_line + index))
-    frames = [_frame_without(lines, odd, layout, first_line), _frame_of(rows, layout)]
+            findings.append(make_finding(fault.code, fault.message, line=number))
     return Page(
-        frame=pl.concat(frames).sort("line"),
+        frame=pl.concat([plain, _frame_of(rows, layout)]).sort("line"),
         findings=findings,
-        lines=len(lines),
+        lines=plain.height + len(odd),
         blank_lines=blank_lines,
+        is_visible=_is_visible(text, layout.delimiter),
     )
 
 
-def _odd_lines(lines: list[bytes], text: bytes, layout: Layout) -> set[int]:
-    """Return the indexes of the lines that polars must not split.
+def _as_series(text: bytes) -> pl.Series | None:
+    """Return the lines as one String each, or None if polars would not give them back exactly."""
+    if BOM in text or _NEVER in text:
+        return None
+    try:
+        return _plain_frame(text, Layout(names=("text",), delimiter=_NEVER.decode()))["text"]
+    except pl.exceptions.PolarsError:  # not UTF-8
+        return None
 
-    Each question is put to the whole text first, and to its lines only if it has to be.
-    """
-    delimiter, count = layout.delimiter.encode(), len(layout.names) - 1
-    odd = {i for i, line in enumerate(lines) if line.count(delimiter) != count}
-    if b'"' in text:
-        odd |= {i for i, line in enumerate(lines) if b'"' in line}
-    if not _is_utf8(text):
-        odd |= {i for i, line in enumerate(lines) if not line.isascii()}
-    if BOM in text:
-        odd |= {i for i, line in enumerate(lines) if line.startswith(BOM)}
-    if has_long_line(text):
-        odd |= {i for i, line in enumerate(lines) if len(line) > MAX_LINE_BYTES}
-    if layout.delimiter.isspace() or not count:
-        odd |= {i for i, line in enumerate(lines) if is_blank(line)}
-    return odd
+
+def _parted(
+    lines: pl.Series, layout: Layout, first_line: int
+) -> tuple[pl.DataFrame, list[tuple[int, bytes]]]:
+    """Split the lines that every delimiter splits; return the others with their numbers."""
+    text, delimiter = pl.col("text"), layout.delimiter
+    frame = lines.to_frame().with_columns(
+        line=pl.int_range(first_line, first_line + len(lines), dtype=pl.UInt64),
+        is_odd=(text.str.count_matches(delimiter, literal=True) != len(layout.names) - 1)
+        | text.str.contains(_QUOTE, literal=True)
+        | text.str.contains(r"^[ \t]*$")
+        | (text.str.len_bytes() > MAX_LINE_BYTES)
+        | text.is_null(),
+    )
+    odd = frame.filter("is_odd").select("line", text.fill_null("")).rows()
+    fields = text.str.split_exact(delimiter, len(layout.names) - 1)
+    plain = frame.filter(~pl.col("is_odd")).select(
+        "line", fields.struct.rename_fields(layout.names).struct.unnest()
+    )
+    names = pl.col(layout.names)
+    return (
+        plain.with_columns(pl.when(names != "").then(names)),
+        [(line, content.encode()) for line, content in odd],
+    )
 
 
 def _is_visible(text: bytes, delimiter: str) -> bool:
     return text.isascii() and not text.translate(None, _VISIBLE + delimiter.encode())
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _fields_of(line: bytes, layout: Layout) -> list[str]:
@@ -215,18 +226,6 @@ def _fields_of(line: bytes, layout: Layout) -> list[str]:
             "field_count", f"the line has {len(fields)} fields, the header {len(layout.names)}"
         )
     return fields
-
-
-def _frame_without(
-    lines: list[bytes], odd: set[int], layout: Layout, first_line: int
-) -> pl.DataFrame:
-    """Read all lines but the odd ones in one call."""
-    if len(odd) == len(lines):
-        return _frame_of([], layout)
-    text = b"\n".join([line for index, line in enumerate(lines) if index not in odd])
-    numbers = pl.Series("line", range(first_line, first_line + len(lines)), dtype=pl.UInt64)
-    kept = numbers.filter(~numbers.is_in([first_line + index for index in odd]))
-    return _plain_frame(text, layout).insert_column(0, kept)
 
 
 def _frame_of(rows: list[tuple[int, list[str]]], layout: Layout) -> pl.DataFrame:

@@ -119,6 +119,7 @@ def test_a_line_of_any_length_is_one_finding_in_flat_memory(tmp_path: Path, fill
         chunks = list(opened.chunks())
         rejected = [line for chunk in chunks for line in chunk.rejected]
         valid = [line for chunk in chunks for line in chunk.rows["line"]]
+    path.unlink()
     grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert ([5], [2, 3, 4, 6]) == (rejected, valid)
     assert grown_kib < 200 << 10
