@@ -60,6 +60,7 @@ final as (
     inner join institutions
         on institutions.institution_id = placed.institution_id
         and institutions.slug != placed.slug
+    where placed.nth_of_id = 1
     union all
     select placed.line, 'institution_id', 'id_conflict',
         'the institution is known under another institution_id'

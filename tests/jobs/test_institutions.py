@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.jobs.institutions import all_institutions, set_institution, show_institution
+from tables import given, select, uid
+from work import new_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    job = new_store(tmp_path)
+    with job.store() as store:
+        given(store, "institutions", "institution\nalder\nbrook")
+        given(store, "merchants", "merchant\nbakery")
+        given(store, "offers", "offer merchant\nof-1 bakery")
+        given(store, "links", "institution cardholder offer\nalder ann of-1")
+    return job
+
+
+def audit(job: Job) -> list[tuple[Any, ...]]:
+    with job.store(read_only=True) as store:
+        return select(
+            store, "select subject, subject_id, field, old_value, new_value, actor from audit_log"
+        )
+
+
+def test_all_are_listed_by_slug(job: Job) -> None:
+    assert ["alder", "brook"] == [each["slug"] for each in all_institutions(job)]
+
+
+def test_one_is_shown_by_slug_or_id(job: Job) -> None:
+    shown = show_institution(job, "alder")
+    assert (uid("alder"), "GBP", 2, ("en", "es")) == (
+        shown["id"],
+        shown["currency"],
+        shown["minor_unit"],
+        shown["languages"],
+    )
+    assert shown == show_institution(job, str(uid("alder")).upper())
+
+
+def test_an_unknown_one_is_not_found_and_the_nearest_is_named(job: Job) -> None:
+    with pytest.raises(NotFound) as error:
+        show_institution(job, "Aldr")
+    assert "institution_not_found" == error.value.code
+    assert "alder" in str(error.value.hint)
+
+
+# field, text -> value, old value
+SET = [
+    ("name", "Älder", "Älder", "alder"),
+    ("plan", "enterprise", "enterprise", "growth"),
+    ("languages", "es|pt-BR", ("es", "pt-BR"), "en|es"),
+    ("max_active_offers", "7", 7, "100"),
+    ("widget_limit", "20", 20, "10"),
+    ("settlement_hold_days", "3", 3, "0"),
+]
+
+
+@pytest.mark.parametrize(("field", "text", "value", "old"), SET)
+def test_a_setting_changes_and_the_old_value_is_kept(
+    job: Job, field: str, text: str, value: Any, old: str
+) -> None:
+    dry = set_institution(job, "alder", {field: text}, dry_run=True)
+    assert (value, []) == (dry[field], audit(job))
+    done = set_institution(job, "alder", {field: text})
+    assert {**dry, "dry_run": False} == done
+    assert value == show_institution(job, "alder")[field]
+    assert [("institution", "alder", field, old, text, "tester")] == audit(job)
+    assert [] == set_institution(job, "alder", {field: text})["changes"]
+
+
+# institution, field, text -> error, code
+REFUSED: list[tuple[str, str, str, type[CardoffersError], str]] = [
+    ("alder", "plan", "gold", UsageError, "value_invalid"),
+    ("alder", "languages", "de", UsageError, "value_invalid"),
+    ("alder", "widget_limit", "0", UsageError, "value_invalid"),
+    ("alder", "currency", "XXX", UsageError, "value_invalid"),
+    ("alder", "name", "", UsageError, "required_missing"),
+    ("alder", "currency", "EUR", Refused, "currency_in_use"),
+    ("elm", "plan", "growth", NotFound, "institution_not_found"),
+]
+
+
+@pytest.mark.parametrize(("slug", "field", "text", "error", "code"), REFUSED)
+def test_what_will_not_do_is_refused(  # noqa: PLR0917 - a table
+    job: Job, slug: str, field: str, text: str, error: type[CardoffersError], code: str
+) -> None:
+    before = all_institutions(job)
+    with pytest.raises(error) as raised:
+        set_institution(job, slug, {field: text})
+    assert (code, []) == (raised.value.code, audit(job))
+    assert before == all_institutions(job)
+
+
+def test_a_currency_not_in_use_may_change(job: Job) -> None:
+    assert "JPY" == set_institution(job, "brook", {"currency": "JPY"})["currency"]
