@@ -97,9 +97,6 @@ def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) 
     """Write sheets as a workbook: real numbers and dates, text as text, a header that stays."""
     try:
         import xlsxwriter  # type: ignore[import-untyped]  # noqa: PLC0415  an extra
-        from xlsxwriter.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
-            FileCreateError,
-        )
     except ImportError:
         raise UsageError(
             "Workbooks need the extra xlsx.",
@@ -109,13 +106,22 @@ def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) 
     draft = BytesIO()  # a pipe cannot take a zip, and a zip not a full disk
     with TemporaryDirectory(prefix="cardoffers-") as folder:
         book = xlsxwriter.Workbook(draft, {"constant_memory": True, "tmpdir": folder})
-        for sheet in sheets:
-            _Page(book, sheet, guarded=guarded).write()
         try:
-            book.close()
-        except FileCreateError as error:
-            raise OSError(*error.args[0].args) from None
+            for sheet in sheets:
+                _Page(book, sheet, guarded=guarded).write()
+        finally:
+            _close(book)
     out.write(draft.getbuffer())
+
+
+def _close(book: Any) -> None:
+    """Close a workbook and its drafts; a full disk is an error of the system as elsewhere."""
+    from xlsxwriter import exceptions  # noqa: PLC0415
+
+    try:
+        book.close()
+    except exceptions.FileCreateError as error:
+        raise OSError(*error.args[0].args) from None
 
 
 class _Page:
