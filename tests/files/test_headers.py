@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.headers import Names, read_header
+
+NAMES = Names(
+    known=("card_token", "instrument_token", "amount"),
+    required=("amount", "card_token|instrument_token"),
+    ignored=("institution_id",),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [
+        (b"card_token,amount", ("card_token", "amount")),
+        (b'"amount","instrument_token"', ("amount", "instrument_token")),
+        (b"x,amount,,card_token", (" 1", "amount", " 3", "card_token")),
+    ],
+)
+def test_columns_come_in_any_order(line: bytes, columns: tuple[str, ...]) -> None:
+    layout, _ = read_header(line, NAMES, delimiter=",", number=1)
+    assert columns == layout.names
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "column"),
+    [
+        (b"card_token,amount,institution_id", "column_ignored", "institution_id"),
+        (b"card_token,amount,shop name", "column_unknown", "shop name"),
+        (b"card_token,amount,4111111111111111", "column_unknown", "number 3"),
+        (b"card_token,amount,jo@example.com", "column_unknown", "number 3"),
+    ],
+)
+def test_a_column_left_out_is_a_warning(line: bytes, code: str, column: str) -> None:
+    _, findings = read_header(line, NAMES, delimiter=",", number=3)
+    assert [(3, code, column, "warning")] == [
+        (found.line, found.code, found.column, found.level) for found in findings
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        # one fault less in each row
+        (b"a\0;b;c", "file_binary", "NUL"),
+        (b"a\xff;b;c", "file_encoding", "UTF-8"),
+        (b'"a;b;c', "header_missing", "not closed"),
+        (b"a;b;c", "header_missing", "none of the known"),
+        (b"amount;b;c", "header_delimiter", "semicolon"),
+        (b"amount,amount,Card_Token", "header_column_duplicate", "amount"),
+        (b"amount,Card_Token", "header_column_missing", "card_token or instrument_token"),
+    ],
+)
+def test_what_is_wrong_with_a_header_is_said(line: bytes, code: str, said: str) -> None:
+    with pytest.raises(FileUnusable) as error:
+        read_header(line, NAMES, delimiter=",", number=1)
+    assert code == error.value.code
+    assert said in error.value.message
