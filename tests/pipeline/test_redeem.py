@@ -1,0 +1,688 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import given as examples
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.store.opening import scratch_store
+from serial import Service
+from tables import NOON, given, put, read, select
+from work import job, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.store.store import Store
+
+INSTITUTIONS = """
+institution  institution_id
+alder        00000000-0000-0000-0000-00000000000a
+brook        00000000-0000-0000-0000-00000000000b
+"""
+MERCHANTS = """
+merchant
+bakery
+cinema
+"""
+PURCHASE_COLUMNS = ("ref", "institution", "cardholder", "merchant", "identifier", "amount", "at")
+
+
+def situation(store: Store, offers: str, purchases: str, links: str | None = None) -> None:
+    """Write a situation; without `links` every cardholder has added every offer long before."""
+    given(store, "institutions", INSTITUTIONS)
+    given(store, "merchants", MERCHANTS)
+    given(store, "offers", offers)
+    bought = [{"merchant": "bakery", **row} for row in read(purchases)]
+    holders = {(row.get("institution", "alder"), row.get("cardholder", "ann")) for row in bought}
+    everywhere = [
+        {"institution": institution, "cardholder": cardholder, "offer": offer["offer"]}
+        for institution, cardholder in sorted(holders)
+        for offer in read(offers)
+    ]
+    put(store, "links", everywhere if links is None else read(links))
+    put(store, "purchases", bought)
+
+
+def outcomes(store: Store) -> dict[tuple[str, str], str]:
+    """Return the newest outcome of every purchase (by ref) and offer."""
+    found = select(
+        store,
+        "select transaction_ref, offer_id, outcome from outcomes join purchases using (purchase_no)"
+        " join offers using (offer_no) order by run_no",
+    )
+    return {(ref, offer): outcome for ref, offer, outcome in found}
+
+
+def expected(purchases: str) -> dict[tuple[str, str], str]:
+    """Return the outcomes a table of purchases shows in the columns named after offers."""
+    return {
+        (row["ref"], name): cell
+        for row in read(purchases)
+        for name, cell in row.items()
+        if name not in PURCHASE_COLUMNS and cell is not None
+    }
+
+
+def redeemed(store: Store) -> list[tuple[str, str]]:
+    """Return (ref, offer) of every redemption."""
+    return select(
+        store,
+        "select transaction_ref, offer_id from redemptions join purchases using (purchase_no)"
+        " join offers using (offer_no) order by all",
+    )
+
+
+@pytest.mark.parametrize(
+    ("offers", "purchases"),
+    [
+        pytest.param(
+            """
+            offer  merchant  starts_at  expires_at
+            A      bakery    12:00:00   13:00:00
+            """,
+            """
+            ref  at               A
+            1    11:59:59         offer_not_started
+            2    11:59:59.999999  offer_not_started
+            3    12:00:00         redeemed
+            4    12:00:01         redeemed
+            5    12:59:59         redeemed
+            6    12:59:59.999999  redeemed
+            7    13:00:00         offer_expired
+            8    13:00:01         offer_expired
+            """,
+            id="the window of an offer holds its start and not its end",
+        ),
+        pytest.param(
+            """
+            offer  merchant  min_spend
+            A      bakery    10.00
+            """,
+            """
+            ref  amount  A
+            1    9.99    below_min_spend
+            2    10.00   redeemed
+            3    10.01   redeemed
+            """,
+            id="the minimum itself is enough",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  rate  budget
+            A      bakery    1.00      0.1   2.20
+            B      bakery    0.90      0     1.79
+            """,
+            """
+            ref  at        A                 B
+            1    12:00:01  redeemed          outranked
+            2    12:00:02  redeemed          outranked
+            3    12:00:03  budget_exhausted  redeemed
+            4    12:00:04  budget_exhausted  budget_exhausted
+            """,
+            id="a budget is spent by what the merchant funds, to the cent, and never in part",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  budget
+            A      bakery    1.00      0.99
+            B      bakery    1.00      1.00
+            """,
+            """
+            ref  A                 B
+            1    budget_exhausted  redeemed
+            """,
+            id="a budget a cent short pays nothing",
+        ),
+        pytest.param(
+            """
+            offer  merchant  uses
+            A      bakery    2
+            """,
+            """
+            ref  at        cardholder  A
+            1    12:00:01  ann         redeemed
+            2    12:00:02  ben         redeemed
+            3    12:00:03  ann         redeemed
+            4    12:00:04  ann         redemption_limit_reached
+            5    12:00:05  ben         redeemed
+            """,
+            id="uses are counted by cardholder",
+        ),
+        pytest.param(
+            """
+            offer  merchant  uses  budget
+            A      bakery    1     2.00
+            """,
+            """
+            ref  at        cardholder  A
+            1    12:00:01  ann         redeemed
+            2    12:00:02  ann         redemption_limit_reached
+            3    12:00:03  ben         redeemed
+            4    12:00:04  ann         budget_exhausted
+            """,
+            id="where both are gone the budget is the reason",
+        ),
+        pytest.param(
+            """
+            offer  merchant  budget
+            A      bakery    2.00
+            """,
+            """
+            ref  at        institution  A
+            z    12:00:00  alder        redeemed
+            a    12:00:00  brook        redeemed
+            b    12:00:00  brook        budget_exhausted
+            """,
+            id="at the same moment the institution's id goes first, and both share the budget",
+        ),
+        pytest.param(
+            """
+            offer  merchant  budget
+            A      bakery    3.00
+            """,
+            """
+            ref  A
+            a    budget_exhausted
+            B    budget_exhausted
+            9    redeemed
+            10   redeemed
+            1    redeemed
+            """,
+            id="then the ref, as text",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  expires_at
+            A      bakery    1.00      2026-06-02
+            B      bakery    1.01      2026-06-03
+            """,
+            """
+            ref  A          B
+            1    outranked  redeemed
+            """,
+            id="the most cashback is the best offer",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  expires_at
+            A      bakery    1.00      2026-06-03
+            B      bakery    1.00      2026-06-02
+            """,
+            """
+            ref  A          B
+            1    outranked  redeemed
+            """,
+            id="then the earliest end",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  expires_at
+            b      bakery    1.00      2026-06-03
+            B      bakery    1.00      2026-06-03
+            a      bakery    1.00      2026-06-03
+            """,
+            """
+            ref  B         a          b
+            1    redeemed  outranked  outranked
+            """,
+            id="then the id of the offer, as text",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback
+            A      bakery    1.00
+            B      cinema    9.00
+            """,
+            """
+            ref  merchant  A         B
+            1    bakery    redeemed  -
+            2    cinema    -         redeemed
+            """,
+            id="only offers of the merchant count",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  budget
+            A      bakery    3.00      3.00
+            B      bakery    2.00      2.00
+            C      bakery    1.00      1.00
+            """,
+            """
+            ref  at        A                 B                 C
+            1    12:00:01  redeemed          outranked         outranked
+            2    12:00:02  budget_exhausted  redeemed          outranked
+            3    12:00:03  budget_exhausted  budget_exhausted  redeemed
+            4    12:00:04  budget_exhausted  budget_exhausted  budget_exhausted
+            """,
+            id="who is refused moves on to the next best",
+        ),
+    ],
+)
+def test_the_outcome_of_every_purchase_and_offer(store: Store, offers: str, purchases: str) -> None:
+    situation(store, offers, purchases)
+    decide(store, job())
+    assert expected(purchases) == outcomes(store)
+    wins = [pair for pair, outcome in sorted(expected(purchases).items()) if outcome == "redeemed"]
+    assert wins == redeemed(store)
+
+
+def test_enrolment_counts_from_its_moment_on(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant
+        A      bakery
+        B      bakery
+        """,
+        purchases="""
+        ref  at        cardholder
+        1    11:59:59  ann
+        2    12:00:00  ann
+        3    12:00:01  ann
+        4    12:00:01  ben
+        """,
+        links="""
+        cardholder  offer  added_at
+        ann         A      12:00:00
+        """,
+    )
+    decide(store, job())
+    assert {
+        ("1", "A"): "enrolled_after_purchase",
+        ("2", "A"): "redeemed",
+        ("3", "A"): "redeemed",
+    } == outcomes(store)
+    assert [
+        ("1", "not_redeemed"),
+        ("2", "redeemed"),
+        ("3", "redeemed"),
+        ("4", "not_redeemed"),
+    ] == decisions(store)
+
+
+def decisions(store: Store) -> list[tuple[str, str]]:
+    """Return (ref, outcome) of every decision, in the order they were made."""
+    return select(
+        store,
+        "select transaction_ref, outcome from decisions join purchases using (purchase_no)"
+        " order by run_no, transaction_ref",
+    )
+
+
+def test_the_first_check_that_fails_is_the_outcome(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant  starts_at  expires_at  min_spend
+        A      bakery    12:00:00   13:00:00    10.00
+        """,
+        purchases="""
+        ref  cardholder  at        amount
+        1    late        11:00:00  9.99
+        2    ann         11:00:00  9.99
+        3    ann         13:00:00  9.99
+        4    ann         12:30:00  9.99
+        """,
+        links="""
+        cardholder  offer  added_at
+        late        A      14:00:00
+        ann         A      10:00:00
+        """,
+    )
+    decide(store, job())
+    assert {
+        ("1", "A"): "enrolled_after_purchase",
+        ("2", "A"): "offer_not_started",
+        ("3", "A"): "offer_expired",
+        ("4", "A"): "below_min_spend",
+    } == outcomes(store)
+
+
+def test_a_cardholder_is_one_of_an_institution(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant
+        A      bakery
+        """,
+        purchases="""
+        ref  institution  cardholder
+        1    alder        ann
+        2    brook        ann
+        """,
+        links="""
+        institution  cardholder  offer
+        brook        ann         A
+        """,
+    )
+    decide(store, job())
+    assert [("2", "A")] == redeemed(store)
+
+
+def test_a_late_purchase_takes_nothing_back(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant  budget
+        A      bakery    1.00
+        """,
+        purchases="""
+        ref   at
+        noon  12:00:00
+        """,
+    )
+    decide(store, job())
+    put(store, "purchases", [{"ref": "early", "merchant": "bakery", "at": "11:00:00"}])
+    decide(store, job())
+    assert [("noon", "A")] == redeemed(store)
+    assert {("noon", "A"): "redeemed", ("early", "A"): "budget_exhausted"} == outcomes(store)
+
+
+def test_what_earlier_runs_redeemed_holds_budget_and_uses(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant  budget  uses
+        A      bakery    3.00    2
+        """,
+        purchases="""
+        ref  cardholder
+        1    ann
+        2    ben
+        """,
+    )
+    decide(store, job())
+    more = """
+    ref  at        cardholder  A
+    3    12:00:01  ann         redeemed
+    4    12:00:02  ann         budget_exhausted
+    5    12:00:03  ben         budget_exhausted
+    """
+    put(store, "purchases", [{"merchant": "bakery", **row} for row in read(more)])
+    decide(store, job())
+    assert {**expected(more), ("1", "A"): "redeemed", ("2", "A"): "redeemed"} == outcomes(store)
+
+
+def test_a_second_match_looks_at_nothing_again(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant  min_spend
+        A      bakery    10.00
+        """,
+        purchases="""
+        ref  amount
+        1    10.00
+        2    9.99
+        """,
+    )
+    assert 2 == decide(store, job()).redeemed.considered
+    assert 0 == decide(store, job()).redeemed.considered
+    assert [("1", "redeemed"), ("2", "not_redeemed")] == decisions(store)
+
+
+def test_rematch_looks_again_at_what_never_redeemed(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant  cashback
+        A      bakery    1.00
+        B      bakery    2.00
+        """,
+        purchases="""
+        ref  cardholder
+        1    ann
+        2    ben
+        """,
+        links="""
+        cardholder  offer
+        ann         A
+        """,
+    )
+    decide(store, job())
+    later = """
+    cardholder  offer
+    ann         B
+    ben         B
+    """
+    given(store, "links", later)
+    again = decide(store, job(), rematch=True).redeemed
+    assert (1, 1) == (again.considered, again.redeemed)
+    assert [("1", "A"), ("2", "B")] == redeemed(store)
+
+
+def test_a_purchase_of_an_unknown_merchant_waits_and_is_tried_again(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+        offer  merchant
+        A      bakery
+        """,
+        purchases="""
+        ref  merchant  identifier
+        1    -         M1
+        2    -         M2
+        3    -         -
+        4    florist   -
+        """,
+    )
+    for _ in range(2):
+        first = decide(store, job()).redeemed
+        assert (4, 0, 4) == (first.considered, first.redeemed, first.merchant_unresolved)
+    assert [(ref, "merchant_unresolved") for ref in "1234"] == decisions(store)
+    given(store, "identifiers", "identifier merchant\nM1 bakery")
+    second = decide(store, job()).redeemed
+    assert (4, 1, 3) == (second.considered, second.redeemed, second.merchant_unresolved)
+    assert [("1", "A")] == redeemed(store)
+    assert 3 == decide(store, job()).redeemed.considered
+
+
+def test_counts_and_sums_are_told_by_currency(store: Store) -> None:
+    given(store, "institutions", "institution currency\nalder GBP\nbrook JPY")
+    given(store, "merchants", MERCHANTS)
+    given(
+        store,
+        "offers",
+        """
+        offer  merchant  cashback  rate   currency
+        A      bakery    1.25      0.02   GBP
+        B      cinema    100       0.125  JPY
+        """,
+    )
+    given(store, "links", "institution offer\nalder A\nbrook B")
+    given(
+        store,
+        "purchases",
+        """
+        ref  institution  merchant  amount  currency
+        1    alder        bakery    20.00   GBP
+        2    alder        bakery    20.00   GBP
+        3    brook        cinema    2000    JPY
+        4    brook        florist   2000    JPY
+        5    brook        bakery    2000    JPY
+        """,
+    )
+    told = decide(store, job()).document()
+    assert {
+        "considered": 5,
+        "redeemed": 3,
+        "merchant_unresolved": 1,
+        "not_redeemed": 1,
+        "rounds": 1,
+        "refusals": 0,
+        "merchant_funded_amount": {"GBP": Decimal("2.56"), "JPY": Decimal(113)},
+        "commission_amount": {"GBP": Decimal("0.06"), "JPY": Decimal(13)},
+        "institution_payout_amount": {"GBP": Decimal("2.50"), "JPY": Decimal(100)},
+        "dry_run": False,
+    } == {name: value for name, value in told.items() if name != "run_id"}
+    assert ["2.50", "100"] == [str(paid) for paid in told["institution_payout_amount"].values()]
+
+
+def test_the_same_redemption_has_the_same_id_in_every_store(store: Store) -> None:
+    def ids() -> list[tuple[Any, ...]]:
+        return select(
+            store,
+            "select redemption_id, entry_id from redemptions"
+            " join ledger_entries using (redemption_no)",
+        )
+
+    offers = "offer merchant\nA bakery"
+    situation(store, offers, "ref\n1")
+    decide(store, job())
+    first = ids()
+    store.connection.execute("delete from redemptions; delete from ledger_entries")
+    decide(store, job(now=NOON + timedelta(days=1)), rematch=True)
+    assert first == ids()
+    assert 8 == first[0][0].version
+
+
+# Matching against the plain loop, on small random catalogues where budgets and uses bind.
+
+MOMENTS = [NOON + timedelta(hours=hour) for hour in range(4)]
+INSTITUTION = st.sampled_from(["alder", "brook"])
+CARDHOLDER = st.sampled_from(["ann", "ben", "cat"])
+MERCHANT = st.sampled_from(["bakery", "cinema"])
+OFFERS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "merchant": MERCHANT,
+            "cashback": st.sampled_from([Decimal("1.00"), Decimal("1.50"), Decimal("2.00")]),
+            "rate": st.sampled_from([Decimal(0), Decimal("0.005"), Decimal("0.1")]),
+            "budget": st.sampled_from(
+                [None, Decimal(0), *map(Decimal, "1 2 2.20 3 4.02 6".split())]
+            ),
+            "uses": st.sampled_from([None, 1, 1, 2]),
+            "min_spend": st.sampled_from([Decimal(0), Decimal(0), Decimal(10)]),
+            "starts_at": st.sampled_from(MOMENTS[:2]),
+            "expires_at": st.sampled_from([*MOMENTS[2:], NOON + timedelta(days=1)]),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+).map(lambda offers: [{"offer": f"of-{n}", **offer} for n, offer in enumerate(offers)])
+PURCHASES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "institution": INSTITUTION,
+            "cardholder": CARDHOLDER,
+            "merchant": st.sampled_from([None, None, None, "bakery", "florist"]),
+            "identifier": st.sampled_from(["M-bakery", "M-bakery", "M-cinema", "M-nobody"]),
+            "amount": st.sampled_from([Decimal("9.99"), Decimal(10), Decimal(20), Decimal(30)]),
+            "at": st.sampled_from(MOMENTS),
+        }
+    ),
+    min_size=1,
+    max_size=30,
+).map(lambda rows: [{"ref": f"{n * 7 % 31:02}-{n}", **row} for n, row in enumerate(rows)])
+LINKS = st.lists(
+    st.tuples(
+        INSTITUTION, CARDHOLDER, st.integers(0, 5), st.sampled_from([MOMENTS[0], MOMENTS[1]])
+    ),
+    max_size=40,
+    unique_by=lambda link: link[:3],
+)
+MERCHANT_OF = {"M-bakery": "bakery", "M-cinema": "cinema"}
+
+
+def linked(offers: list[dict[str, Any]], links: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    names = ("institution", "cardholder", "offer", "added_at")
+    return [
+        dict(zip(names, (where, who, f"of-{number}", when), strict=True))
+        for where, who, number, when in links
+        if number < len(offers)
+    ]
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Iterator[Store]:
+    """A store with everything that is the same in every example."""
+    with scratch_store(settings(), NOON) as store:
+        given(store, "institutions", INSTITUTIONS)
+        given(store, "merchants", MERCHANTS)
+        given(store, "identifiers", "identifier merchant\nM-bakery bakery\nM-cinema cinema")
+        yield store
+
+
+@profile(
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@examples(offers=OFFERS, picked=LINKS, purchases=PURCHASES, first=st.integers(0, 30))
+def test_rounds_end_where_the_plain_loop_ends(
+    catalogue: Store,
+    offers: list[dict[str, Any]],
+    picked: list[tuple[Any, ...]],
+    purchases: list[dict[str, Any]],
+    first: int,
+) -> None:
+    links = linked(offers, picked)
+    meant = Service(offers, links, {"bakery", "cinema"}, MERCHANT_OF)
+    with catalogue.transaction(keep=False):
+        put(catalogue, "offers", offers)
+        put(catalogue, "links", links)
+        for part in (purchases[:first], purchases[first:]):
+            if part:
+                meant.match(part)
+                put(catalogue, "purchases", part)
+                rounds = decide(catalogue, job()).redeemed.rounds
+                assert rounds <= candidates(catalogue) + 1
+        assert meant.redemptions == amounts(catalogue)
+        assert meant.outcomes == by_institution(catalogue)
+        assert meant.unresolved == unresolved(catalogue)
+        assert [] == unbalanced(catalogue)
+
+
+def candidates(store: Store) -> int:
+    return int(select(store, "select count(*) from candidates")[0][0])
+
+
+def amounts(store: Store) -> dict[tuple[str, str], tuple[Any, ...]]:
+    found = select(
+        store,
+        """
+        select slug, transaction_ref, offer_id,
+            merchant_funded_amount, commission_amount, institution_payout_amount
+        from ledger_entries
+        join redemptions using (redemption_no) join purchases using (purchase_no)
+        join offers on offers.offer_no = redemptions.offer_no
+        join institutions on institutions.institution_id = purchases.institution_id
+        """,
+    )
+    return {(slug, ref): tuple(rest) for slug, ref, *rest in found}
+
+
+def by_institution(store: Store) -> dict[tuple[str, str, str], str]:
+    found = select(
+        store,
+        "select slug, transaction_ref, offer_id, outcome from outcomes"
+        " join purchases using (purchase_no) join institutions using (institution_id)"
+        " join offers using (offer_no)",
+    )
+    assert len(found) == len({row[:3] for row in found})
+    return {row[:3]: row[3] for row in found}
+
+
+def unresolved(store: Store) -> set[tuple[str, str]]:
+    return set(
+        select(
+            store,
+            "select slug, transaction_ref from decisions join purchases using (purchase_no)"
+            " join institutions using (institution_id) where outcome = 'merchant_unresolved'",
+        )
+    )
+
+
+def unbalanced(store: Store) -> list[tuple[Any, ...]]:
+    return select(
+        store,
+        "from ledger_entries"
+        " where merchant_funded_amount <> commission_amount + institution_payout_amount",
+    )

@@ -1,0 +1,272 @@
+"""Situations as text tables, written straight into the tables of a store.
+
+A table is a header and rows of cells between spaces; `-` is an empty cell. `given` knows for each
+word (institutions, merchants, identifiers, offers, links, purchases) how its cells become a row,
+and fills in what a test does not mention. Names stand for ids: `uid("bakery")` is always the same.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from hashlib import md5
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import polars as pl
+
+from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.store.interning import intern_identifiers, intern_payers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cardoffers_cli.store.store import Store
+
+Row = dict[str, Any]
+
+NOON = datetime(2026, 6, 1, 12)  # noqa: DTZ001 - moments are naive UTC inside the product
+"""When everything happens in tests that do not care."""
+
+AMOUNT = pl.Decimal(18, 4)
+TIME = pl.Datetime("us")
+
+
+def read(text: str) -> list[Row]:
+    """Read a text table; cells are text, `-` is None."""
+    header, *lines = [line.split() for line in text.strip().splitlines()]
+    return [
+        {name: None if cell == "-" else cell for name, cell in zip(header, cells, strict=True)}
+        for cells in lines
+    ]
+
+
+def uid(name: str) -> UUID:
+    """Return the id a name stands for; a name that is a UUID stands for itself."""
+    try:
+        return UUID(name)
+    except ValueError:
+        return UUID(md5(name.encode(), usedforsecurity=False).hexdigest())
+
+
+def given(store: Store, word: str, text: str) -> None:
+    """Write a text table into the store."""
+    put(store, word, read(text))
+
+
+def put(store: Store, word: str, rows: list[Row]) -> None:
+    """Write rows into the store, as `given` does; cells may be text or values."""
+    if rows:
+        _PUT[word](store, rows)
+
+
+def select(store: Store, sql: str) -> list[tuple[Any, ...]]:
+    """Return what a query of the test finds in the store."""
+    return store.connection.execute(sql).fetchall()
+
+
+def snapshot(store: Store, *but: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Return every row of every table, sorted, except the tables named."""
+    names = select(store, "select table_name from duckdb_tables() where not temporary order by all")
+    return {
+        name: select(store, f"from {name} order by all") for (name,) in names if name not in but
+    }
+
+
+def moment(cell: Any) -> datetime:
+    """Read a cell's moment; a time alone is of the day of `NOON`."""
+    if isinstance(cell, datetime):
+        return cell
+    return parse_moment(cell if "-" in cell else f"{NOON.date()}T{cell}")
+
+
+def money(cell: Any) -> Decimal | None:
+    return None if cell is None else Decimal(cell)
+
+
+def _institutions(store: Store, rows: list[Row]) -> None:
+    _insert(
+        store,
+        "institutions",
+        [
+            {
+                "institution_id": str(row.get("institution_id") or uid(row["institution"])),
+                "slug": row["institution"],
+                "name": row["institution"],
+                "plan": row.get("plan", "growth"),
+                "currency": row.get("currency", "GBP"),
+                "languages": row.get("languages", "en|es"),
+                "max_active_offers": 100,
+                "widget_limit": 10,
+                "settlement_hold_days": int(row.get("hold_days", 0)),
+            }
+            for row in rows
+        ],
+    )
+
+
+def _merchants(store: Store, rows: list[Row]) -> None:
+    first = _count(store, "merchants") + 1
+    _insert(
+        store,
+        "merchants",
+        [
+            {
+                "merchant_id": str(uid(row["merchant"])),
+                "merchant_no": number,
+                "name": row["merchant"],
+            }
+            for number, row in enumerate(rows, first)
+        ],
+    )
+
+
+def _identifiers(store: Store, rows: list[Row]) -> None:
+    pairs = [(row.get("type", "card_acceptor"), row["identifier"]) for row in rows]
+    _intern(store, "identifiers", pairs)
+    for row, pair in zip(rows, pairs, strict=True):
+        store.connection.execute(
+            "update identifiers set merchant_id = $3"
+            " where merchant_identifier_type = $1 and merchant_identifier = $2",
+            [*pair, uid(row["merchant"]) if row.get("merchant") else None],
+        )
+
+
+def _offers(store: Store, rows: list[Row]) -> None:
+    first = _count(store, "offers") + 1
+    offers = [_offer(row, number) for number, row in enumerate(rows, first)]
+    _insert(store, "offers", offers)
+    kept = _columns(store, "offer_versions")
+    versions = [{**offer, "run_no": 0} for offer in offers]
+    _insert(store, "offer_versions", [{name: row[name] for name in kept} for row in versions])
+    texts = [{"offer_id": row["offer"], "language": "en", "title": row["offer"]} for row in rows]
+    _insert(store, "offer_texts", texts)
+
+
+def _offer(row: Row, number: int) -> Row:
+    uses = row.get("uses")
+    return {
+        "offer_no": number,
+        "offer_id": row["offer"],
+        "merchant_id": str(uid(row["merchant"])),
+        "min_spend": money(row.get("min_spend")) or Decimal(0),
+        "cashback_amount": money(row.get("cashback", "1.00")),
+        "currency": row.get("currency", "GBP"),
+        "commission_rate": money(row.get("rate")) or Decimal(0),
+        "budget_amount": money(row.get("budget")),
+        "starts_at": moment(row.get("starts_at") or NOON - timedelta(days=30)),
+        "expires_at": moment(row.get("expires_at") or NOON + timedelta(days=30)),
+        "segments": None,
+        "max_redemptions_per_cardholder": None if uses is None else int(uses),
+        "is_paused": False,
+    }
+
+
+def _links(store: Store, rows: list[Row]) -> None:
+    payers = _payers(store, rows)
+    offers = dict(select(store, "select offer_id, offer_no from offers"))
+    links = [
+        {
+            "institution_id": payer[0],
+            "cardholder_no": payer[1],
+            "instrument_no": payer[2],
+            "offer_no": offers[row["offer"]],
+            "added_at": moment(row.get("added_at") or NOON - timedelta(days=20)),
+            "run_no": 0,
+        }
+        for row, payer in zip(rows, payers, strict=True)
+    ]
+    _insert(store, "links", links)
+
+
+def _purchases(store: Store, rows: list[Row]) -> None:
+    payers = _payers(store, rows)
+    pairs = [_identifier(row) for row in rows]
+    _intern(store, "identifiers", [pair for pair in pairs if pair])
+    found = select(
+        store,
+        "select merchant_identifier_type, merchant_identifier, identifier_no from identifiers",
+    )
+    numbers = {(kind, identifier): number for kind, identifier, number in found}
+    first = _count(store, "purchases") + 1
+    purchases = [
+        {
+            "purchase_no": first + place,
+            "institution_id": payers[place][0],
+            "transaction_ref": row["ref"],
+            "cardholder_no": payers[place][1],
+            "instrument_no": payers[place][2],
+            "identifier_no": numbers.get(pairs[place]) if pairs[place] else None,
+            "merchant_id": str(uid(row["merchant"])) if row.get("merchant") else None,
+            "amount": money(row.get("amount", "20.00")),
+            "currency": row.get("currency", "GBP"),
+            "transacted_at": moment(row.get("at") or NOON),
+            "received_at": NOON,
+        }
+        for place, row in enumerate(rows)
+    ]
+    _insert(store, "purchases", purchases)
+
+
+def _identifier(row: Row) -> tuple[str, str] | None:
+    return (row.get("type", "card_acceptor"), row["identifier"]) if row.get("identifier") else None
+
+
+def _payers(store: Store, rows: list[Row]) -> list[tuple[str, int, int]]:
+    """Return (institution_id, cardholder_no, instrument_no) of each row's cardholder."""
+    ids = dict(select(store, "select slug, cast(institution_id as varchar) from institutions"))
+    tokens = [(ids[row.get("institution", "alder")], row.get("cardholder", "ann")) for row in rows]
+    frame = pl.DataFrame(tokens, schema=["institution_id", "cardholder_token"], orient="row")
+    _run(
+        store,
+        "create or replace temp table staged_payers as select cast(institution_id as uuid)"
+        " as institution_id, cardholder_token, 'card' as instrument_token from rows",
+        frame,
+    )
+    intern_payers(store)
+    found = select(
+        store,
+        "select cast(cardholders.institution_id as varchar), cardholder_token, cardholder_no,"
+        " instrument_no from cardholders join instruments using (cardholder_no)",
+    )
+    numbers = {(owner, token): (owner, holder, card) for owner, token, holder, card in found}
+    return [numbers[key] for key in tokens]
+
+
+def _intern(store: Store, word: str, pairs: list[tuple[str, str]]) -> None:
+    names = ["merchant_identifier_type", "merchant_identifier"]
+    frame = pl.DataFrame(pairs, schema=dict.fromkeys(names, pl.String), orient="row")
+    _run(store, f"create or replace temp table staged_{word} as from rows", frame)
+    intern_identifiers(store)
+
+
+def _count(store: Store, table: str) -> int:
+    return int(select(store, f"select count(*) from {table}")[0][0])  # noqa: S608 - our tables
+
+
+def _columns(store: Store, table: str) -> list[str]:
+    return [name for name, *_ in store.connection.execute(f"describe {table}").fetchall()]
+
+
+def _insert(store: Store, table: str, rows: list[Row]) -> None:
+    frame = pl.DataFrame(rows, infer_schema_length=None).with_columns(
+        pl.selectors.decimal().cast(AMOUNT), pl.selectors.temporal().cast(TIME)
+    )
+    _run(store, f"insert into {table} by name from rows", frame)
+
+
+def _run(store: Store, sql: str, rows: pl.DataFrame) -> None:
+    """Run a statement that reads `rows`."""
+    store.connection.register("rows", rows)
+    store.connection.execute(sql)
+    store.connection.unregister("rows")
+
+
+_PUT: dict[str, Callable[[Store, list[Row]], None]] = {
+    "institutions": _institutions,
+    "merchants": _merchants,
+    "identifiers": _identifiers,
+    "offers": _offers,
+    "links": _links,
+    "purchases": _purchases,
+}
