@@ -18,7 +18,7 @@ _CATALOGUE = (
         "required_missing",
         "error",
         "a required column is empty",
-        "fill the column; `cardoffers help formats` says which may stay empty",
+        "fill the column",
     ),
     Code(
         "value_invalid",

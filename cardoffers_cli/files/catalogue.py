@@ -15,6 +15,7 @@ import polars as pl
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import FileUnusable, NotFound
+from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.catalogue_kinds import KINDS, NOT_TAKEN_YET, Kind
 from cardoffers_cli.files.headers import Names
 from cardoffers_cli.files.pages import RecordFile
@@ -72,7 +73,10 @@ class CatalogueFile:
                 rows, findings = _judge(texts, self.kind)
                 yield CataloguePage(rows, pl.concat([_as_frame(broken), findings]))
             self.received = file.received
-            yield CataloguePage(rows.clear(), _as_frame(file.header_findings))
+            about_file = [*file.header_findings]
+            if not file.received:
+                about_file.append(make_finding("rows_missing", "the file has no rows"))
+            yield CataloguePage(rows.clear(), _as_frame(about_file))
 
 
 def read_row(kind: Kind, cells: Mapping[str, str | None]) -> CataloguePage:

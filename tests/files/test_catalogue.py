@@ -296,6 +296,15 @@ def test_what_is_no_catalogue_is_refused(tmp_path: Path) -> None:
     ] == [error.value.code for error in (none, twice, unknown, lacking)]
 
 
+@pytest.mark.parametrize(("name", "text"), [("csv", "merchant_id,name,category\n"), ("json", "[]")])
+def test_a_file_without_rows_is_a_warning(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / f"merchants.{name}"
+    path.write_text(text)
+    rows, findings = read(catalogue_files(path)[0][0])
+    assert 0 == rows.height
+    assert [("rows_missing", "warning")] == findings["code", "level"].rows()
+
+
 def test_an_unknown_column_is_a_warning_for_the_file(tmp_path: Path) -> None:
     path = write(tmp_path / "merchants.csv", {**GOOD["merchants"], "colour": "red"})
     rows, findings = read(catalogue_files(path)[0][0])
