@@ -15,6 +15,7 @@ from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import Redeemed, redeem
 from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -58,9 +59,10 @@ def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = Fal
     """Resolve, match and redeem in the caller's transaction, as one run."""
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
     engine = DuckEngine(store.connection)
-    resolve(store, engine, rematch=rematch)
-    match(store, engine)
-    redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
+    with guarded():  # the engine computes on the store's connection and raises what it raises
+        resolve(store, engine, rematch=rematch)
+        match(store, engine)
+        redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
     report = MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
     finish_run(store, run, report.document())
     return report
