@@ -28,7 +28,10 @@ def parse_moment(text: str) -> datetime:
     if clock is None:
         return datetime.combine(date.fromisoformat(day), datetime.min.time())
     moment = datetime.fromisoformat(f"{day}T{clock}{offset or 'Z'}")
-    return moment.astimezone(UTC).replace(tzinfo=None)
+    try:
+        return moment.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:
+        raise ValueError(f"outside of the calendar in UTC: {text!r}") from None
 
 
 def format_moment(moment: datetime) -> str:
