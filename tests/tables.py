@@ -28,7 +28,7 @@ Row = dict[str, Any]
 NOON = datetime(2026, 6, 1, 12)  # noqa: DTZ001 - moments are naive UTC inside the product
 """When everything happens in tests that do not care."""
 
-AMOUNT = pl.Decimal(18, 4)
+EXACT = pl.Decimal(38, 6)
 TIME = pl.Datetime("us")
 
 
@@ -250,7 +250,7 @@ def _columns(store: Store, table: str) -> list[str]:
 
 def _insert(store: Store, table: str, rows: list[Row]) -> None:
     frame = pl.DataFrame(rows, infer_schema_length=None).with_columns(
-        pl.selectors.decimal().cast(AMOUNT), pl.selectors.temporal().cast(TIME)
+        pl.selectors.decimal().cast(EXACT), pl.selectors.temporal().cast(TIME)
     )
     _run(store, f"insert into {table} by name from rows", frame)
 
