@@ -66,10 +66,11 @@ def unusable(source: str, error: CardoffersError) -> FileUnusable:
 
 def _rows(report: FileReport) -> Iterator[dict[str, Any]]:
     for finding in report.findings:
-        yield {**finding, "file": report.file, "lines": _lines(finding)}
+        yield {**finding, "file": report.file, "lines": first_lines(finding)}
 
 
-def _lines(finding: dict[str, Any]) -> str:
+def first_lines(finding: dict[str, Any]) -> str:
+    """Return the first lines a finding was made in, as text."""
     shown = [str(line) for line in finding["lines"][:_LINES_SHOWN]]
     more = finding["rows"] > len(shown) and shown
     return " ".join([*shown, "…"] if more else shown)

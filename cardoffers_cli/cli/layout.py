@@ -42,6 +42,7 @@ def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
         if isinstance(block, Sheet):
             _print_sheet(console, block)
         else:
+            _print_title(console, block.title)
             for line in block.lines:
                 console.print(Text(visible(line)))
 
@@ -62,6 +63,7 @@ def markdown_lines(blocks: Sequence[Block]) -> Iterator[str]:
         if isinstance(block, Sheet):
             yield from _markdown_sheet(block)
         else:
+            yield from _markdown_title(block.title)
             yield from (_markdown_text(line) for line in block.lines)
 
 
@@ -73,7 +75,7 @@ def plain_lines(blocks: Sequence[Block]) -> Iterator[str]:
         if isinstance(block, Sheet):
             yield from _plain_sheet(block)
         else:
-            yield from map(visible, block.lines)
+            yield from map(visible, [block.title, *block.lines] if block.title else block.lines)
 
 
 def _console(style: Style, out: TextIO) -> Console:
@@ -88,14 +90,20 @@ def _print_sheet(console: Console, sheet: Sheet) -> None:
     from rich.text import Text
 
     rows = _cells(sheet)
-    if sheet.title:
-        console.print(Text(visible(sheet.title), style="bold"))
+    _print_title(console, sheet.title)
     if not rows:
         console.print(Text(_NOTHING, style="dim"))
     elif _least_width(sheet.columns, rows) > console.width:
         _print_records(console, sheet.columns, rows)
     else:
         console.print(_table(sheet.columns, rows))
+
+
+def _print_title(console: Console, title: str | None) -> None:
+    from rich.text import Text
+
+    if title:
+        console.print(Text(visible(title), style="bold"))
 
 
 def _cells(sheet: Sheet) -> list[list[str]]:
@@ -183,14 +191,18 @@ def _plain_sheet(sheet: Sheet) -> Iterator[str]:
 
 
 def _markdown_sheet(sheet: Sheet) -> Iterator[str]:
-    if sheet.title:
-        yield f"## {_markdown_text(sheet.title)}"
-        yield ""
+    yield from _markdown_title(sheet.title)
     marks = ("---:" if column.kind in _TO_THE_RIGHT else "---" for column in sheet.columns)
     yield _markdown_row([_title(column) for column in sheet.columns])
     yield f"| {' | '.join(marks)} |"
     for row in sheet.rows:
         yield _markdown_row([column.cell(row) for column in sheet.columns])
+
+
+def _markdown_title(title: str | None) -> Iterator[str]:
+    if title:
+        yield f"## {_markdown_text(title)}"
+        yield ""
 
 
 def _markdown_row(cells: list[str]) -> str:

@@ -31,6 +31,7 @@ class Text:
     """Free lines among the sheets, in tables and Markdown only."""
 
     lines: Iterable[str]
+    title: str | None = None
 
 
 Block = Sheet | Text

@@ -1,0 +1,57 @@
+"""`cardoffers demo`: the whole service on sample data, told step by step."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.domain.errors import UsageError
+
+STEPS = (Column("step", kind="integer"), Column("command"))
+
+
+def demo(
+    ctx: typer.Context,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="A new folder, to keep it all.")
+    ] = None,
+) -> None:
+    """Run the whole service on sample data, and tell what happens to the money.
+
+    Without a folder it works in a temporary one, which is removed again. With one, the store and
+    the files stay there, and every command that is shown can be typed there again.
+
+    Try:
+
+        cardoffers demo
+        cardoffers demo try-it
+    """
+    from cardoffers_cli.cli.demo_story import story
+    from cardoffers_cli.jobs import demo as job
+
+    desk = Desk.of(ctx)
+    if desk.options.store:
+        raise UsageError("The demo makes a store of its own.", hint="Leave --store out.")
+    moment = desk.options.as_of or job.CLOCK
+    with (
+        job.demo_folder(folder) as place,
+        desk.progress("Running the demo", job.STEPS) as progress,
+    ):
+        steps = []
+        for step in job.demo(place, replace(desk.job, now=moment)):
+            steps.append(step)
+            progress.advance()
+    document = {
+        "as_of": moment,
+        "folder": folder and str(folder),
+        "steps": [asdict(step) for step in steps],
+    }
+    if desk.format in {Format.table, Format.md}:
+        desk.show(document, *story(steps, folder))
+    else:
+        rows = [{"step": number, "command": step.command} for number, step in enumerate(steps, 1)]
+        desk.show(document, Sheet("steps", STEPS, rows))

@@ -1,0 +1,160 @@
+"""Demo: the whole service on the sample data, in a folder of its own, by a fixed clock.
+
+Every step is a command line that a reader could type in that folder, and the job behind it. Its
+result is what the command shows with `--format json`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.files.samples.plan import DEFAULT_END
+from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.jobs.catalogue import import_catalogue
+from cardoffers_cli.jobs.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.reports import report_page, unresolved_rows
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.stores import init
+from cardoffers_cli.jobs.validate import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.jobs.job import Job
+
+CLOCK = datetime.combine(DEFAULT_END, time())
+"""When the demo takes place unless another moment is given: right after the sample's last day."""
+
+STEPS = 13
+"""How many steps there are, for the progress shown meanwhile."""
+
+_STORE = "cardoffers.duckdb"
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One command line and what came of it."""
+
+    name: str
+    command: str
+    result: dict[str, Any]
+
+
+@contextmanager
+def demo_folder(folder: Path | None) -> Iterator[Path]:
+    """Make the folder of a demo, with the sample data in it; without a name it does not stay.
+
+    Raises `Refused` for a folder that holds something already.
+    """
+    if folder is None:
+        with TemporaryDirectory(prefix="cardoffers-demo-") as made:
+            copy_sample_data(Path(made))
+            yield Path(made)
+        return
+    _must_be_new(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    copy_sample_data(folder)
+    yield folder
+
+
+def _must_be_new(folder: Path) -> None:
+    if (folder / _STORE).exists():
+        raise Refused(
+            f"There is a store in {folder} already.",
+            code="store_exists",
+            hint=f"Look at it with `cardoffers status --store {folder / _STORE}`, or name a new "
+            "folder.",
+        )
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise Refused(
+            f"{folder} is not an empty folder.",
+            code="folder_not_empty",
+            hint="Name a new folder: the demo copies its sample data into it.",
+        )
+
+
+def demo(folder: Path, job: Job) -> Iterator[Step]:
+    """Run the demo in its folder; yield every step when it is done."""
+    return _Demo(folder, replace(job, path=folder / _STORE)).steps()
+
+
+class _Demo:
+    """A demo under way: its folder and its clock."""
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        self._folder = folder
+        self._job = job
+
+    def steps(self) -> Iterator[Step]:
+        """Run everything, in the order in which a day goes."""
+        yield Step(name="init", command="cardoffers init", result=self._init())
+        yield self._step("catalog", "catalog import catalog", self._catalogue())
+        yield self._validate("transactions/larkmere-dirty.csv")
+        yield self._import("transactions/larkmere.csv", "larkmere")
+        yield self._import("transactions/tarnhollow.csv", "tarnhollow")
+        yield self._match()
+        yield self._redemptions()
+        settled = self._settle()
+        yield settled
+        if due := settled.result["next_settles_at"]:
+            self._job = replace(self._job, now=due)
+            yield self._settle()
+        yield self._import("transactions/larkmere.csv", "larkmere")
+        yield self._match()
+        yield self._settle()
+        yield self._unresolved()
+
+    def _step(self, name: str, words: str, result: dict[str, Any]) -> Step:
+        return Step(name=name, command=f"cardoffers {words} {self._clock()}", result=result)
+
+    def _clock(self) -> str:
+        """Return the option that sets a command's clock, short at midnight."""
+        text = format_moment(self._job.now)
+        return f"--as-of {text.removesuffix('T00:00:00.000Z')}"
+
+    def _init(self) -> dict[str, Any]:
+        return {**init(self._job), "store": _STORE}
+
+    def _catalogue(self) -> dict[str, Any]:
+        return import_catalogue(self._job, self._folder / "catalog")
+
+    def _validate(self, file: str) -> Step:
+        reading = Reading(now=self._job.now)
+        report = validate(str(self._folder / file), reading, self._job, outputs=Outputs())
+        return self._step("validate", f"validate {file}", {**report.document(), "file": file})
+
+    def _import(self, file: str, institution: str) -> Step:
+        made = import_file(
+            str(self._folder / file), institution, self._job, ImportOptions(), outputs=Outputs()
+        )
+        words = f"import {file} -i {institution}"
+        return self._step("import", words, {**made.document(), "file": file})
+
+    def _match(self) -> Step:
+        return self._step("match", "match", match_purchases(self._job).document())
+
+    def _settle(self) -> Step:
+        return self._step("settle", "settle", settle_due(self._job))
+
+    def _redemptions(self) -> Step:
+        page = report_page("redemptions", self._job, limit=_EXAMPLES)
+        envelope = {
+            "data": page.rows,
+            "pagination": {"limit": _EXAMPLES, "next_cursor": page.next_cursor},
+        }
+        return self._step("redemptions", f"report redemptions --limit {_EXAMPLES}", envelope)
+
+    def _unresolved(self) -> Step:
+        rows = unresolved_rows(self._job, limit=_EXAMPLES)
+        return self._step("unresolved", f"report unresolved --limit {_EXAMPLES}", {"data": rows})

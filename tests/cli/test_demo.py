@@ -1,0 +1,83 @@
+"""The demo: what it shows is what its commands do, and it leaves nothing behind unasked."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.files.bundled import copy_sample_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MADE_ANEW = {"run_id", "import_id", "already_imported"}
+
+
+def told(result: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the ids that no two runs share."""
+    return {name: value for name, value in result.items() if name not in MADE_ANEW}
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary folders are made."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_every_command_it_shows_does_what_it_shows(
+    cardoffers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = cardoffers("demo", tmp_path / "demo", "--format", "json").document["steps"]
+    copy_sample_data(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for step in steps:
+        program, *words = shlex.split(step["command"])
+        assert "cardoffers" == program
+        typed = cardoffers(*words, "--format", "json").document
+        assert told(step["result"]) == told(typed), step["command"]
+
+
+def test_it_tells_where_the_money_came_from_and_went(cardoffers: Any) -> None:
+    story = cardoffers("demo", "--format", "table").stdout
+    assert "GBP: 209.66 from merchants = 196.50 to institutions + 13.16 commission." in story
+
+
+def test_in_a_pipe_it_lists_its_commands(cardoffers: Any) -> None:
+    header, *rows = cardoffers("demo").stdout.splitlines()
+    assert "step\tcommand" == header
+    assert "1\tcardoffers init" == rows[0]
+    assert 13 == len(rows)
+
+
+def test_another_moment_is_heeded(cardoffers: Any) -> None:
+    document = cardoffers("demo", "--as-of", "2026-07-01", "--format", "json").document
+    assert "2026-07-01T00:00:00.000Z" == document["as_of"]
+    match = next(step for step in document["steps"] if step["name"] == "match")
+    assert 0 == match["result"]["considered"]
+
+
+def test_without_a_folder_nothing_stays(cardoffers: Any, temporary: Path) -> None:
+    assert 0 == cardoffers("demo").exit_code
+    assert [] == list(temporary.iterdir())
+
+
+def test_a_folder_stays_and_is_not_run_over(cardoffers: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "demo"
+    assert f"$ cd {folder}" in cardoffers("demo", folder, "--format", "table").stdout
+    assert {"catalog", "transactions", "cardoffers.duckdb"} <= {p.name for p in folder.iterdir()}
+    again = cardoffers("demo", folder, "--format", "json")
+    assert (4, "store_exists") == (again.exit_code, again.error["code"])
+
+
+def test_a_folder_with_other_things_is_left_alone(cardoffers: Any, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").touch()
+    for place in (tmp_path, tmp_path / "letter.txt"):
+        refused = cardoffers("demo", place, "--format", "json")
+        assert (4, "folder_not_empty") == (refused.exit_code, refused.error["code"])
+
+
+def test_it_makes_a_store_of_its_own(cardoffers: Any, tmp_path: Path) -> None:
+    assert 2 == cardoffers("demo", "--store", tmp_path / "s.duckdb").exit_code
