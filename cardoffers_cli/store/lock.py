@@ -2,7 +2,8 @@
 
 DuckDB locks its file too, but its lock names nobody, cannot be waited for, and is lost when the
 same process opens and closes the file. So a `flock` on `<store>.lock` comes first. The kernel
-frees it when its holder dies, however it dies; the text inside only tells who holds it.
+frees it when its holder dies, however it dies; the text inside only tells who holds it: the newest
+holder signs, readers too, and takes its signature away when it leaves.
 """
 
 from __future__ import annotations
@@ -39,12 +40,13 @@ class StoreLock:
         self._path = lock_path(store)
         self._wait_s = wait_s
         self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        self._holder = {
+        holder = {
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "command": command,
             "since": since.isoformat(timespec="seconds") + "Z",
         }
+        self._signature = json.dumps(holder).encode()
         self._descriptor = -1
 
     def __enter__(self) -> Self:
@@ -54,8 +56,7 @@ class StoreLock:
         except BaseException:
             os.close(self._descriptor)
             raise
-        if self._mode == fcntl.LOCK_EX:
-            self._sign()
+        self._sign()
         return self
 
     def __exit__(
@@ -64,6 +65,7 @@ class StoreLock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._strike_out()
         os.close(self._descriptor)
 
     def _wait(self) -> None:
@@ -84,7 +86,12 @@ class StoreLock:
 
     def _sign(self) -> None:
         os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, json.dumps(self._holder).encode(), 0)
+        os.pwrite(self._descriptor, self._signature, 0)
+
+    def _strike_out(self) -> None:
+        """Take the signature away, unless another reader has signed meanwhile."""
+        if os.pread(self._descriptor, len(self._signature) + 1, 0) == self._signature:
+            os.ftruncate(self._descriptor, 0)
 
 
 def _spread() -> float:
@@ -98,7 +105,7 @@ def busy(lock: Path, waited_s: float) -> StoreBusy:
         holder = json.loads(lock.read_text(encoding="utf-8"))
         who = "held by `{command}`, process {pid} on {host}, since {since}".format(**holder)
     except (OSError, ValueError, KeyError):
-        holder, who = {}, "held by a reader"
+        holder, who = {}, "held by another process"
     return StoreBusy(
         f"The store is {who} (waited {waited_s:g} s).",
         hint="Try again when it has ended, or wait longer with --lock-wait SECONDS.",
