@@ -9,12 +9,13 @@ from __future__ import annotations
 import secrets
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
-from cardoffers_cli.files.fingerprints import with_fingerprints
+from cardoffers_cli.files.fingerprints import with_all_fingerprints, with_fingerprints
 from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.pipeline.judge import (
     findings,
@@ -25,7 +26,7 @@ from cardoffers_cli.pipeline.judge import (
     tokens_look_rotated,
 )
 from cardoffers_cli.pipeline.number import number
-from cardoffers_cli.pipeline.stage import stage
+from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,18 +106,28 @@ class FileReport:
 def stage_file(
     store: Store, file: TransactionFile, *, whole: bool, progress: Progress | None = None
 ) -> None:
-    """Read the file into `staged` and `staged_findings`."""
-    stage(store, ahead(_chunks(file, progress)), whole=whole)
-
-
-def _chunks(
-    file: TransactionFile, progress: Progress | None
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Read the file into `staged` and `staged_findings`; of whole rows, what an import needs."""
     seed = secrets.randbits(64)
-    for chunk in file.chunks():
-        yield with_fingerprints(chunk.rows, seed), chunk.findings
-        if progress:
-            progress(chunk.bytes_read, chunk.size_hint)
+    if whole:
+        stage_whole(store, _read(file, partial(with_all_fingerprints, seed=seed), progress))
+    else:
+        stage_slim(store, _read(file, partial(with_fingerprints, seed=seed), progress))
+
+
+def _read(
+    file: TransactionFile,
+    fingerprinted: Callable[[pl.DataFrame], pl.DataFrame],
+    progress: Progress | None,
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Yield the file's chunks, the next one made in a thread meanwhile."""
+
+    def chunks() -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        for chunk in file.chunks():
+            yield fingerprinted(chunk.rows), chunk.findings
+            if progress:
+                progress(chunk.bytes_read, chunk.size_hint)
+
+    return ahead(chunks())
 
 
 def judge_file(store: Store, file: TransactionFile, institution_id: UUID | None) -> FileReport:

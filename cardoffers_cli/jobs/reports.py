@@ -29,7 +29,7 @@ REPORTS: dict[str, Callable[..., reports.Page]] = {
 def report_page(
     report: str, job: Job, *, limit: int, cursor: str | None = None, **filters: Any
 ) -> reports.Page:
-    """Return one page of a report; filters are those of `Filters`, `institution` is a slug or id."""
+    """Return a page of a report; filters are those of `Filters`, `institution` a slug or an id."""
     with job.store(read_only=True) as store:
         return REPORTS[report](store, _filters(store, **filters), limit=limit, cursor=cursor)
 

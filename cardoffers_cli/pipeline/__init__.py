@@ -1,6 +1,6 @@
 """The river: one step, one verb, one module, one SQL file of the same name.
 
-    file -stage-> staged rows -judge-> verdicts -admit-> purchases
+    file -stage-> staged rows -number-> numbers -judge-> verdicts -admit-> purchases
     purchases -resolve-> resolutions -match-> candidates -redeem-> redemptions -settle-> settlements
 
 A step reads the tables on its left and writes those on its right, inside the transaction of the

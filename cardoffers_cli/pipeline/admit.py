@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.store.interning import intern_identifiers, intern_payers
-
 if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
@@ -27,11 +25,7 @@ def admit(
     store: Store, *, import_no: int, institution_id: UUID, currency: str, received_at: datetime
 ) -> Admitted:
     """Write the purchases, rejects and duplicates of one import from the staged tables."""
-    store.execute("pipeline/admit:drop_duplicates")
-    store.execute("pipeline/admit:staged_payers", institution_id=institution_id)
-    store.execute("pipeline/admit:staged_identifiers")
-    intern_payers(store)
-    intern_identifiers(store)
+    store.execute("pipeline/admit:admissible")
     store.execute(
         "pipeline/admit:purchases",
         institution_id=institution_id,
@@ -39,6 +33,6 @@ def admit(
         received_at=received_at,
         import_no=import_no,
     )
-    for table in ("rejects", "duplicates"):
+    for table in ("purchase_details", "rejects", "duplicates"):
         store.execute(f"pipeline/admit:{table}", import_no=import_no, institution_id=institution_id)
     return Admitted(**store.rows("pipeline/admit:amount")[0])

@@ -1,31 +1,150 @@
 """Stage: the valid rows and the findings of a transaction file become temporary tables.
 
-Whole rows for an import; for a check alone just the ref, a fingerprint of the content and one of
-the cardholder, which is all that duplicates and unstable tokens are found by.
+Whole rows for an import; for a check alone just the ref and two fingerprints, which is all that
+duplicates and unstable tokens are found by. Chunks are taken in batches, because one statement over
+many chunks costs a fraction of one statement for each. What goes to other tables waits in memory
+until the batch is written, so a batch also ends when that is much.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import polars as pl
 
     from cardoffers_cli.store.store import Store
 
+    Staged = tuple[pl.DataFrame, pl.DataFrame]
+    """A chunk: its valid rows with fingerprints, and its findings."""
 
-class Stage:
-    """The temporary tables `staged` and `staged_findings`, empty at first."""
+_CHUNKS_AT_A_TIME = 64
+_WAITING_AT_MOST = 250_000
+_SLIM = ("line", "transaction_ref", "reference", "content", "cardholder")
+_WHOLE = (*_SLIM, "payer", "identifier", "merchant_id", "amount", "transacted_at")
 
-    def __init__(self, store: Store, *, whole: bool) -> None:
+
+def stage_slim(store: Store, chunks: Iterable[Staged]) -> None:
+    """Make `staged` with what a check needs, and `staged_findings`."""
+    _stage(store, chunks, "slim", _SLIM, [_Findings(store)])
+
+
+def stage_whole(store: Store, chunks: Iterable[Staged]) -> None:
+    """Make `staged` with what an import needs, `staged_findings`, and the tables of texts."""
+    sides = [
+        _Findings(store),
+        _Details(store),
+        _Met(store, "tokens", "payer", ("cardholder_token", "instrument_token")),
+        _Met(store, "merchants", "identifier", _Met.MERCHANT),
+    ]
+    _stage(store, chunks, "whole", _WHOLE, sides)
+
+
+def _stage(
+    store: Store,
+    chunks: Iterable[Staged],
+    form: str,
+    columns: tuple[str, ...],
+    sides: list[_Side],
+) -> None:
+    store.execute(f"pipeline/stage:staged_{form}")
+    chunks = iter(chunks)
+    for first in chunks:
+        batch = _batch(chain((first,), chunks), columns, sides)
+        store.stream(f"pipeline/stage:stage_{form}", batch)
+        for side in sides:
+            side.write()
+
+
+def _batch(
+    chunks: Iterator[Staged], columns: tuple[str, ...], sides: list[_Side]
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of the next chunks, and let each side keep its part of them."""
+    for _, (rows, findings) in zip(range(_CHUNKS_AT_A_TIME), chunks, strict=False):
+        for side in sides:
+            side.keep(rows, findings)
+        yield rows.select(columns)
+        if sum(side.waiting for side in sides) >= _WAITING_AT_MOST:
+            return
+
+
+class _Side:
+    """A table beside `staged`: frames are kept while the rows stream, and written after them."""
+
+    def __init__(self, store: Store, table: str) -> None:
         self._store = store
-        self._form = "whole" if whole else "slim"
-        store.execute(f"pipeline/stage:staged_{self._form}")
-        store.execute("pipeline/stage:staged_findings")
+        self._table = table
+        self._frames: list[pl.DataFrame] = []
+        self.waiting = 0
+        store.execute(f"pipeline/stage:staged_{table}")
 
-    def add(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:
-        """Append a chunk: valid rows and findings, as `files/transactions.py` gives them."""
-        if rows.height:
-            self._store.load(f"pipeline/stage:stage_{self._form}", rows)
-        if findings.height:
-            self._store.load("pipeline/stage:stage_findings", findings)
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:
+        """Keep this table's part of a chunk."""
+        raise NotImplementedError
+
+    def write(self) -> None:
+        """Write what was kept."""
+        self._store.stream(f"pipeline/stage:stage_{self._table}", self._frames)
+        self._frames, self.waiting = [], 0
+
+    def _add(self, frame: pl.DataFrame) -> None:
+        if frame.height:
+            self._frames.append(frame)
+            self.waiting += frame.height
+
+
+class _Findings(_Side):
+    """The findings, errors and warnings."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, "findings")
+
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:  # noqa: ARG002
+        self._add(findings)
+
+
+class _Details(_Side):
+    """The optional fields; most files have none of them."""
+
+    NAMES = ("instrument_type", "mcc", "merchant_descriptor", "network")
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, "details")
+
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:  # noqa: ARG002
+        if any(rows[name].null_count() < rows.height for name in self.NAMES):
+            self._add(rows.select("line", *self.NAMES))
+
+
+class _Met(_Side):
+    """The texts behind a fingerprint, each written once, or a few times in a very long file.
+
+    What was met is remembered up to a limit, so memory stays flat; beyond it a text may be written
+    again, which does no harm.
+    """
+
+    MERCHANT = ("merchant_identifier_type", "merchant_identifier")
+    REMEMBERED = 2_000_000
+
+    def __init__(self, store: Store, table: str, fingerprint: str, texts: tuple[str, ...]) -> None:
+        super().__init__(store, table)
+        self._fingerprint = fingerprint
+        self._columns = (fingerprint, *texts)
+        self._known: pl.Series | None = None
+
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:  # noqa: ARG002
+        found = rows.select(self._columns).drop_nulls(self._fingerprint)
+        if self._known is not None:
+            found = found.filter(~found[self._fingerprint].is_in(self._known.implode()))
+        new = found.unique()
+        self._add(new)
+        self._remember(new[self._fingerprint])
+
+    def _remember(self, fingerprints: pl.Series) -> None:
+        if self._known is None:
+            self._known = fingerprints
+        elif len(self._known) < self.REMEMBERED:
+            self._known = self._known.append(fingerprints)

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import polars as pl
+import pyarrow as pa
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
 from cardoffers_cli.sql import statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import polars as pl
+    from collections.abc import Iterable, Iterator
 
     from cardoffers_cli.settings import Settings
 
 _PRIVATE = 0o077
+_NEWEST = pl.CompatLevel.newest()
 
 
 class Store:
@@ -53,6 +55,25 @@ class Store:
             # DuckDB finds the frame here, as the variable that the statement names. Registered, it
             # would be held until the transaction ends, and a file's pages would pile up.
             row = self._connection.execute(statement(name), parameters).fetchall()
+        return _changed(row)
+
+    def stream(self, name: str, frames: Iterable[pl.DataFrame], /, **parameters: Any) -> int:
+        """Run a named statement that reads `frame` once over many frames of one schema.
+
+        They are taken as they come. One statement writes whole row groups; a statement for each
+        frame would cost several times as much. What the frames raise is raised here.
+        """
+        source = _Source(frames)
+        frame = source.reader()  # read by the statement, as in `load`
+        if frame is None:
+            return 0
+        try:
+            with guarded():
+                row = self._connection.execute(statement(name), parameters).fetchall()
+        except (CardoffersError, KeyboardInterrupt):
+            if source.failure is not None:
+                raise source.failure from None
+            raise
         return _changed(row)
 
     def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
@@ -102,6 +123,32 @@ class Store:
 
 def _changed(rows: list[tuple[Any, ...]]) -> int:
     return int(rows[0][0]) if len(rows) == 1 and isinstance(rows[0][0], int) else 0
+
+
+class _Source:
+    """Frames as Arrow batches, for the engine to pull; keeps what the frames raised.
+
+    The engine reports an exception of a source as one of its own, and its cause is lost.
+    """
+
+    def __init__(self, frames: Iterable[pl.DataFrame]) -> None:
+        self._tables = (frame.to_arrow(compat_level=_NEWEST) for frame in frames)
+        self.failure: BaseException | None = None
+
+    def reader(self) -> pa.RecordBatchReader | None:
+        """Return a reader of all batches, or None where there is no frame."""
+        first = next(self._tables, None)
+        if first is None:
+            return None
+        return pa.RecordBatchReader.from_batches(first.schema, self._batches(first))
+
+    def _batches(self, first: pa.Table) -> Iterator[pa.RecordBatch]:
+        try:
+            for table in chain((first,), self._tables):
+                yield from table.to_batches()
+        except BaseException as failure:
+            self.failure = failure
+            raise
 
 
 def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:

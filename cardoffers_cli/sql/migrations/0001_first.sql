@@ -173,18 +173,25 @@ create table purchases (
     transaction_ref varchar not null,
     cardholder_no bigint not null,
     instrument_no bigint not null,
-    instrument_type varchar,
     identifier_no bigint,
     merchant_id uuid,
-    mcc varchar,
-    merchant_descriptor varchar,
-    network varchar,
     amount decimal(18, 4) not null,
     currency varchar not null,
     transacted_at timestamp not null,
     received_at timestamp not null,
     import_no bigint,
     line bigint
+);
+
+-- name: purchase_details
+-- Grain: one row per purchase that carried any of these optional fields; matching uses none of them.
+create table purchase_details (
+    purchase_no bigint not null,
+    institution_id uuid not null,
+    instrument_type varchar,
+    mcc varchar,
+    merchant_descriptor varchar,
+    network varchar
 );
 
 -- name: rejects
@@ -336,15 +343,6 @@ create macro round_to_minor_unit(amount, minor_unit) as case minor_unit
     when 3 then cast(round(amount, 3) as decimal(18, 4))
     when 4 then cast(round(amount, 4) as decimal(18, 4))
 end;
-
--- name: purchase_content
--- A fingerprint of what a purchase says, to tell a duplicate from a conflict among rows of the
--- same ref (decisions, Duplicates). Two different contents collide once in 2^64.
-create macro purchase_content(
-    cardholder_token, instrument_token, merchant_id, identifier_type, identifier, amount, transacted_at
-) as hash(
-    cardholder_token, instrument_token, merchant_id, identifier_type, identifier, amount, transacted_at
-);
 
 -- name: offer_terms
 -- What an offer costs its merchant per redemption: the one money formula in SQL. Widened to 38

@@ -1,87 +1,66 @@
--- name: staged_payers
--- Makes staged_payers: the cardholder and instrument tokens of the rows to admit.
--- Grain: one row per pair.
-create or replace temp table staged_payers as
-select distinct
-    cast($institution_id as uuid) as institution_id,
-    staged.cardholder_token,
-    staged.instrument_token
-from staged;
-
--- name: staged_identifiers
--- Makes staged_identifiers: the merchant identifiers of the rows to admit. Grain: one row each.
-create or replace temp table staged_identifiers as
-select distinct staged.merchant_identifier_type, staged.merchant_identifier
+-- name: admissible
+-- Makes admissible: the staged rows that are no duplicates. Grain: one row per row to admit.
+create or replace temp view admissible as
+select staged.*
 from staged
-where staged.merchant_identifier is not null;
-
--- name: drop_duplicates
--- Takes duplicates out of staged; what is left will be admitted.
-delete from staged
-where exists (
+where not exists (
     select 1
     from staged_duplicates
     where staged_duplicates.line = staged.line
 );
 
 -- name: purchases
--- Writes one purchase per staged row. Idempotent through staged_duplicates, which holds every ref
--- the institution has purchases of. Purchase numbers follow the lines, with gaps.
+-- Writes one purchase per admissible row. Idempotent through staged_duplicates, which holds every
+-- ref the institution has purchases of. Purchase numbers follow the lines, with gaps.
 insert into purchases (
-    purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no, instrument_type,
-    identifier_no, merchant_id, mcc, merchant_descriptor, network, amount, currency, transacted_at,
-    received_at, import_no, line
+    purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no, identifier_no,
+    merchant_id, amount, currency, transacted_at, received_at, import_no, line
 )
-with numbered as (
-    select coalesce(max(purchases.purchase_no), 0) + 1 as first_no
+with highest as (
+    select coalesce(max(purchases.purchase_no), 0) as purchase_no
     from purchases
-),
-payers as (
-    select
-        cardholders.cardholder_token,
-        cardholders.cardholder_no,
-        instruments.instrument_token,
-        instruments.instrument_no
-    from cardholders
-    inner join instruments
-        on instruments.cardholder_no = cardholders.cardholder_no
-        and instruments.institution_id = cardholders.institution_id
-    where cardholders.institution_id = $institution_id
-),
-final as (
-    select
-        numbered.first_no + staged.line as purchase_no,
-        staged.transaction_ref,
-        payers.cardholder_no,
-        payers.instrument_no,
-        staged.instrument_type,
-        identifiers.identifier_no,
-        staged.merchant_id,
-        staged.mcc,
-        staged.merchant_descriptor,
-        staged.network,
-        staged.amount,
-        staged.transacted_at,
-        staged.line
-    from staged
-    cross join numbered
-    inner join payers
-        on payers.cardholder_token = staged.cardholder_token
-        and payers.instrument_token = staged.instrument_token
-    left join identifiers
-        on identifiers.merchant_identifier_type = staged.merchant_identifier_type
-        and identifiers.merchant_identifier = staged.merchant_identifier
 )
 select
-    purchase_no, $institution_id, transaction_ref, cardholder_no, instrument_no, instrument_type,
-    identifier_no, merchant_id, mcc, merchant_descriptor, network, amount, $currency, transacted_at,
-    $received_at, $import_no, line
-from final;
+    highest.purchase_no + 1 + admissible.line,
+    $institution_id,
+    admissible.transaction_ref,
+    payer_numbers.cardholder_no,
+    payer_numbers.instrument_no,
+    identifier_numbers.identifier_no,
+    admissible.merchant_id,
+    admissible.amount,
+    $currency,
+    admissible.transacted_at,
+    $received_at,
+    $import_no,
+    admissible.line
+from admissible
+cross join highest
+inner join payer_numbers on payer_numbers.payer = admissible.payer
+left join identifier_numbers on identifier_numbers.identifier = admissible.identifier;
+
+-- name: purchase_details
+-- Writes the optional fields of the purchases of this import that carry any.
+insert into purchase_details (
+    purchase_no, institution_id, instrument_type, mcc, merchant_descriptor, network
+)
+select
+    purchases.purchase_no,
+    $institution_id,
+    staged_details.instrument_type,
+    staged_details.mcc,
+    staged_details.merchant_descriptor,
+    staged_details.network
+from staged_details
+inner join purchases
+    on purchases.line = staged_details.line
+    and purchases.import_no = $import_no
+    and purchases.institution_id = $institution_id;
 
 -- name: amount
--- What the staged rows that are left come to.
+-- What the admissible rows come to.
 select count(*) as accepted, coalesce(sum(amount), 0) as amount_accepted
-from staged;
+from admissible;
 
 -- name: rejects
 -- Writes the errors of the rows that were not accepted.

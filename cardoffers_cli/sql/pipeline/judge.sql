@@ -1,41 +1,40 @@
 -- name: no_history
 -- Makes an empty known_refs, for a check without a store.
-create or replace temp table known_refs (transaction_ref varchar, content ubigint);
+create or replace temp table known_refs (
+    line ubigint,
+    transaction_ref varchar,
+    is_conflict boolean
+);
 
 -- name: known_refs
--- Makes known_refs: the refs of this file that the institution has purchases of, with the
--- fingerprint of what was said then. Grain: one row per such ref.
+-- Makes known_refs: the staged rows whose ref the institution has a purchase of; a conflict where
+-- what was said then differs. Grain: one row per such row.
 create or replace temp table known_refs as
 select
-    purchases.transaction_ref,
-    purchase_content(
-        cardholders.cardholder_token, instruments.instrument_token, purchases.merchant_id,
-        identifiers.merchant_identifier_type, identifiers.merchant_identifier,
-        purchases.amount, purchases.transacted_at
-    ) as content
-from purchases
-inner join cardholders
-    on cardholders.cardholder_no = purchases.cardholder_no
-    and cardholders.institution_id = purchases.institution_id
-inner join instruments
-    on instruments.instrument_no = purchases.instrument_no
-    and instruments.institution_id = purchases.institution_id
-left join identifiers on identifiers.identifier_no = purchases.identifier_no
-where purchases.institution_id = $institution_id
-    and exists (
-        select 1
-        from staged
-        where staged.transaction_ref = purchases.transaction_ref
-    );
+    staged.line,
+    staged.transaction_ref,
+    purchases.cardholder_no <> payer_numbers.cardholder_no
+    or purchases.instrument_no <> payer_numbers.instrument_no
+    or purchases.identifier_no is distinct from identifier_numbers.identifier_no
+    or purchases.merchant_id is distinct from staged.merchant_id
+    or purchases.amount <> staged.amount
+    or purchases.transacted_at <> staged.transacted_at as is_conflict
+from staged
+inner join purchases
+    on purchases.institution_id = $institution_id
+    and purchases.transaction_ref = staged.transaction_ref
+inner join payer_numbers on payer_numbers.payer = staged.payer
+left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
 
 -- name: staged_duplicates
 -- Makes staged_duplicates: every staged row whose ref is known already, or stands in an earlier
--- line (decisions, Duplicates: the first one wins). Grain: one row per such row.
+-- line (decisions, Duplicates: the first one wins). Refs are sought by fingerprint and told apart by
+-- their text. Grain: one row per such row.
 create or replace temp table staged_duplicates as
 with repeated as (
-    select staged.transaction_ref
+    select staged.reference
     from staged
-    group by staged.transaction_ref
+    group by staged.reference
     having count(*) > 1
 ),
 ranked as (
@@ -46,13 +45,12 @@ ranked as (
         row_number() over refs as turn,
         first_value(staged.content) over refs as first_content
     from staged
-    inner join repeated on repeated.transaction_ref = staged.transaction_ref
+    inner join repeated on repeated.reference = staged.reference
     window refs as (partition by staged.transaction_ref order by staged.line)
 ),
 final as (
-    select staged.line, staged.transaction_ref, staged.content <> known_refs.content as is_conflict
-    from staged
-    inner join known_refs on known_refs.transaction_ref = staged.transaction_ref
+    select known_refs.line, known_refs.transaction_ref, known_refs.is_conflict
+    from known_refs
     union all
     select ranked.line, ranked.transaction_ref, ranked.content <> ranked.first_content
     from ranked

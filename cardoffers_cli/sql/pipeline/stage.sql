@@ -1,31 +1,27 @@
--- name: staged_whole
--- Makes the empty table of staged rows for an import. Grain: one row per valid row of the file.
-create or replace temp table staged (
-    line ubigint,
-    transaction_ref varchar,
-    content ubigint,
-    cardholder ubigint,
-    cardholder_token varchar,
-    instrument_token varchar,
-    instrument_type varchar,
-    merchant_identifier_type varchar,
-    merchant_identifier varchar,
-    merchant_id uuid,
-    mcc varchar,
-    merchant_descriptor varchar,
-    network varchar,
-    amount decimal(18, 4),
-    transacted_at timestamp
-);
-
 -- name: staged_slim
 -- Makes the empty table of staged rows for a check alone: just what duplicates and unstable tokens
 -- are found by. Grain: one row per valid row of the file.
 create or replace temp table staged (
     line ubigint,
     transaction_ref varchar,
+    reference ubigint,
     content ubigint,
     cardholder ubigint
+);
+
+-- name: staged_whole
+-- Makes the empty table of staged rows for an import. Grain: one row per valid row of the file.
+create or replace temp table staged (
+    line ubigint,
+    transaction_ref varchar,
+    reference ubigint,
+    content ubigint,
+    cardholder ubigint,
+    payer ubigint,
+    identifier ubigint,
+    merchant_id uuid,
+    amount decimal(18, 4),
+    transacted_at timestamp
 );
 
 -- name: staged_findings
@@ -39,45 +35,70 @@ create or replace temp table staged_findings (
     message varchar
 );
 
+-- name: staged_details
+-- Makes the empty table of optional fields. Grain: one row per staged row that carries any.
+create or replace temp table staged_details (
+    line ubigint,
+    instrument_type varchar,
+    mcc varchar,
+    merchant_descriptor varchar,
+    network varchar
+);
+
+-- name: staged_tokens
+-- Makes the empty table of the tokens behind the fingerprints. Grain: one row per payer, or more.
+create or replace temp table staged_tokens (
+    payer ubigint,
+    cardholder_token varchar,
+    instrument_token varchar
+);
+
+-- name: staged_merchants
+-- Makes the empty table of the merchant identifiers behind the fingerprints. Grain: one row per
+-- identifier, or more.
+create or replace temp table staged_merchants (
+    identifier ubigint,
+    merchant_identifier_type varchar,
+    merchant_identifier varchar
+);
+
 -- name: stage_whole
--- Reads frame (valid rows of a chunk) and appends them to staged.
+-- Reads frame (valid rows with fingerprints) and appends them to staged.
 insert into staged
 select
-    frame.line,
-    frame.transaction_ref,
-    purchase_content(
-        frame.cardholder_token, frame.instrument_token, cast(frame.merchant_id as uuid),
-        frame.merchant_identifier_type, frame.merchant_identifier, frame.amount, frame.transacted_at
-    ),
-    hash(frame.cardholder_token),
-    frame.cardholder_token,
-    frame.instrument_token,
-    frame.instrument_type,
-    frame.merchant_identifier_type,
-    frame.merchant_identifier,
-    cast(frame.merchant_id as uuid),
-    frame.mcc,
-    frame.merchant_descriptor,
-    frame.network,
-    frame.amount,
+    frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder,
+    frame.payer, frame.identifier, cast(frame.merchant_id as uuid), frame.amount,
     frame.transacted_at
 from frame;
 
 -- name: stage_slim
--- Reads frame (valid rows of a chunk) and appends their refs and fingerprints to staged.
+-- Reads frame (valid rows with fingerprints) and appends what a check needs to staged.
 insert into staged
-select
-    frame.line,
-    frame.transaction_ref,
-    purchase_content(
-        frame.cardholder_token, frame.instrument_token, cast(frame.merchant_id as uuid),
-        frame.merchant_identifier_type, frame.merchant_identifier, frame.amount, frame.transacted_at
-    ),
-    hash(frame.cardholder_token)
+select frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder
 from frame;
 
 -- name: stage_findings
 -- Reads frame (findings of a chunk) and appends them to staged_findings.
 insert into staged_findings
 select frame.line, frame.transaction_ref, frame."column", frame.code, frame.level, frame.message
+from frame;
+
+-- name: stage_details
+-- Reads frame (optional fields of some rows) and appends those that carry any to staged_details.
+insert into staged_details
+select frame.line, frame.instrument_type, frame.mcc, frame.merchant_descriptor, frame.network
+from frame
+where coalesce(frame.instrument_type, frame.mcc, frame.merchant_descriptor, frame.network)
+    is not null;
+
+-- name: stage_tokens
+-- Reads frame (payers not met before in this file) and appends them to staged_tokens.
+insert into staged_tokens
+select frame.payer, frame.cardholder_token, frame.instrument_token
+from frame;
+
+-- name: stage_merchants
+-- Reads frame (identifiers not met before in this file) and appends them to staged_merchants.
+insert into staged_merchants
+select frame.identifier, frame.merchant_identifier_type, frame.merchant_identifier
 from frame;
