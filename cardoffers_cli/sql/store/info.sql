@@ -1,8 +1,10 @@
 -- name: is_store
--- Whether the record of migrations exists, that is, whether this file is a store of ours.
+-- Whether the record of migrations exists, that is, whether this file is a store of ours; the
+-- column tells it from a table of the same name in another program's file.
 select count(*) = 1 as is_store
-from duckdb_tables()
-where table_name = 'migrations';
+from duckdb_columns()
+where table_name = 'migrations'
+    and column_name = 'engine_version';
 
 -- name: migrations
 -- The migrations applied, oldest first. Grain: one row per migration.
