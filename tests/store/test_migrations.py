@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.jobs.stores import info, migrate
+from cardoffers_cli.store.migrations import applied, migrations, newest_version
+from tables import NOON, select, snapshot
+from work import job, new_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert list(range(1, newest_version() + 1)) == [made.version for made in migrations()]
+
+
+def test_each_is_recorded_with_its_digest_and_the_engine(tmp_path: Path) -> None:
+    with new_store(tmp_path).store() as store:
+        records = applied(store)
+    assert [
+        {
+            "version": made.version,
+            "name": made.name,
+            "digest": made.digest,
+            "engine_version": duckdb.__version__,
+            "applied_at": NOON,
+        }
+        for made in migrations()
+    ] == records
+
+
+def test_a_current_store_is_left_as_it_is(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    with made.store() as store:
+        before = snapshot(store)
+    later = job(made.path, now=NOON + timedelta(days=1))
+    assert [] == migrate(later)["applied"]
+    with made.store() as store:
+        assert before == snapshot(store)
+
+
+def test_a_store_knows_every_currency(tmp_path: Path) -> None:
+    with new_store(tmp_path).store() as store:
+        assert MINOR_UNITS == dict(select(store, "select currency, minor_unit from currencies"))
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    with made.store() as store:
+        store.connection.execute("update migrations set version = 0")
+        before = snapshot(store)
+    with pytest.raises(CardoffersError):
+        migrate(made)  # the tables of the first one stand already
+    with duckdb.connect(str(made.path)) as connection:
+        assert before["migrations"] == connection.execute("from migrations").fetchall()
+
+
+def test_info_tells_the_versions(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    told = info(made)
+    assert (newest_version(), f"v{duckdb.__version__}") == (
+        told["schema_version"],
+        told["engine_version"],
+    )
+    assert told["size_bytes"] == made.path.stat().st_size

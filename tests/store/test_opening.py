@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused
+from cardoffers_cli.jobs.stores import init, migrate
+from cardoffers_cli.store.lock import lock_path
+from cardoffers_cli.store.migrations import newest_version
+from cardoffers_cli.store.store import guarded
+from tables import select
+from work import job, new_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def open_it(path: Path) -> str:
+    """Open a store for writing and for reading; return the code of the refusal, or `opened`."""
+    codes = {_opened(path, read_only=read_only) for read_only in (True, False)}
+    assert 1 == len(codes)
+    return codes.pop()
+
+
+def _opened(path: Path, *, read_only: bool) -> str:
+    try:
+        with job(path).store(read_only=read_only):
+            return "opened"
+    except CardoffersError as error:
+        return error.code if error.hint else f"{error.code} without a hint"
+
+
+def nothing(path: Path) -> None:
+    assert not path.exists()
+
+
+def ours(path: Path) -> None:
+    init(job(path))
+
+
+def of_version(version: int) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        init(job(path))
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("update migrations set version = $1", [version])
+
+    return make
+
+
+def of_somebody_else(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table birds (name varchar)")
+
+
+def of_somebody_else_with_migrations(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table migrations (id integer, applied boolean)")
+
+
+def empty_database(path: Path) -> None:
+    duckdb.connect(str(path)).close()
+
+
+def text(path: Path) -> None:
+    path.write_text("no database\n" * 1000)
+
+
+def cut_off(path: Path) -> None:
+    init(job(path))
+    path.write_bytes(path.read_bytes()[:20_000])
+
+
+def of_another_engine(path: Path) -> None:
+    """Write another storage version into the file's header, and make its checksum fit."""
+    init(job(path))
+    content = bytearray(path.read_bytes())
+    before = _checksum_part(content)
+    content[12:20] = (9999).to_bytes(8, "little")
+    checksum = int.from_bytes(content[:8], "little") ^ before ^ _checksum_part(content)
+    content[:8] = checksum.to_bytes(8, "little")
+    path.write_bytes(content)
+
+
+def _checksum_part(content: bytes | bytearray) -> int:
+    """Return what the two words that hold the storage version add to DuckDB's block checksum."""
+    words = (int.from_bytes(content[at : at + 8], "little") for at in (8, 16))
+    first, second = (word * 0xBF58476D1CE4E5B9 % 2**64 for word in words)
+    return first ^ second
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (ours, "opened"),
+        (nothing, "store_missing"),
+        (of_version(newest_version() + 1), "store_version"),
+        (of_version(newest_version() - 1), "store_version"),
+        (of_somebody_else, "store_foreign"),
+        (of_somebody_else_with_migrations, "store_foreign"),
+        (empty_database, "store_foreign"),
+        (text, "store_damaged"),
+        (cut_off, "store_damaged"),
+        (of_another_engine, "store_version"),
+    ],
+)
+def test_only_a_store_of_this_version_opens(
+    tmp_path: Path, make: Callable[[Path], None], code: str
+) -> None:
+    path = tmp_path / "store.duckdb"
+    make(path)
+    assert code == open_it(path)
+
+
+@pytest.mark.parametrize(
+    ("version", "advice"),
+    [(newest_version() - 1, "store migrate"), (newest_version() + 1, "newer cardoffers")],
+)
+def test_a_store_of_another_version_is_told_with_the_way_out(
+    tmp_path: Path, version: int, advice: str
+) -> None:
+    path = tmp_path / "store.duckdb"
+    of_version(version)(path)
+    with pytest.raises(CardoffersError) as caught, job(path).store():
+        pass
+    assert advice in str(caught.value.hint)
+    assert {"found": version, "expected": newest_version()} == caught.value.details
+
+
+def test_what_is_no_store_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    text(path)
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    for attempt in (open_it, lambda path: migrate(job(path)), lambda path: init(job(path))):
+        with suppress(CardoffersError):
+            attempt(path)
+    assert before == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_missing_store_leaves_no_trace_of_the_search(tmp_path: Path) -> None:
+    with pytest.raises(NoStore), job(tmp_path / "store.duckdb").store():
+        pass
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_store_is_made_once(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    with pytest.raises(Refused) as caught:
+        init(made)
+    assert "store_exists" == caught.value.code
+
+
+def test_a_store_is_made_in_a_folder_that_exists(tmp_path: Path) -> None:
+    with pytest.raises(NoStore) as caught:
+        init(job(tmp_path / "nowhere" / "store.duckdb"))
+    assert "folder_missing" == caught.value.code
+
+
+def test_store_and_lock_and_log_are_private(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        made = new_store(tmp_path)
+        with made.store() as store:
+            with store.transaction():
+                store.connection.execute("create table big as from range(300_000)")
+            names = {path.name for path in tmp_path.iterdir()}
+            modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert {"store.duckdb", "store.duckdb.lock", "store.duckdb.wal"} == names
+    assert {0o600} == modes
+
+
+def test_temporary_files_go_where_they_are_sent_and_are_private(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    spill = tmp_path / "spill"
+    small = job(made.path, memory_limit="20MiB", temp_directory=spill)
+    before = os.umask(0)
+    try:
+        with small.store() as store, store.transaction(keep=False):
+            with guarded():
+                store.connection.execute(
+                    "create temp table big as select md5(i::varchar) as a, md5((-i)::varchar) as b"
+                    " from range(900_000) r(i)"
+                )
+            spilled = [path for path in spill.rglob("*") if path.is_file()]
+            modes = {path.stat().st_mode & 0o777 for path in spilled}
+    finally:
+        os.umask(before)
+    assert {0o600} == modes
+
+
+def test_limits_are_those_of_the_settings(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    changed = job(made.path, memory_limit="300MiB", threads=2, temp_directory=tmp_path / "t")
+    with changed.store() as store:
+        assert [("300.0 MiB", 2, str(tmp_path / "t"))] == select(
+            store,
+            "select current_setting('memory_limit'), current_setting('threads'),"
+            " current_setting('temp_directory')",
+        )
+
+
+def test_no_extension_is_ever_fetched(tmp_path: Path) -> None:
+    with new_store(tmp_path).store() as store:
+        assert [(False, False)] == select(
+            store,
+            "select current_setting('autoinstall_known_extensions'),"
+            " current_setting('autoload_known_extensions')",
+        )
+
+
+def test_the_lock_stands_beside_the_store(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    assert tmp_path / "store.duckdb.lock" == lock_path(made.path)
+    assert lock_path(made.path).exists()
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[2])
+from work import job
+insert = "insert into merchants values (uuid(), 1, 'm', null)"
+with job(sys.argv[1]).store() as store:
+    for _ in range(3):
+        with store.transaction():
+            store.connection.execute(insert)
+    with store.transaction():
+        store.connection.execute(insert)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_writer_leaves_what_it_committed_for_readers_and_writers(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tests = Path(__file__).parents[1]
+    ended = subprocess.run([sys.executable, "-c", KILLED, made.path, tests], check=False)
+    assert -signal.SIGKILL == ended.returncode
+    assert Path(f"{made.path}.wal").exists()
+    for read_only in (True, False, True):
+        with made.store(read_only=read_only) as store:
+            assert [(3,)] == select(store, "select count(*) from merchants")

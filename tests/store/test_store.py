@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError, NoSpace
+from cardoffers_cli.jobs.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.store.opening import scratch_store
+from cardoffers_cli.store.store import guarded
+from tables import NOON, given, select, snapshot
+from work import job, new_store, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.store.store import Store
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with scratch_store(settings(), NOON) as store:
+        yield store
+
+
+def test_rows_are_dictionaries_and_values_are_exact(store: Store) -> None:
+    given(store, "institutions", "institution currency\nalder CLF\nbrook JPY")
+    rows = store.rows("services/institutions:list")
+    assert [("alder", 4), ("brook", 0)] == [(row["slug"], row["minor_unit"]) for row in rows]
+    assert "alder" == store.row("services/institutions:find", slug_or_id="alder")["slug"]
+    assert store.row("services/institutions:find", slug_or_id="elm") is None
+    assert store.value("services/institutions:find", slug_or_id="elm") is None
+
+
+def test_a_frame_comes_out_with_and_without_parameters(store: Store) -> None:
+    given(store, "institutions", "institution\nalder\nbrook")
+    assert ["alder", "brook"] == store.frame("services/institutions:list")["slug"].to_list()
+    found = store.frame("services/institutions:find", slug_or_id="brook")
+    assert ["brook"] == found["slug"].to_list()
+
+
+def test_a_frame_goes_in_and_is_forgotten(store: Store) -> None:
+    frame = pl.DataFrame({"currency": ["XTS"], "minor_unit": [2]})
+    assert (1, 0) == tuple(store.load("store/info:currencies", frame) for _ in range(2))
+    with pytest.raises(CardoffersError):
+        store.execute("store/info:currencies")
+
+
+def test_a_transaction_keeps_all_or_nothing(store: Store) -> None:
+    empty = snapshot(store)
+    for keep, error in ((False, None), (True, RuntimeError), (True, KeyboardInterrupt)):
+        with _expected(error), store.transaction(keep=keep):
+            given(store, "merchants", "merchant\nbakery")
+            if error:
+                raise error
+        assert empty == snapshot(store)
+    with store.transaction():
+        given(store, "merchants", "merchant\nbakery")
+    assert empty != snapshot(store)
+
+
+def _expected(error: type[BaseException] | None) -> object:
+    return pytest.raises(error) if error else guarded()
+
+
+def test_an_error_of_the_engine_never_quotes_data(store: Store) -> None:
+    with pytest.raises(CardoffersError) as caught, guarded():
+        store.connection.execute("select cast('4111111111111111x' as integer)")
+    told = (caught.value.message, caught.value.hint, str(caught.value.details))
+    assert "store_error" == caught.value.code
+    assert "4111" not in str(told)
+
+
+def test_work_that_does_not_fit_is_told_with_what_to_do(tmp_path: Path) -> None:
+    small = job(new_store(tmp_path).path, memory_limit="2MiB", temp_directory=tmp_path / "t")
+    with small.store() as store, pytest.raises(CardoffersError) as caught, guarded():
+        store.connection.execute("select list(md5(i::varchar)) from range(1_000_000) r(i)")
+    assert "memory" == caught.value.code
+    assert "memory_limit" in str(caught.value.hint)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 6 MB, where the machine lets the test make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    words = [mount or "mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
+    if mount is None or os.geteuid() != 0 or subprocess.run(words, check=False).returncode:
+        pytest.skip("mounting a small disk takes root")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)  # noqa: S607 - found beside mount
+
+
+def test_a_full_disk_ends_as_such_and_leaves_nothing_half_done(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    made = new_store(small_disk)
+    with made.store() as store:
+        given(store, "institutions", "institution\nalder")
+        before = snapshot(store)
+    file = tmp_path / "purchases.csv"
+    lines = [f"ch_{n:040},ct_{n:040},,1.00,{n:0100},2026-05-01T00:00:00Z" for n in range(60_000)]
+    header = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
+    file.write_text("\n".join([header, *lines]))
+    with pytest.raises(NoSpace):
+        import_file(str(file), "alder", made, ImportOptions(), outputs=Outputs())
+    with made.store(read_only=True) as store:
+        assert before == snapshot(store)
+    with made.store() as store:
+        assert [(0,)] == select(store, "select count(*) from purchases")
