@@ -1,6 +1,8 @@
 """`cardoffers simulate`: what a file would come to, with nothing written."""
 
-from typing import Annotated
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
@@ -22,8 +24,9 @@ COLUMNS = (
     Column("reason"),
     Column("offer_id"),
     Column("currency"),
-    Column("institution_payout_amount", kind="money"),
+    Column("institution_payout_amount", "payout", kind="money"),
 )
+REASONS = (Column("outcome"), Column("reason"), Column("purchases", kind="integer"))
 
 
 def simulate(
@@ -62,5 +65,16 @@ def simulate(
             progress=bar.update,
         )
     found = report.taken.report
-    sheet = Sheet("items", COLUMNS, report.items)
-    desk.show(report.document(), sheet, *blocks([found]), exit_code=0 if found.ok else 3)
+    desk.show(
+        report.document(),
+        Sheet("items", COLUMNS, report.items, title="Purchases"),
+        Sheet("reasons", REASONS, list(_reasons(report.items)), title="In all"),
+        *blocks([found]),
+        exit_code=0 if found.ok else 3,
+    )
+
+
+def _reasons(items: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    counted = Counter((item["outcome"], item["reason"]) for item in items)
+    for (outcome, reason), purchases in counted.most_common():
+        yield {"outcome": outcome, "reason": reason, "purchases": purchases}

@@ -45,13 +45,34 @@ def _item(row: Row, evaluations: list[Row]) -> Row:
         "line": row["line"],
         "transaction_ref": row["transaction_ref"],
         "outcome": "match" if redeemed else "no_match",
-        "reason": row["outcome"] or "not_matched_yet",
+        "reason": _reason(row["outcome"], evaluations),
         "merchant_id": row["merchant_id"],
         "offer_id": row["offer_id"],
         **amounts,
         "currency": row["currency"],
         "evaluations": evaluations,
     }
+
+
+def _reason(decided: str | None, evaluations: list[Row]) -> str:
+    """Say what was decided or, where no offer was won, how near the nearest of them came."""
+    if decided != "not_redeemed":
+        return decided or "not_matched_yet"
+    outcomes = [evaluation["outcome"] for evaluation in evaluations]
+    return min(outcomes, key=_NEAREST.index, default="no_offer")
+
+
+_NEAREST = (
+    "outranked",
+    "redemption_limit_reached",
+    "budget_exhausted",
+    "below_min_spend",
+    "offer_expired",
+    "offer_not_started",
+    "enrolled_after_purchase",
+    "not_enrolled",
+)
+"""The outcomes of a purchase that won no offer, from just missed to far off."""
 
 
 def _evaluation(row: Row) -> Row:

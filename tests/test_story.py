@@ -1,0 +1,219 @@
+"""The sample data through every command, held against the goldens beside it.
+
+Then everything again, which changes nothing, and the input shuffled and cut into many files, which
+gives the same answers. To accept a change: `UPDATE_GOLDENS=1 pytest tests/test_story.py`, and read
+the difference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import shlex
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from cardoffers_cli.cli import main
+from cardoffers_cli.files.bundled import copy_sample_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXPECTED = Path(__file__).parents[1] / "sample_data" / "expected"
+
+BOUGHT = "2026-10-01"
+HELD = "2026-10-08"
+LATER = "2026-10-09"
+REVERSED = "8635c2d0-9d47-88e0-a248-3ba3be40c0d2"
+
+
+@dataclass(frozen=True)
+class Told:
+    """One command of the story: its golden, how it ends, when it runs, what is typed."""
+
+    golden: str
+    exit_code: int
+    as_of: str
+    line: str
+
+
+def table(text: str) -> list[Told]:
+    rows = (line.split(maxsplit=3) for line in text.strip().splitlines())
+    return [Told(golden, int(code), as_of, line) for golden, code, as_of, line in rows]
+
+
+BEFORE = table(f"""
+    init.json              0  {BOUGHT}  init
+    catalog.json           0  {BOUGHT}  catalog import catalog
+    institutions.csv       0  {BOUGHT}  institution list
+    validate.json          3  {BOUGHT}  validate transactions/larkmere-dirty.csv --errors errors.csv
+    simulate.csv           3  {BOUGHT}  simulate transactions/larkmere-dirty.csv -i larkmere
+""")
+IMPORTS = table(f"""
+    import-larkmere.json   3  {BOUGHT}  import transactions/larkmere.csv -i larkmere
+    import-tarnhollow.json 0  {BOUGHT}  import transactions/tarnhollow.csv -i tarnhollow
+    import-dirty.json      3  {BOUGHT}  import transactions/larkmere-dirty.csv -i larkmere
+""")
+MONEY = table(f"""
+    match.json             0  {BOUGHT}  match
+    settle.json            0  {BOUGHT}  settle
+    settle-held.json       0  {HELD}    settle
+    reverse.json           0  {HELD}    redemption reverse {REVERSED} --reason "goods returned"
+    settle-net.json        0  {LATER}   settle
+""")
+REPORTS = table(f"""
+    redemptions.csv        0  {LATER}   report redemptions --all
+    redemptions-page.json  0  {LATER}   report redemptions -i larkmere --limit 2
+    settlements.csv        0  {LATER}   report settlements --all
+    unresolved.csv         0  {LATER}   report unresolved --all
+    status.json            0  {LATER}   status
+""")
+STORY = (*BEFORE, *IMPORTS, *MONEY, *REPORTS)
+FINDINGS = "errors.csv"
+
+MADE_ANEW = re.compile(r'("(?:run_id|import_id|already_imported)": ")[0-9a-f-]{36}"')
+
+
+def run(line: str, as_of: str = LATER, form: str = "json", exit_code: int = 0) -> str:
+    """Run a command line in the working directory; return stdout, ids made anew left out."""
+    words = [*shlex.split(line), "--as-of", as_of, "--format", form]
+    ended = CliRunner().invoke(main.app, words)
+    assert exit_code == ended.exit_code, ended.output
+    return MADE_ANEW.sub(r'\1…"', ended.stdout_bytes.decode())
+
+
+def tell(step: Told) -> str:
+    form = step.golden.rpartition(".")[2]
+    return run(step.line, step.as_of, form, step.exit_code)
+
+
+def reports() -> dict[str, str]:
+    return {step.golden: tell(step) for step in REPORTS if step.golden.endswith(".csv")}
+
+
+@pytest.fixture(scope="module")
+def told_in(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """Run everything once in a folder; return it, and what each command said by its golden."""
+    folder = tmp_path_factory.mktemp("story")
+    copy_sample_data(folder)
+    with contextlib.chdir(folder):
+        told = {step.golden: tell(step) for step in STORY}
+    return folder, {**told, FINDINGS: (folder / FINDINGS).read_text("utf-8")}
+
+
+@pytest.fixture
+def story(told_in: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Go where the story was told; return what each command said, by its golden."""
+    folder, told = told_in
+    monkeypatch.chdir(folder)
+    return told
+
+
+@pytest.fixture
+def new_folder(tmp_path: Path) -> Path:
+    """Return a folder with the sample data and no store yet."""
+    copy_sample_data(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [*(step.golden for step in STORY), FINDINGS])
+def test_a_command_says_what_its_golden_says(story: dict[str, str], name: str) -> None:
+    golden = EXPECTED / name
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_bytes(story[name].encode())
+    assert golden.read_bytes().decode() == story[name]
+
+
+def test_every_golden_is_told() -> None:
+    told = {*(step.golden for step in STORY), FINDINGS}
+    assert told == {path.name for path in EXPECTED.iterdir()}
+
+
+def test_everything_again_changes_nothing(story: dict[str, str]) -> None:
+    again = json.loads(run("catalog import catalog"))
+    assert (0, 0) == (again["new"], again["changed"])
+    for step in IMPORTS:
+        again = json.loads(run(step.line, exit_code=step.exit_code))
+        assert 0 == again["accepted"]
+    assert 0 == json.loads(run("match"))["redeemed"]
+    settled = json.loads(run("settle"))
+    assert (0, []) == (settled["settled"], settled["settlements"])
+    run(f"redemption reverse {REVERSED} --reason again", exit_code=4)
+    assert [] == json.loads(run("store migrate"))["applied"]
+    assert {name: story[name] for name in reports()} == reports()
+
+
+def test_an_exported_catalogue_is_the_same_catalogue(story: dict[str, str]) -> None:
+    received = json.loads(story["catalog.json"])["received"]
+    links = len(Path("catalog", "links.csv").read_text("utf-8").splitlines()) - 1
+    run("catalog export exported")
+    again = json.loads(run("catalog import exported"))
+    assert (received - links, 0, 0) == (again["same"], again["new"], again["changed"])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_shuffled_and_cut_input_gives_the_same_answers(
+    story: dict[str, str], new_folder: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.chdir(new_folder)
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    for step in BEFORE[:2]:
+        tell(step)
+    files = [
+        (slug, file)
+        for slug in ("larkmere", "tarnhollow")
+        for file in cut(new_folder / "transactions" / f"{slug}.csv", chance)
+    ]
+    for slug, file in in_turns(files, chance):
+        CliRunner().invoke(main.app, ["import", str(file), "-i", slug, "--as-of", BOUGHT])
+    tell(IMPORTS[2])
+    for step in MONEY:
+        tell(step)
+    assert {name: story[name] for name in reports()} == reports()
+
+
+def cut(path: Path, chance: random.Random) -> Iterator[Path]:
+    """Yield files of a few shuffled rows each; rows of one reference keep their order."""
+    header, *rows = path.read_text("utf-8").splitlines(keepends=True)
+    in_order = defaultdict(list)
+    for row in rows:
+        in_order[reference(row)].append(row)
+    references = [reference(row) for row in rows]
+    chance.shuffle(references)
+    shuffled = [in_order[ref].pop(0) for ref in references]
+    for first in range(0, len(shuffled), 60):
+        made = path.with_name(f"{path.stem}-{first}.csv")
+        made.write_text("".join([header, *shuffled[first : first + 60]]), "utf-8")
+        yield made
+
+
+def reference(row: str) -> str:
+    return row.split(",")[4]
+
+
+def in_turns(files: list[tuple[str, Path]], chance: random.Random) -> list[tuple[str, Path]]:
+    """Mix the institutions' files; each institution's stay in order."""
+    waiting: dict[str, list[Path]] = defaultdict(list)
+    for slug, file in files:
+        waiting[slug].append(file)
+    turns = [slug for slug, _ in files]
+    chance.shuffle(turns)
+    return [(slug, waiting[slug].pop(0)) for slug in turns]
+
+
+def test_a_file_that_was_cut_has_every_row(new_folder: Path) -> None:
+    path = new_folder / "transactions" / "larkmere.csv"
+    header, *rows = path.read_text("utf-8").splitlines()
+    parts = [part.read_text("utf-8").splitlines() for part in cut(path, random.Random(3))]  # noqa: S311
+    assert {header} == {part[0] for part in parts}
+    assert sorted(rows) == sorted(row for part in parts for row in part[1:])
+    assert rows != [row for part in parts for row in part[1:]]
