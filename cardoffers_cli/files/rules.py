@@ -52,12 +52,22 @@ NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?$"
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: `broken` is true where the column breaks it."""
+    """One rule: `broken` is true where the column breaks it.
+
+    Of the rules of one column the first that is broken is the cause, and the others follow from it;
+    a rule that stands `apart` is a cause of its own.
+    """
 
     code: str
     column: str
     message: str
     broken: pl.Expr
+    apart: bool = False
+
+    @property
+    def cause(self) -> str:
+        """What the rule is about: its column, or itself."""
+        return f"{self.column} {self.code}" if self.apart else self.column
 
 
 def _mistyped(column: str) -> pl.Expr:
@@ -192,7 +202,9 @@ RULES: tuple[Rule, ...] = (
         "amount_precision",
         "amount",
         "amount has more decimals than its currency",
-        _amount.str.extract(r"\.([0-9]+)$").str.len_bytes() > pl.col("decimals"),
+        _amount.str.contains(NUMBER)
+        & (_amount.str.extract(r"\.([0-9]+)$").str.len_bytes() > pl.col("decimals")),
+        apart=True,
     ),
     Rule(
         "timestamp_no_offset",
@@ -257,13 +269,13 @@ _CATALOGUE = pl.DataFrame(
 
 
 def _first_broken() -> list[pl.Expr]:
-    """Return one expression per column: the number of the first rule it breaks, or null."""
-    numbered = sorted(enumerate(RULES), key=lambda pair: pair[1].column)
+    """Return one expression per cause: the number of the first rule it breaks, or null."""
+    numbered = sorted(enumerate(RULES), key=lambda pair: pair[1].cause)
     return [
         pl.coalesce(
             pl.when(rule.broken).then(pl.lit(number, pl.UInt16)) for number, rule in rules
-        ).alias(f"broken:{column}")
-        for column, rules in groupby(numbered, key=lambda pair: pair[1].column)
+        ).alias(f"broken:{cause}")
+        for cause, rules in groupby(numbered, key=lambda pair: pair[1].cause)
     ]
 
 

@@ -163,9 +163,12 @@ def plain_amount(text: str) -> str | None:
     sign, whole, decimals = match.groups()
     if sign or not (whole + (decimals or "")).strip("0"):
         return "amount_not_positive"
-    if len(whole.lstrip("0")) > 12:
-        return "amount_too_large"
-    return "amount_precision" if len(decimals or "") > 2 else None
+    return "amount_too_large" if len(whole.lstrip("0")) > 12 else None
+
+
+def plain_precision(text: str) -> str | None:
+    match = re.fullmatch(r"-?[0-9]+\.([0-9]+)", text, re.ASCII)
+    return "amount_precision" if match and len(match[1]) > 2 else None
 
 
 def plain_moment(text: str) -> str | None:  # noqa: PLR0911 - one return for each verdict
@@ -206,6 +209,7 @@ def plain_row(fields: list[str]) -> set[str]:
         plain_token(row["card_token"], 256),
         plain_token(row["transaction_ref"], 128),
         plain_amount(row["amount"]),
+        plain_precision(row["amount"]),
         plain_moment(row["transacted_at"]),
         plain_text(row["card_acceptor_id"]),
         plain_text(row["merchant_descriptor"]),

@@ -344,8 +344,8 @@ def _as_kinds() -> dict[str, bytes]:
         "json, indented": json.dumps({"transactions": "<>"}, indent=1)
         .replace('"<>"', "[\n" + ",\n".join(events) + "\n]")
         .encode(),
-        "csv.gz": gzip.compress(csv),
-        "jsonl.gz": gzip.compress("\n".join(events).encode()),
+        "csv.gz": gzip.compress(csv, mtime=0),
+        "jsonl.gz": gzip.compress("\n".join(events).encode(), mtime=0),
     }
 
 
