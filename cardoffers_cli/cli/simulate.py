@@ -20,7 +20,6 @@ from cardoffers_cli.cli.show import Column, Sheet
 COLUMNS = (
     Column("line", kind="integer"),
     Column("transaction_ref"),
-    Column("outcome"),
     Column("reason"),
     Column("offer_id"),
     Column("currency"),
