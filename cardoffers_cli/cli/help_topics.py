@@ -8,6 +8,7 @@ import typer
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
 
@@ -65,7 +66,7 @@ def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[s
 
 
 def _findings(code: str | None) -> list[dict[str, object]]:
-    known = {**CODES, **FILE_CODES}
+    known = {**CATALOGUE_CODES, **CODES, **FILE_CODES}
     if code is not None and code not in known:
         raise NotFound(
             f"There is no finding {code!r}.",

@@ -7,6 +7,7 @@ import typer
 from cardoffers_cli.cli import show
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.domain.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -102,6 +103,8 @@ def set_(
         "currency": currency,
     }
     values = {field: str(value) for field, value in given.items() if value is not None}
+    if not values:
+        raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
     result = set_institution(desk.job, slug, values, dry_run=dry_run)
     if not result["changes"]:

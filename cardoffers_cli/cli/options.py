@@ -60,6 +60,14 @@ def moment(value: str | None) -> datetime | None:
         ) from None
 
 
+def delimiter(value: str) -> str:
+    """Read what separates fields: one character, or `tab`, also as a shell writes it."""
+    found = {"tab": "\t", "\\t": "\t"}.get(value, value)
+    if len(found) != 1 or not found.isascii() or found in '"\r\n':
+        raise typer.BadParameter("one ASCII character, such as ; or | or tab, and not a quote")
+    return found
+
+
 def everywhere(
     *,
     store: Annotated[
@@ -103,7 +111,9 @@ AnyInstitution = Annotated[
     typer.Option("--institution", "-i", metavar="INST", help="Only this one: slug or id."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
-Delimiter = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
+Delimiter = Annotated[
+    str, typer.Option(callback=delimiter, help="What separates the fields of a CSV file.")
+]
 Timezone = Annotated[
     str | None,
     typer.Option(metavar="ZONE", help="Accept times without an offset, as times of this zone."),
