@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.jobs.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.job import Job
 from cardoffers_cli.jobs.stores import init
 from cardoffers_cli.settings import Settings
-from tables import NOON
+from tables import NOON, Row, given, read, select, snapshot
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,3 +33,60 @@ def new_store(folder: Path, name: str = "store.duckdb") -> Job:
     made = job(folder / name)
     init(made)
     return made
+
+
+def tell(made: Job, **tables: str) -> None:
+    """Write text tables into the store of a job."""
+    with made.store() as store:
+        for word, text in tables.items():
+            given(store, word, text)
+
+
+COLUMNS = {
+    "cardholder_token": ("cardholder", "ann"),
+    "card_token": ("card", "card"),
+    "card_acceptor_id": ("identifier", None),
+    "merchant_id": ("merchant", None),
+    "amount": ("amount", "20.00"),
+    "transaction_ref": ("ref", None),
+    "transacted_at": ("at", "2026-06-01T12:00:00Z"),
+    "mcc": ("mcc", None),
+}
+"""The columns of a transaction file, the word for each in a text table, and what it is else."""
+
+
+def file_of(path: Path, text: str | list[Row]) -> Path:
+    """Write a text table of purchases as a CSV file."""
+    rows = read(text) if isinstance(text, str) else text
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in rows:
+            cells = [row.get(word, default) for word, default in COLUMNS.values()]
+            writer.writerow("" if cell is None else cell for cell in cells)
+    return path
+
+
+def taken(
+    made: Job, path: Path, institution: str = "alder", *, dry_run: bool = False, **outputs: Path
+) -> dict[str, Any]:
+    """Import a file and return the document."""
+    options = ImportOptions(dry_run=dry_run)
+    done = import_file(str(path), institution, made, options, outputs=Outputs(**outputs))
+    return done.document()
+
+
+def kept(made: Job, *but: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Return every row of the store of a job, except of the tables named."""
+    with made.store(read_only=True) as store:
+        return snapshot(store, *but)
+
+
+def found(made: Job, sql: str) -> list[tuple[Any, ...]]:
+    """Return what a query of the test finds in the store of a job."""
+    with made.store(read_only=True) as store:
+        return select(store, sql)
+
+
+RECORDS = ("runs", "imports", "duplicates", "rejects")
+"""The tables that say what runs did; only they grow when a file comes again."""
