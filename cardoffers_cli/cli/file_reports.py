@@ -78,17 +78,19 @@ def first_lines(finding: dict[str, Any]) -> str:
 
 def _headline(report: FileReport) -> str:
     conflicts = f" ({report.conflicts:,} in conflict)" if report.conflicts else ""
+    plural = "" if report.duplicates == 1 else "s"
     verdict = "good" if report.ok else "not all good"
     return (
         f"{report.file}: {verdict}. {report.received:,} rows received: {report.valid:,} valid, "
-        f"{report.invalid:,} invalid, {report.duplicates:,} duplicates{conflicts}."
+        f"{report.invalid:,} invalid, {report.duplicates:,} duplicate{plural}{conflicts}."
     )
 
 
 def _first_findings(report: FileReport) -> Iterator[str]:
+    """Yield the first findings that ask something of the reader, one a line."""
     for found in report.first_findings:
         yield f"{report.file}:{found['line']}: {found['code']} {found['message']}"
-    shown = len(report.first_findings)
-    total = sum(finding["rows"] for finding in report.findings)
-    if total > shown:
-        yield f"… {total - shown:,} more; --errors FILE writes them all."
+    told = (finding["rows"] for finding in report.findings if finding["code"] != "duplicate")
+    more = sum(told) - len(report.first_findings)
+    if more > 0:
+        yield f"… {more:,} more; --errors FILE writes them all."

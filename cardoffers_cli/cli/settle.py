@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
-from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.moments import format_moment
 
 COLUMNS = (
@@ -18,8 +18,8 @@ COLUMNS = (
     Column("merchant_funded_amount", "funded", kind="money"),
     Column("commission_amount", "commission", kind="money"),
     Column("institution_payout_amount", "payout", kind="money"),
-    Column("settlement_id"),
 )
+IDS = (Column("institution"), Column("currency"), Column("settlement_id"))
 
 
 def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
@@ -35,15 +35,16 @@ def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     desk = Desk.of(ctx)
     report = settle_due(desk.job, dry_run=dry_run)
-    desk.show(report, settlements(report), Text(list(said(report))))
+    desk.show(report, *_settlements(report["settlements"]), Text(list(_said(report))))
 
 
-def settlements(report: dict[str, Any]) -> Sheet:
-    """Return the settlements of a run, one row per institution and currency."""
-    return Sheet("settlements", COLUMNS, report["settlements"])
+def _settlements(made: list[dict[str, Any]]) -> Iterator[Block]:
+    yield Sheet("settlements", COLUMNS, made)
+    if made:
+        yield Sheet("ids", IDS, made)
 
 
-def said(report: dict[str, Any]) -> Iterator[str]:
+def _said(report: dict[str, Any]) -> Iterator[str]:
     """Say what was settled, what waits, and for how long."""
     if report["settled"] or not report["settlements"]:
         yield f"{report['settled']:,} ledger entries {'are' if report['dry_run'] else 'were'} due."

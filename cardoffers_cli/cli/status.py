@@ -79,13 +79,13 @@ def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "purchases of unknown merchants",
             "cardoffers report unresolved",
         ),
-        (on_hold, "ledger entries on hold", f"cardoffers settle, {_due(found)}"),
+        (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
     )
     for count, waits, then in counted:
         if count:
             yield {"count": count, "waits": waits, "next": then}
 
 
-def _due(found: dict[str, Any]) -> str:
+def _until(found: dict[str, Any]) -> str:
     moment = found["next_settles_at"]
-    return f"from {format_moment(moment)} on" if moment else ""
+    return f", the first until {moment:%Y-%m-%d}" if moment else ""

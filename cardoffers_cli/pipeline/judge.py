@@ -64,7 +64,7 @@ def summary(store: Store) -> list[dict[str, Any]]:
 
 
 def first_findings(store: Store, limit: int) -> list[dict[str, Any]]:
-    """Return the first findings in the order of the file."""
+    """Return the first findings in the order of the file, but for harmless duplicates."""
     return store.rows("pipeline/judge:first_findings", limit=limit)
 
 

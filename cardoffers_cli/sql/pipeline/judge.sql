@@ -110,9 +110,11 @@ where line >= $first_line
 order by line, field nulls first, code;
 
 -- name: first_findings
--- The first findings in the order of the file. Grain: one row per finding.
+-- The first findings in the order of the file, but for rows that merely came again, which ask
+-- nothing of the reader. Grain: one row per finding.
 select line, transaction_ref, field, code, level, message
 from staged_findings
+where code <> 'duplicate'
 order by line, field nulls first, code
 limit $limit;
 
