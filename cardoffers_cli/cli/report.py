@@ -12,7 +12,7 @@ from cardoffers_cli.domain.errors import UsageError
 
 app = typer.Typer(
     name="report",
-    help="Redemptions, settlements, what is unresolved.",
+    help="Show redemptions, settlements, and what is unresolved.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -114,7 +114,7 @@ def settlements(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show ledger entries with their settlement, newest first, a page at a time.
+    """Show ledger entries, newest first, a page at a time.
 
     Try:
 
@@ -136,9 +136,10 @@ def unresolved(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show merchant identifiers that nobody knows, most purchases first.
+    """Show the merchant identifiers that nobody knows.
 
-    Their purchases wait: add the identifiers to the catalogue and match again.
+    Those with most purchases come first. Their purchases wait: add the identifiers to the catalogue
+    and match again.
 
     Try:
 
