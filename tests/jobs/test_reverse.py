@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
@@ -90,7 +89,9 @@ def test_a_reversal_is_final(made: Job) -> None:
     assert 0 == settle_due(later)["settled"]
 
 
-@pytest.mark.parametrize("id_", [str(uuid4()), "no-id", "", "'; drop table redemptions; --"])
+@pytest.mark.parametrize(
+    "id_", ["00000000-0000-4000-8000-000000000000", "no-id", "", "'; drop table redemptions; --"]
+)
 def test_an_unknown_redemption_is_not_found(made: Job, id_: str) -> None:
     with pytest.raises(NotFound) as caught:
         reverse(id_, "returned", made)
