@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from cardoffers_cli.cli.show import Block, Style
+    from cardoffers_cli.cli.blocks import Block, Style
 
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|&~])")
 _GAP = 2
