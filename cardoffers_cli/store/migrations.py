@@ -11,13 +11,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import polars as pl
 
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.sql import sql_folder, statements
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    import polars as pl
 
     from cardoffers_cli.store.store import Store
 
@@ -82,4 +83,6 @@ def migrate(store: Store, now: datetime) -> list[Migration]:
 
 
 def _currencies() -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 - heavy, and a current store needs none of it
+
     return pl.DataFrame({"currency": MINOR_UNITS.keys(), "minor_unit": MINOR_UNITS.values()})

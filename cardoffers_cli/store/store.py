@@ -12,8 +12,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import polars as pl
-import pyarrow as pa
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
 from cardoffers_cli.sql import statement
@@ -21,10 +19,12 @@ from cardoffers_cli.sql import statement
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import polars as pl
+    import pyarrow as pa
+
     from cardoffers_cli.settings import Settings
 
 _PRIVATE = 0o077
-_NEWEST = pl.CompatLevel.newest()
 
 
 class Store:
@@ -132,11 +132,13 @@ class _Source:
     """
 
     def __init__(self, frames: Iterable[pl.DataFrame]) -> None:
-        self._tables = (frame.to_arrow(compat_level=_NEWEST) for frame in frames)
+        self._tables = (_arrow(frame) for frame in frames)
         self.failure: BaseException | None = None
 
     def reader(self) -> pa.RecordBatchReader | None:
         """Return a reader of all batches, or None where there is no frame."""
+        import pyarrow as pa  # noqa: PLC0415 - heavy, and most commands bring no frames
+
         first = next(self._tables, None)
         if first is None:
             return None
@@ -149,6 +151,13 @@ class _Source:
         except BaseException as failure:
             self.failure = failure
             raise
+
+
+def _arrow(frame: pl.DataFrame) -> pa.Table:
+    """Return a frame as Arrow without copying its text."""
+    from polars import CompatLevel  # noqa: PLC0415 - heavy, as above
+
+    return frame.to_arrow(compat_level=CompatLevel.newest())
 
 
 def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
