@@ -1,8 +1,8 @@
 """Situations as text tables, written straight into the tables of a store.
 
 A table is a header and rows of cells between spaces; `-` is an empty cell. `given` knows for each
-word (institutions, merchants, identifiers, offers, links, purchases) how its cells become a row,
-and fills in what a test does not mention. Names stand for ids: `uid("bakery")` is always the same.
+word (`_PUT` lists them) how its cells become a row, and fills in what a test does not mention.
+Names stand for ids: `uid("bakery")` is always the same.
 """
 
 from __future__ import annotations
@@ -208,6 +208,42 @@ def _purchases(store: Store, rows: list[Row]) -> None:
     _insert(store, "purchases", purchases)
 
 
+def _engagement(store: Store, rows: list[Row]) -> None:
+    offers = dict(select(store, "select offer_id, offer_no from offers"))
+    events = [
+        {
+            "institution_id": payer[0],
+            "cardholder_no": payer[1],
+            "event": row["event"],
+            "offer_no": offers[row["offer"]] if row.get("offer") else None,
+            "occurred_at": moment(row.get("at") or NOON),
+            "run_no": 0,
+        }
+        for row, payer in zip(rows, _payers(store, rows), strict=True)
+    ]
+    _insert(store, "engagement", events)
+
+
+def _redemptions(store: Store, rows: list[Row]) -> None:
+    """Write redemptions alone, without purchases and money, for those who only count them."""
+    offers = dict(select(store, "select offer_id, offer_no from offers"))
+    first = _count(store, "redemptions") + 1
+    redemptions = [
+        {
+            "redemption_no": number,
+            "redemption_id": str(uid(f"redemption {number}")),
+            "institution_id": payer[0],
+            "purchase_no": number,
+            "cardholder_no": payer[1],
+            "offer_no": offers[row["offer"]],
+            "run_no": 0,
+            "created_at": moment(row.get("at") or NOON),
+        }
+        for number, (row, payer) in enumerate(zip(rows, _payers(store, rows), strict=True), first)
+    ]
+    _insert(store, "redemptions", redemptions)
+
+
 def _identifier(row: Row) -> tuple[str, str] | None:
     return (row.get("type", "card_acceptor"), row["identifier"]) if row.get("identifier") else None
 
@@ -269,4 +305,6 @@ _PUT: dict[str, Callable[[Store, list[Row]], None]] = {
     "offers": _offers,
     "links": _links,
     "purchases": _purchases,
+    "engagement": _engagement,
+    "redemptions": _redemptions,
 }
