@@ -20,9 +20,9 @@ STEPS = (
 )
 COMPARED = (*STEPS, Column("previous", kind="integer"), Column("change", kind="number"))
 _OF_OFFERS = (
-    Column("offer_impressions", "impressions", kind="integer"),
-    Column("offer_add_successes", "added", kind="integer"),
-    Column("redemptions", kind="integer"),
+    Column("offer_impressions", "seen", kind="integer"),
+    Column("offer_add_successes", "adds", kind="integer"),
+    Column("redemptions", "redeemed", kind="integer"),
 )
 ROWS = {
     "day": (

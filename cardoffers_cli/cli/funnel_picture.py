@@ -53,7 +53,7 @@ def _between(window: dict[str, datetime]) -> str:
 
 
 def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d}" if moment.time() == time() else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{moment:%Y-%m-%d}" if moment.time() == time() else f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _numbers(row: dict[str, Any]) -> tuple[str, ...]:
