@@ -38,6 +38,7 @@ COMMANDS = (
         "Catalogue", "catalog", "catalog:app", "Institutions, merchants, offers, links: in, out."
     ),
     Entry("Catalogue", "institution", "institution:app", "List, show and set institutions."),
+    Entry("Offers", "offer", "offer:app", "What cardholders are shown, and what they add."),
     Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
     Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
