@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "CARDOFFERS_"
 _PATHS = ("store", "temp_directory")
+_SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
 
 
 class Settings(BaseModel):
@@ -33,12 +34,17 @@ class Settings(BaseModel):
     )
     memory_limit: str = Field(
         "1GiB",
-        pattern=r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$",
+        pattern=_SIZE,
         description="a size such as 512MiB or 2GiB",
     )
     threads: int = Field(0, ge=0, description="a whole number; 0 means all cores")
     temp_directory: Path | None = Field(
         None, description="a folder for what does not fit into memory; unset: beside the store"
+    )
+    temp_limit: str | None = Field(
+        None,
+        pattern=_SIZE,
+        description="the most it may hold, a size such as 20GiB; unset: most of what is free",
     )
     allow_insecure_webhooks: bool = Field(
         False, description="true or false; true is for development only"

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.settings import Settings
 from cardoffers_cli.store.opening import scratch_store
 from tables import NOON
+from work import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def scratch() -> Iterator[Store]:
-    with scratch_store(Settings(threads=1, memory_limit="256MiB"), NOON) as store:
+    with scratch_store(settings(), NOON) as store:
         yield store
 
 

@@ -31,6 +31,7 @@ def test_the_defaults() -> None:
         "memory_limit": "1GiB",
         "threads": 0,
         "temp_directory": None,
+        "temp_limit": None,
         "allow_insecure_webhooks": False,
     } == read_settings({}, {}).model_dump()
 

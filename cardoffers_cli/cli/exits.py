@@ -176,7 +176,8 @@ def unwind_on_signals() -> None:
 def _usage(error: typer.TyperException) -> Ending:
     context = getattr(error, "ctx", None)
     hint = f"See `{context.command_path} --help`." if context else None
-    return Ending(2, "usage", error.format_message(), hint)
+    message = error.format_message()
+    return Ending(2, "usage", message if message.endswith((".", "?")) else f"{message}.", hint)
 
 
 def _unforeseen(error: BaseException) -> Ending:

@@ -15,7 +15,7 @@ Slug = Annotated[str, typer.Argument(metavar="INST", help="The institution: slug
 
 COLUMNS = (
     show.Column("slug"),
-    show.Column("id"),
+    show.Column("institution_id"),
     show.Column("name"),
     show.Column("plan"),
     show.Column("currency"),

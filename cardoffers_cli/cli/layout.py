@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from cardoffers_cli.cli.show import Block, Style
+    from cardoffers_cli.cli.blocks import Block, Style
 
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|&~])")
 _GAP = 2
 """Letters between two columns."""
 _NOTHING = "(none)"
+_FEW = 3
+"""Rows that are better shown whole, as records, than in a table that leaves columns out."""
 _READABLE = 20
 """Letters a column of text may be squeezed to before records are easier to read."""
 _WORD = 36
@@ -89,14 +91,33 @@ def _console(style: Style, out: TextIO) -> Console:
 def _print_sheet(console: Console, sheet: Sheet) -> None:
     from rich.text import Text
 
-    rows = _cells(sheet)
+    columns, rows = sheet.columns, _cells(sheet)
     _print_title(console, sheet.title)
     if not rows:
         console.print(Text(_NOTHING, style="dim"))
-    elif _least_width(sheet.columns, rows) > console.width:
-        _print_records(console, sheet.columns, rows)
+        return
+    kept = _that_fit(columns, rows, console.width)
+    if len(kept) == len(columns):
+        console.print(_table(columns, rows))
+    elif kept and len(rows) > _FEW:
+        console.print(_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows]))
+        left_out = ", ".join(column.name for i, column in enumerate(columns) if i not in kept)
+        console.print(Text(f"Left out on this screen: {left_out}.", style="dim"))
     else:
-        console.print(_table(sheet.columns, rows))
+        _print_records(console, columns, rows)
+
+
+def _that_fit(columns: Sequence[Column], rows: list[list[str]], width: int) -> list[int]:
+    """Return the positions of the columns a table has room for, none if it has no room."""
+    cells = list(zip(*rows, strict=True))
+    least = [_least(*pair) for pair in zip(columns, cells, strict=True)]
+    kept = list(range(len(columns)))
+    while sum(least[i] + _GAP for i in kept) - _GAP > width:
+        first = max(kept, key=lambda i: columns[i].gives_way)
+        if not columns[first].gives_way:
+            return []
+        kept.remove(first)
+    return kept
 
 
 def _print_title(console: Console, title: str | None) -> None:
@@ -110,13 +131,8 @@ def _cells(sheet: Sheet) -> list[list[str]]:
     return [[visible(column.cell(row)) for column in sheet.columns] for row in sheet.rows]
 
 
-def _least_width(columns: Sequence[Column], rows: list[list[str]]) -> int:
-    """Return the width below which a table breaks numbers, or squeezes text unreadably."""
-    cells = zip(*rows, strict=True)
-    return sum(_least(*pair) + _GAP for pair in zip(columns, cells, strict=True)) - _GAP
-
-
 def _least(column: Column, cells: Sequence[str]) -> int:
+    """Return the width below which a column breaks numbers, or squeezes text unreadably."""
     from rich.cells import cell_len
 
     widest = max(map(cell_len, cells))

@@ -68,6 +68,18 @@ def delimiter(value: str) -> str:
     return found
 
 
+def zone(value: str | None) -> str | None:
+    """Check that an option names a time zone."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(value).key if value else None
+    except (KeyError, ValueError, OSError):
+        raise typer.BadParameter(
+            f"{value!r} is no time zone; write one such as Europe/London"
+        ) from None
+
+
 def everywhere(
     *,
     store: Annotated[
@@ -116,7 +128,11 @@ Delimiter = Annotated[
 ]
 Timezone = Annotated[
     str | None,
-    typer.Option(metavar="ZONE", help="Accept times without an offset, as times of this zone."),
+    typer.Option(
+        metavar="ZONE",
+        callback=zone,
+        help="Accept times without an offset, as times of this zone.",
+    ),
 ]
 Errors = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write every finding, one a line, as CSV.")

@@ -13,56 +13,56 @@ from cardoffers_cli.domain.errors import UsageError
 
 app = typer.Typer(
     name="report",
-    help="Redemptions, settlements, the funnel, what is unresolved.",
+    help="Show redemptions, settlements, the funnel, and what is unresolved.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
 )
 
 REDEMPTIONS = (
-    Column("id"),
-    Column("created_at", kind="moment"),
-    Column("institution"),
+    Column("id", gives_way=7),
+    Column("created_at", kind="moment", gives_way=4),
+    Column("institution", gives_way=3),
     Column("status"),
     Column("currency"),
-    Column("merchant_funded_amount", kind="money"),
-    Column("institution_payout_amount", kind="money"),
-    Column("offer.id"),
-    Column("offer.title"),
-    Column("offer.merchant_name"),
-    Column("cardholder_token_masked"),
+    Column("merchant_funded_amount", "funded", kind="money", gives_way=1),
+    Column("institution_payout_amount", "payout", kind="money"),
+    Column("offer.id", "offer", gives_way=5),
+    Column("offer.title", gives_way=6),
+    Column("offer.merchant_name", "merchant", gives_way=2),
+    Column("cardholder_token_masked", "cardholder"),
     Column("transaction_ref"),
 )
 SETTLEMENTS = (
-    Column("id"),
-    Column("redemption_id"),
-    Column("institution"),
-    Column("offer_id"),
-    Column("merchant_id"),
+    Column("id", gives_way=11),
+    Column("redemption_id", gives_way=7),
+    Column("institution", gives_way=1),
+    Column("offer_id", "offer", gives_way=2),
+    Column("merchant_id", gives_way=10),
     Column("transaction_ref"),
     Column("currency"),
-    Column("merchant_funded_amount", kind="money"),
-    Column("commission_amount", kind="money"),
-    Column("institution_payout_amount", kind="money"),
+    Column("merchant_funded_amount", "funded", kind="money"),
+    Column("commission_amount", "commission", kind="money"),
+    Column("institution_payout_amount", "payout", kind="money"),
     Column("status"),
-    Column("created_at", kind="moment"),
-    Column("settles_at", kind="moment"),
-    Column("settled_at", kind="moment"),
-    Column("reversed_at", kind="moment"),
-    Column("reversal_reason"),
-    Column("settlement_id"),
+    Column("created_at", kind="moment", gives_way=6),
+    Column("settles_at", kind="moment", gives_way=3),
+    Column("settled_at", kind="moment", gives_way=5),
+    Column("reversed_at", kind="moment", gives_way=8),
+    Column("reversal_reason", gives_way=4),
+    Column("settlement_id", gives_way=9),
 )
 UNRESOLVED = (
     Column("institution"),
-    Column("merchant_identifier_type"),
-    Column("merchant_identifier"),
+    Column("merchant_identifier_type", "type", gives_way=1),
+    Column("merchant_identifier", "identifier"),
     Column("merchant_id"),
     Column("currency"),
     Column("purchases", kind="integer"),
     Column("amount", kind="money"),
-    Column("cardholders", kind="integer"),
-    Column("first_seen_at", kind="moment"),
-    Column("last_seen_at", kind="moment"),
+    Column("cardholders", kind="integer", gives_way=2),
+    Column("first_seen_at", kind="moment", gives_way=4),
+    Column("last_seen_at", kind="moment", gives_way=3),
 )
 
 
@@ -115,7 +115,7 @@ def settlements(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show ledger entries with their settlement, newest first, a page at a time.
+    """Show ledger entries, newest first, a page at a time.
 
     Try:
 
@@ -137,9 +137,10 @@ def unresolved(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show merchant identifiers that nobody knows, most purchases first.
+    """Show the merchant identifiers that nobody knows.
 
-    Their purchases wait: add the identifiers to the catalogue and match again.
+    Those with most purchases come first. Their purchases wait: add the identifiers to the catalogue
+    and match again.
 
     Try:
 

@@ -10,12 +10,12 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from cardoffers_cli.cli.blocks import Block, Style, Text
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
@@ -26,27 +26,7 @@ from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
 __all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "show"]
 
 
-@dataclass(frozen=True)
-class Text:
-    """Free lines among the sheets, in tables and Markdown only."""
-
-    lines: Iterable[str]
-    title: str | None = None
-
-
-Block = Sheet | Text
-
 _TO_QUOTE = re.compile(r'[",\r\n]')
-
-
-@dataclass(frozen=True)
-class Style:
-    """The form to show, and for whom."""
-
-    format: Format
-    is_terminal: bool = False
-    has_colour: bool = False
-    raw: bool = False
 
 
 def format_of(path: Path) -> Format:

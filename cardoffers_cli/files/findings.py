@@ -22,8 +22,7 @@ def write_findings(
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow((position, "transaction_ref", "column", "code", "level", "message"))
     writer.writerows(
-        (finding["line"], *(guard(finding[name] or "") for name in _FIELDS))
-        for finding in findings
+        (finding["line"], *(guard(finding[name] or "") for name in _FIELDS)) for finding in findings
     )
     text.flush()
     text.detach()

@@ -24,13 +24,15 @@ Row = Mapping[str, Any]
 class Column:
     """One column: `name` finds the value in the row, and `offer.title` looks inside `offer`.
 
-    A column of kind `money` finds its currency in the row under `currency_from`.
+    A column of kind `money` finds its currency in the row under `currency_from`. On a screen that
+    is too narrow for all, columns are left out, the highest `gives_way` first; one of 0 stays.
     """
 
     name: str
     title: str | None = None
     kind: Kind = "text"
     currency_from: str = "currency"
+    gives_way: int = 0
 
     def value(self, row: Row) -> Any:
         """Return the column's value in a row, money with its currency's decimals."""

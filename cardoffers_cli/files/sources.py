@@ -134,7 +134,7 @@ def open_source(source: str) -> Source:
     except FileNotFoundError:
         raise unusable("file_missing", f"There is no file {source}.") from None
     except OSError as error:
-        raise unusable("file_unreadable", f"{source}: {error.strerror}.") from None
+        raise unusable("file_unreadable", f"{source} cannot be opened: {error.strerror}.") from None
     return Source(source, file)
 
 

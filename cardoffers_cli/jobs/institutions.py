@@ -36,13 +36,13 @@ _KIND = "institutions"
 def all_institutions(job: Job) -> list[dict[str, Any]]:
     """Return every institution with its program, by slug."""
     with job.store(read_only=True) as store:
-        return [asdict(institution) for institution in list_institutions(store)]
+        return [_shown(institution) for institution in list_institutions(store)]
 
 
 def show_institution(job: Job, slug_or_id: str) -> dict[str, Any]:
     """Return one institution with its program; raise `NotFound`."""
     with job.store(read_only=True) as store:
-        return asdict(find_institution(store, slug_or_id))
+        return _shown(find_institution(store, slug_or_id))
 
 
 def set_institution(
@@ -60,7 +60,13 @@ def set_institution(
         changes = _change(store, row, run)
         finish_run(store, run, {"changed": len(changes)})
         after = find_institution(store, institution.slug)
-    return {**asdict(after), "changes": changes, "dry_run": dry_run}
+    return {**_shown(after), "changes": changes, "dry_run": dry_run}
+
+
+def _shown(institution: Institution) -> dict[str, Any]:
+    """Return an institution under the names its catalogue file has."""
+    fields = asdict(institution)
+    return {"slug": fields.pop("slug"), "institution_id": fields.pop("id"), **fields}
 
 
 def _cells(institution: Institution) -> dict[str, str | None]:

@@ -119,15 +119,11 @@ def _read(
     fingerprinted: Callable[[pl.DataFrame], pl.DataFrame],
     progress: Progress | None,
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Yield the file's chunks, the next one made in a thread meanwhile."""
-
-    def chunks() -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-        for chunk in file.chunks():
-            yield fingerprinted(chunk.rows), chunk.findings
-            if progress:
-                progress(chunk.bytes_read, chunk.size_hint)
-
-    return ahead(chunks())
+    """Yield the file's chunks; the next one is judged in a thread meanwhile."""
+    for chunk in ahead(file.chunks()):
+        yield fingerprinted(chunk.rows), chunk.findings
+        if progress:
+            progress(chunk.bytes_read, chunk.size_hint)
 
 
 def judge_file(store: Store, file: TransactionFile, institution_id: UUID | None) -> FileReport:

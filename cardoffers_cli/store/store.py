@@ -162,6 +162,8 @@ def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDB
         config["threads"] = settings.threads
     if settings.temp_directory:
         config["temp_directory"] = str(settings.temp_directory)
+    if settings.temp_limit:
+        config["max_temp_directory_size"] = settings.temp_limit
     with _private_files():
         return duckdb.connect(path, read_only=read_only, config=config)
 

@@ -182,3 +182,13 @@ def test_nothing_prompts_without_a_terminal(
 
     probe(sure)
     assert exit_code == cardoffers("probe", *words, stdin="y\n").exit_code
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "zone"), [(14, "Europe/London"), (14, "UTC"), (2, "Mars/Olympus"), (2, "../UTC")]
+)
+def test_a_zone_is_checked_before_the_file_is_opened(
+    cardoffers: Any, exit_code: int, zone: str
+) -> None:
+    outcome = cardoffers("validate", "nothing.csv", "--assume-timezone", zone)
+    assert exit_code == outcome.exit_code

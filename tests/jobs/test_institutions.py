@@ -40,7 +40,7 @@ def test_all_are_listed_by_slug(job: Job) -> None:
 def test_one_is_shown_by_slug_or_id(job: Job) -> None:
     shown = show_institution(job, "alder")
     assert (uid("alder"), "GBP", 2, ("en", "es")) == (
-        shown["id"],
+        shown["institution_id"],
         shown["currency"],
         shown["minor_unit"],
         shown["languages"],

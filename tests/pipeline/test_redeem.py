@@ -546,58 +546,53 @@ def test_the_same_redemption_has_the_same_id_in_every_store(store: Store) -> Non
 # Matching against the plain loop, on small random catalogues where budgets and uses bind.
 
 MOMENTS = [NOON + timedelta(hours=hour) for hour in range(4)]
-INSTITUTION = st.sampled_from(["alder", "brook"])
-CARDHOLDER = st.sampled_from(["ann", "ben", "cat"])
-MERCHANT = st.sampled_from(["bakery", "cinema"])
-OFFERS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "merchant": MERCHANT,
-            "cashback": st.sampled_from([Decimal("1.00"), Decimal("1.50"), Decimal("2.00")]),
-            "rate": st.sampled_from([Decimal(0), Decimal("0.005"), Decimal("0.1")]),
-            "budget": st.sampled_from(
-                [None, Decimal(0), *map(Decimal, "1 2 2.20 3 4.02 6".split())]
-            ),
-            "uses": st.sampled_from([None, 1, 1, 2]),
-            "min_spend": st.sampled_from([Decimal(0), Decimal(0), Decimal(10)]),
-            "starts_at": st.sampled_from(MOMENTS[:2]),
-            "expires_at": st.sampled_from([*MOMENTS[2:], NOON + timedelta(days=1)]),
-        }
-    ),
-    min_size=1,
-    max_size=6,
-).map(lambda offers: [{"offer": f"of-{n}", **offer} for n, offer in enumerate(offers)])
-PURCHASES = st.lists(
-    st.fixed_dictionaries(
-        {
-            "institution": INSTITUTION,
-            "cardholder": CARDHOLDER,
-            "merchant": st.sampled_from([None, None, None, "bakery", "florist"]),
-            "identifier": st.sampled_from(["M-bakery", "M-bakery", "M-cinema", "M-nobody"]),
-            "amount": st.sampled_from([Decimal("9.99"), Decimal(10), Decimal(20), Decimal(30)]),
-            "at": st.sampled_from(MOMENTS),
-        }
-    ),
-    min_size=1,
-    max_size=30,
-).map(lambda rows: [{"ref": f"{n * 7 % 31:02}-{n}", **row} for n, row in enumerate(rows)])
-LINKS = st.lists(
-    st.tuples(
-        INSTITUTION, CARDHOLDER, st.integers(0, 5), st.sampled_from([MOMENTS[0], MOMENTS[1]])
-    ),
-    max_size=40,
-    unique_by=lambda link: link[:3],
-)
+HOLDERS = [(where, who) for where in ("alder", "brook") for who in ("ann", "ben")]
 MERCHANT_OF = {"M-bakery": "bakery", "M-cinema": "cinema"}
+OFFER = st.fixed_dictionaries(
+    {
+        "merchant": st.sampled_from(["bakery", "bakery", "cinema"]),
+        "cashback": st.sampled_from([Decimal("1.00"), Decimal("1.50"), Decimal("2.00")]),
+        "rate": st.sampled_from([Decimal(0), Decimal("0.005"), Decimal("0.1")]),
+        "budget": st.sampled_from([None, *map(Decimal, "1 2 2.20 3 4.02 6".split())]),
+        "uses": st.sampled_from([None, None, 1, 2]),
+        "min_spend": st.sampled_from([Decimal(0), Decimal(0), Decimal(10)]),
+        "starts_at": st.sampled_from([NOON, NOON, MOMENTS[1]]),
+        "expires_at": st.sampled_from([NOON + timedelta(days=1)] * 2 + MOMENTS[2:]),
+    }
+)
+PURCHASE = st.fixed_dictionaries(
+    {
+        "holder": st.sampled_from(HOLDERS),
+        "merchant": st.sampled_from([None] * 6 + ["bakery", "florist"]),
+        "identifier": st.sampled_from(["M-bakery"] * 4 + ["M-cinema", "M-nobody"]),
+        "amount": st.sampled_from([Decimal("9.99"), Decimal(10), Decimal(20), Decimal(30)]),
+        "at": st.sampled_from(MOMENTS),
+    }
+)
+ADDED_AT = st.sampled_from([NOON, NOON, NOON, NOON, MOMENTS[1], None])
 
 
-def linked(offers: list[dict[str, Any]], links: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    names = ("institution", "cardholder", "offer", "added_at")
-    return [
-        dict(zip(names, (where, who, f"of-{number}", when), strict=True))
-        for where, who, number, when in links
-        if number < len(offers)
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[list[Any], list[Any], list[Any], int]:
+    """Draw offers, links, purchases, and how many of these come with the first import."""
+    offers = [{"offer": f"of-{n}", **offer} for n, offer in enumerate(draw(lists(OFFER, 3, 6)))]
+    pairs = [(holder, offer["offer"]) for holder in HOLDERS for offer in offers]
+    added = draw(lists(ADDED_AT, len(pairs), len(pairs)))
+    links = [
+        {"institution": where, "cardholder": who, "offer": offer, "added_at": moment}
+        for ((where, who), offer), moment in zip(pairs, added, strict=True)
+        if moment
     ]
+    purchases = [
+        {**row, "ref": f"{n * 7 % 31:02}", "institution": where, "cardholder": who}
+        for n, row in enumerate(draw(lists(PURCHASE, 12, 24)))
+        for where, who in [row["holder"]]
+    ]
+    return offers, links, purchases, draw(st.integers(0, len(purchases)))
+
+
+def lists(of: st.SearchStrategy[Any], least: int, most: int) -> st.SearchStrategy[list[Any]]:
+    return st.lists(of, min_size=least, max_size=most)
 
 
 @pytest.fixture(scope="module")
@@ -610,20 +605,14 @@ def catalogue() -> Iterator[Store]:
         yield store
 
 
-@profile(
-    max_examples=200,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@examples(offers=OFFERS, picked=LINKS, purchases=PURCHASES, first=st.integers(0, 30))
+@pytest.mark.parametrize("runs", ["in one run", "in two runs"])
+@profile(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(world=worlds())
 def test_rounds_end_where_the_plain_loop_ends(
-    catalogue: Store,
-    offers: list[dict[str, Any]],
-    picked: list[tuple[Any, ...]],
-    purchases: list[dict[str, Any]],
-    first: int,
+    catalogue: Store, runs: str, world: tuple[list[Any], list[Any], list[Any], int]
 ) -> None:
-    links = linked(offers, picked)
+    offers, links, purchases, cut = world
+    first = cut if runs == "in two runs" else 0
     meant = Service(offers, links, {"bakery", "cinema"}, MERCHANT_OF)
     with catalogue.transaction(keep=False):
         put(catalogue, "offers", offers)

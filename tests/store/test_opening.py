@@ -200,12 +200,18 @@ def test_temporary_files_go_where_they_are_sent_and_are_private(tmp_path: Path) 
 
 def test_limits_are_those_of_the_settings(tmp_path: Path) -> None:
     made = new_store(tmp_path)
-    changed = job(made.path, memory_limit="300MiB", threads=2, temp_directory=tmp_path / "t")
+    changed = job(
+        made.path,
+        memory_limit="300MiB",
+        threads=2,
+        temp_directory=tmp_path / "t",
+        temp_limit="3GiB",
+    )
     with changed.store() as store:
-        assert [("300.0 MiB", 2, str(tmp_path / "t"))] == select(
+        assert [("300.0 MiB", 2, str(tmp_path / "t"), "3.0 GiB")] == select(
             store,
             "select current_setting('memory_limit'), current_setting('threads'),"
-            " current_setting('temp_directory')",
+            " current_setting('temp_directory'), current_setting('max_temp_directory_size')",
         )
 
 

@@ -1,0 +1,30 @@
+"""What a command shows beside its JSON: sheets and free text, and in which style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cardoffers_cli.cli.options import Format
+from cardoffers_cli.files.sheets import Sheet
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free lines among the sheets, in tables and Markdown only."""
+
+    lines: Iterable[str]
+    title: str | None = None
+
+
+Block = Sheet | Text
+
+
+@dataclass(frozen=True)
+class Style:
+    """The form to show, and for whom."""
+
+    format: Format
+    is_terminal: bool = False
+    has_colour: bool = False
+    raw: bool = False

@@ -1,0 +1,75 @@
+"""What `validate` and `import` say of a file, and how they end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AT = ("--as-of", "2026-10-01")
+HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
+TOKEN = "0123456789abcdef" * 4
+
+
+def row(ref: str, amount: str = "1.00") -> str:
+    return f"{TOKEN},ct_1,000000000000001,{amount},{ref},2026-09-01T12:00:00Z\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that writes a transaction file of some rows, named in the folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(name: str, *rows: str, header: str = HEADER) -> str:
+        (tmp_path / name).write_text(header + "".join(rows))
+        return name
+
+    return write
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md"])
+def test_a_good_file_is_told_in_every_format(cardoffers: Any, file: Any, form: str) -> None:
+    ended = cardoffers("validate", file("good.csv", row("1")), "--format", form, *AT)
+    assert (0, "") == (ended.exit_code, ended.stderr)
+
+
+def test_findings_are_grouped_and_then_told_one_by_one(cardoffers: Any, file: Any) -> None:
+    name = file("bad.csv", row("1"), row("2", "x"), row("3", "0"), row("1"))
+    ended = cardoffers("validate", name, "--format", "table", *AT)
+    codes = [line.split()[0] for line in ended.stdout.split("\n\n")[0].splitlines()[2:]]
+    assert ["amount_invalid", "amount_not_positive", "duplicate"] == codes
+    assert "bad.csv:3: amount_invalid amount is" in ended.stdout
+    assert "bad.csv:5:" not in ended.stdout
+    assert ended.stdout.endswith(
+        "bad.csv: not all good. 4 rows received: 1 valid, 2 invalid, 1 duplicate.\n"
+    )
+    assert 3 == ended.exit_code
+
+
+def test_many_findings_are_cut_short_with_the_way_to_all(cardoffers: Any, file: Any) -> None:
+    rows = [row(str(number), "x") for number in range(30)]
+    shown = cardoffers("validate", file("bad.csv", *rows), "--format", "table", *AT).stdout
+    assert 20 == shown.count("bad.csv:") - 1
+    assert "… 10 more; --errors FILE writes them all." in shown
+
+
+def test_only_several_files_are_named_in_every_row(cardoffers: Any, file: Any) -> None:
+    one, other = file("a.csv", row("1", "x")), file("b.csv", row("1", "x"))
+    header = "code\tlevel\trows\tlines\tfix"
+    assert header == cardoffers("validate", one, *AT).stdout.splitlines()[0]
+    assert f"file\t{header}" == cardoffers("validate", one, other, *AT).stdout.splitlines()[0]
+
+
+def test_an_unusable_file_leaves_nothing_to_show(cardoffers: Any, file: Any) -> None:
+    name = file("other.csv", header=HEADER.replace(",", ";"))
+    ended = cardoffers("validate", name, "--format", "table", *AT)
+    assert (14, "") == (ended.exit_code, ended.stdout)
+    assert (
+        "Error: The columns of the header are separated by a semicolon.\n"
+        "Hint: Add --delimiter ';'.\n"
+    ) == ended.stderr
+    document = cardoffers("validate", name, "--format", "json", *AT).document
+    assert "header_delimiter" == document["file_error"]["code"]

@@ -1,0 +1,59 @@
+"""The screen that tells a newcomer what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.files.bundled import copy_sample_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+BOUGHT, HELD = ("--as-of", "2026-10-01"), ("--as-of", "2026-10-08")
+
+FILLED = (
+    ("catalog", "import", "catalog", *BOUGHT),
+    ("import", "transactions/tarnhollow.csv", "-i", "tarnhollow", *BOUGHT),
+    ("match", *BOUGHT),
+)
+
+
+@pytest.fixture
+def status(
+    cardoffers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., list[str]]:
+    """Return a function that runs commands on a new store and returns the rows of what waits."""
+    copy_sample_data(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    cardoffers("init")
+
+    def after(*commands: tuple[str, ...], at: tuple[str, str] = BOUGHT) -> list[str]:
+        for words in commands:
+            assert 0 == cardoffers(*words).exit_code
+        shown = cardoffers("status", *at, "--format", "table").stdout
+        _, _, rows = shown.partition("What waits, and what to do next\n")
+        return [" ".join(line.split()) for line in rows.splitlines()[1:]]
+
+    return after
+
+
+def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
+    assert ["the store is empty cardoffers catalog import DIR"] == status()
+    assert ["no transactions yet cardoffers import FILE -i larkmere"] == status(FILLED[0])
+    assert ["239 purchases to match cardoffers match"] == status(FILLED[1])
+    unknown = "14 purchases of unknown merchants cardoffers report unresolved"
+    held = "33 ledger entries on hold, the first until 2026-10-08 cardoffers settle"
+    assert [unknown, held] == status(FILLED[2])
+    assert ["33 ledger entries due cardoffers settle", unknown] == status(at=HELD)
+    assert [unknown] == status(("settle", *HELD), at=HELD)
+
+
+def test_the_money_stands_beside_its_currency(cardoffers: Any, status: Any) -> None:
+    status(*FILLED)
+    shown = cardoffers("status", *HELD, "--format", "table").stdout
+    rows = [" ".join(line.split()) for line in shown.splitlines()]
+    assert "institution currency pending to pay settled paid reversed" in rows
+    assert "tarnhollow GBP 33 74.00 0 0.00 0" in rows

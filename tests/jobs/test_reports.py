@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.jobs import reports
+from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.stores import status
+from tables import uid
+from work import file_of, job, new_store, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    """A job on a store with 25 redemptions of alder's and an unresolved purchase."""
+    made = new_store(tmp_path)
+    tell(
+        made,
+        institutions="institution\nalder\nbrook",
+        merchants="merchant\nbakery",
+        identifiers="identifier merchant\nM1 bakery",
+        offers="offer merchant\nA bakery",
+        links="cardholder offer\nann A",
+    )
+    rows = [{"ref": f"{n:02}", "identifier": "M1"} for n in range(25)]
+    taken(made, file_of(tmp_path / "tx.csv", [*rows, {"ref": "x", "identifier": "M9"}]))
+    match_purchases(made)
+    return made
+
+
+@pytest.mark.parametrize("report", ["redemptions", "settlements"])
+def test_every_row_comes_once_whatever_the_pages(
+    made: Job, report: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "ROWS_AT_A_TIME", 10)
+    rows = reports.report_rows(
+        report, made, institution=None, status=None, from_at=None, to_at=None
+    )
+    assert [f"{n:02}" for n in range(25)] == sorted(row["transaction_ref"] for row in rows)
+
+
+def test_a_writer_may_come_between_the_pages(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "ROWS_AT_A_TIME", 10)
+    rows = reports.report_rows(
+        "settlements", made, institution="alder", status=None, from_at=None, to_at=None
+    )
+    first = next(rows)
+    assert 25 == settle_due(job(made.path, lock_wait_s=0))["settled"]
+    assert 25 == len({first["id"], *(row["id"] for row in rows)})
+
+
+def test_an_institution_is_named_by_slug_or_id(made: Job) -> None:
+    for name, rows in (("alder", 25), (str(uid("alder")).upper(), 25), ("brook", 0), (None, 25)):
+        page = reports.report_page("redemptions", made, institution=name, limit=100)
+        assert rows == len(page.rows)
+    with pytest.raises(NotFound):
+        reports.report_page("redemptions", made, institution="elm", limit=1)
+
+
+def test_unresolved_identifiers_are_told(made: Job) -> None:
+    rows = reports.unresolved_rows(made, institution="alder", limit=5, from_at=None, to_at=None)
+    assert [("M9", 1)] == [(row["merchant_identifier"], row["purchases"]) for row in rows]
+
+
+def test_the_state_of_everything_agrees(made: Job) -> None:
+    told = status(made)
+    alder, brook = told["institutions"]
+    names = ("imports", "purchases", "links", "pending", "settled", "reversed")
+    assert (1, 26, 1, 25, 0, 0) == tuple(alder[name] for name in names)
+    assert {0} == {brook[name] for name in names}
+    assert (25, 1, 0, 0) == tuple(
+        told[name] for name in ("due", "merchant_unresolved", "not_matched_yet", "open_adjustments")
+    )

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.jobs.imports import ImportOptions
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.simulate import simulate_file
+from work import file_of, found, kept, new_store, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+
+CATALOGUE = {
+    "institutions": "institution plan\nalder growth\nbrook growth\ncedar starter",
+    "merchants": "merchant\nbakery\ncinema",
+    "identifiers": "identifier merchant\nM1 bakery\nM2 cinema",
+    "offers": """
+        offer  merchant  cashback  rate  budget  uses  min_spend  starts_at  expires_at
+        A      bakery    3.00      0.1   6.60    -     0          11:00:00   14:00:00
+        B      bakery    2.00      0     -       1     0          11:00:00   14:00:00
+        C      cinema    5.00      0     -       -     10.00      11:00:00   14:00:00
+        """,
+    "links": """
+        institution  cardholder  offer  added_at
+        alder        ann         A      10:00:00
+        alder        ann         B      12:30:00
+        alder        ben         C      10:00:00
+        brook        ann         A      10:00:00
+        """,
+}
+PURCHASES = """
+ref  cardholder  identifier  amount  at
+r1   ann         M1          20.00   2026-06-01T12:00:00Z
+r2   ann         M1          20.00   2026-06-01T12:30:00Z
+r3   ann         M1          20.00   2026-06-01T12:31:00Z
+r4   ben         M2          9.99    2026-06-01T12:00:00Z
+r5   ben         M2          10.00   2026-06-01T10:59:59Z
+r6   ben         M2          10.00   2026-06-01T14:00:00Z
+r7   ben         M9          10.00   2026-06-01T12:00:00Z
+r8   cat         M1          10.00   2026-06-01T12:00:00Z
+r9   ann         M1          0       2026-06-01T12:00:00Z
+r1   ann         M1          20.00   2026-06-01T12:00:00Z
+"""
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    """A job on a store in which one purchase of another institution waits for a match."""
+    made = new_store(tmp_path)
+    tell(made, **CATALOGUE)
+    waiting = "ref cardholder identifier at\nw1 ann M1 2026-06-01T11:30:00Z"
+    taken(made, file_of(tmp_path / "waiting.csv", waiting), "brook")
+    return made
+
+
+def simulated(made: Job, path: Path, institution: str = "alder", **outputs: Path) -> dict[str, Any]:
+    done = simulate_file(str(path), institution, made, ImportOptions(), outputs=Outputs(**outputs))
+    return done.document()
+
+
+def test_nothing_is_written_whatever_comes_of_it(made: Job, tmp_path: Path) -> None:
+    before = kept(made)
+    simulated(made, file_of(tmp_path / "tx.csv", PURCHASES))
+    simulated(made, file_of(tmp_path / "tx.csv", PURCHASES), "cedar")
+    broken = tmp_path / "broken.csv"
+    broken.write_bytes(b"")
+    with pytest.raises(FileUnusable):
+        simulated(made, broken)
+    assert before == kept(made)
+
+
+def test_every_purchase_is_told_with_its_reasons(made: Job, tmp_path: Path) -> None:
+    told = simulated(made, file_of(tmp_path / "tx.csv", PURCHASES))
+    assert (True, 10, 8, 1, 1) == tuple(
+        told[name] for name in ("simulated", "received", "accepted", "duplicates", "invalid")
+    )
+    items = {
+        item["transaction_ref"]: (
+            item["outcome"],
+            item["reason"],
+            {check["offer_id"]: check["outcome"] for check in item["evaluations"]},
+        )
+        for item in told["items"]
+    }
+    assert {
+        "r1": ("match", "redeemed", {"A": "redeemed", "B": "enrolled_after_purchase"}),
+        "r2": ("match", "redeemed", {"A": "budget_exhausted", "B": "redeemed"}),
+        "r3": (
+            "no_match",
+            "redemption_limit_reached",
+            {"A": "budget_exhausted", "B": "redemption_limit_reached"},
+        ),
+        "r4": ("no_match", "below_min_spend", {"C": "below_min_spend"}),
+        "r5": ("no_match", "offer_not_started", {"C": "offer_not_started"}),
+        "r6": ("no_match", "offer_expired", {"C": "offer_expired"}),
+        "r7": ("no_match", "merchant_unresolved", {}),
+        "r8": ("no_match", "not_enrolled", {"A": "not_enrolled", "B": "not_enrolled"}),
+    } == items
+    assert (2, 6) == (told["match"], told["no_match"])
+
+
+def test_amounts_are_those_of_the_ledger(made: Job, tmp_path: Path) -> None:
+    told = simulated(made, file_of(tmp_path / "tx.csv", PURCHASES))
+    amounts = {
+        item["transaction_ref"]: [
+            str(item[f"{name}_amount"])
+            for name in ("merchant_funded", "commission", "institution_payout")
+        ]
+        for item in told["items"]
+        if item["outcome"] == "match"
+    }
+    assert {"r1": ["3.30", "0.30", "3.00"], "r2": ["2.00", "0.00", "2.00"]} == amounts
+
+
+def test_import_and_match_give_what_was_simulated(made: Job, tmp_path: Path) -> None:
+    path = file_of(tmp_path / "tx.csv", PURCHASES)
+    outputs = {name: tmp_path / f"{name}.csv" for name in ("errors", "valid", "rejected")}
+    told = simulated(made, path, **outputs)
+    foreseen = {
+        (item["transaction_ref"], check["offer_id"]): check["outcome"]
+        for item in told["items"]
+        for check in item["evaluations"]
+        if check["outcome"] != "not_enrolled"
+    }
+    written = {name: output.read_bytes() for name, output in outputs.items()}
+    imported = taken(made, path, **outputs)
+    assert written == {name: output.read_bytes() for name, output in outputs.items()}
+    assert {name: told[name] for name in ("sha256", "findings", "amount_accepted")} == {
+        name: imported[name] for name in ("sha256", "findings", "amount_accepted")
+    }
+    match_purchases(made)
+    came = found(
+        made,
+        "select transaction_ref, offer_id, outcome from outcomes"
+        " join purchases using (purchase_no) join offers using (offer_no)"
+        " join institutions using (institution_id) where slug = 'alder'",
+    )
+    assert foreseen == {(ref, offer): outcome for ref, offer, outcome in came}

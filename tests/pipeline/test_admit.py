@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.pipeline.number import number
+from cardoffers_cli.pipeline.stage import stage_whole
+from tables import NOON, given, select, uid
+from work import file_of, found, kept, new_store, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution\nalder\nbrook")
+    return made
+
+
+def purchases(made: Job) -> list[tuple[Any, ...]]:
+    return found(
+        made,
+        "select slug, transaction_ref, cardholder_token, instrument_token,"
+        " merchant_identifier_type, merchant_identifier, purchases.merchant_id, amount, line"
+        " from purchases join institutions using (institution_id)"
+        " join cardholders using (cardholder_no) join instruments using (instrument_no)"
+        " left join identifiers using (identifier_no) order by purchase_no",
+    )
+
+
+def test_a_purchase_keeps_what_its_row_said(made: Job, tmp_path: Path) -> None:
+    path = file_of(
+        tmp_path / "tx.csv",
+        f"""
+        ref  cardholder  card  identifier  merchant         amount
+        007  ann         c1    M1          -                1.50
+        7    ann         c2    01          -                2
+        b    ben         c1    -           {uid("bakery")}  3.00
+        c    Ben         c1    1           -                4.00
+        """,
+    )
+    taken(made, path)
+    acceptor = "card_acceptor"
+    assert [
+        ("alder", "007", "ann", "c1", acceptor, "M1", None, Decimal("1.50"), 2),
+        ("alder", "7", "ann", "c2", acceptor, "01", None, Decimal(2), 3),
+        ("alder", "b", "ben", "c1", None, None, uid("bakery"), Decimal(3), 4),
+        ("alder", "c", "Ben", "c1", acceptor, "1", None, Decimal(4), 5),
+    ] == purchases(made)
+
+
+def test_times_are_kept_in_utc(made: Job, tmp_path: Path) -> None:
+    taken(made, file_of(tmp_path / "tx.csv", "ref at\n1 2026-05-31T23:30:00.1234567-05:30"))
+    (row,) = found(made, "select transacted_at, received_at from purchases")
+    assert (datetime(2026, 6, 1, 5, 0, 0, 123456), NOON) == row  # noqa: DTZ001
+
+
+def test_optional_fields_are_kept_where_there_are_any(made: Job, tmp_path: Path) -> None:
+    path = tmp_path / "tx.csv"
+    required = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
+    optional = "instrument_type,mcc,merchant_descriptor,network"
+    rows = [
+        "ann,c,M1,1.00,1,2026-06-01T12:00:00Z,wallet,5411,Corner Shop,visa",
+        "ann,c,M1,1.00,2,2026-06-01T12:00:00Z,,,,",
+    ]
+    path.write_text("\n".join([f"{required},{optional}", *rows]))
+    taken(made, path)
+    assert [("wallet", "5411", "Corner Shop", "visa"), (None,) * 4] == found(
+        made,
+        "select instrument_type, mcc, merchant_descriptor, network from purchases"
+        " order by purchase_no",
+    )
+
+
+def test_tokens_are_kept_once_for_each_institution(made: Job, tmp_path: Path) -> None:
+    path = file_of(
+        tmp_path / "tx.csv", "ref cardholder card\n1 ann c1\n2 ann c1\n3 ann c2\n4 ben c1"
+    )
+    for where in ("alder", "brook", "alder"):
+        taken(made, path, where)
+    assert (4, 6) == (len(kept(made)["cardholders"]), len(kept(made)["instruments"]))
+
+
+def test_the_same_files_make_the_same_store(tmp_path: Path) -> None:
+    stores = []
+    rows = [
+        {"ref": f"r{n}", "cardholder": f"c{n % 7}", "identifier": f"M{n % 5}"} for n in range(99)
+    ]
+    for name in ("one", "two"):
+        made = new_store(tmp_path, name)
+        tell(made, institutions="institution\nalder")
+        taken(made, file_of(tmp_path / "tx.csv", rows[:50]))
+        taken(made, file_of(tmp_path / "tx.csv", rows[50:]))
+        stores.append(kept(made, "runs", "imports", "migrations"))
+    assert stores[0] == stores[1]
+
+
+def test_an_amount_at_the_limit_is_kept_exactly(made: Job, tmp_path: Path) -> None:
+    path = file_of(tmp_path / "tx.csv", "ref amount\n1 999999999999.99\n2 0.01\n3 1000000000000")
+    told = taken(made, path)
+    assert ("1000000000000.00", 1) == (str(told["amount_accepted"]), told["invalid"])
+
+
+def test_two_tokens_of_one_fingerprint_never_pass(store: Store) -> None:
+    given(store, "institutions", "institution\nalder")
+    stage_whole(store, [])
+    store.connection.execute("insert into staged_tokens values (1, 'ann', 'c1'), (1, 'ben', 'c1')")
+    with pytest.raises(CardoffersError) as caught:
+        number(store, uid("alder"))
+    assert "fingerprint_collision" == caught.value.code
+    assert [(0,)] == select(store, "select count(*) from purchases")

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given as examples
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from cardoffers_cli.domain.cursors import CursorInvalid
+from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.pipeline.settle import settle
+from cardoffers_cli.services.redemptions import reverse_redemption
+from cardoffers_cli.services.reports import Filters, redemptions, settlements, unresolved
+from cardoffers_cli.store.opening import scratch_store
+from tables import NOON, given, put, uid
+from work import job, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.store.store import Store
+
+CATALOGUE = {
+    "institutions": "institution languages\nalder en|es\nbrook es|en",
+    "merchants": "merchant\nbakery",
+    "offers": "offer merchant cashback rate\nA bakery 1.00 0.1",
+    "links": """
+        institution  cardholder           offer
+        alder        ch_8f38ffe45062a450  A
+        brook        short                A
+        """,
+}
+HOLDER = {"alder": "ch_8f38ffe45062a450", "brook": "short"}
+TIMES = [NOON + timedelta(hours=hour) for hour in range(3)]
+
+
+def catalogue(store: Store) -> None:
+    for word, text in CATALOGUE.items():
+        given(store, word, text)
+
+
+def redeem(store: Store, *refs: str, institution: str = "alder", now: datetime = NOON) -> None:
+    """Let purchases redeem at `now`."""
+    row = {"institution": institution, "cardholder": HOLDER[institution], "merchant": "bakery"}
+    put(store, "purchases", [{"ref": ref, **row} for ref in refs])
+    decide(store, job(now=now))
+
+
+def refs(page: Any) -> list[str]:
+    return [row["transaction_ref"] for row in page.rows]
+
+
+def every_page(store: Store, report: Any, filters: Filters, limit: int) -> list[list[str]]:
+    pages, cursor = [], None
+    while True:
+        page = report(store, filters, limit=limit, cursor=cursor)
+        pages.append(refs(page))
+        cursor = page.next_cursor
+        if cursor is None:
+            return pages
+
+
+def test_a_redemption_has_the_fields_of_the_specification(store: Store) -> None:
+    catalogue(store)
+    redeem(store, "r1")
+    (row,) = redemptions(store, Filters(), limit=10, cursor=None).rows
+    assert {
+        "created_at": NOON,
+        "status": "pending",
+        "merchant_funded_amount": Decimal("1.10"),
+        "institution_payout_amount": Decimal("1.00"),
+        "commission_amount": Decimal("0.10"),
+        "currency": "GBP",
+        "offer": {"id": "A", "title": "A", "merchant_name": "bakery"},
+        "cardholder_token_masked": "ch_8…a450",
+        "institution": "alder",
+        "transaction_ref": "r1",
+    } == {name: value for name, value in row.items() if name != "id"}
+    assert "1.10" == str(row["merchant_funded_amount"])
+
+
+def test_a_short_token_shows_nothing(store: Store) -> None:
+    catalogue(store)
+    redeem(store, "r1", institution="brook")
+    (row,) = redemptions(store, Filters(), limit=10, cursor=None).rows
+    assert "…" == row["cardholder_token_masked"]
+
+
+def test_a_ledger_entry_has_the_fields_of_the_decisions(store: Store) -> None:
+    catalogue(store)
+    redeem(store, "r1")
+    (entry,) = settlements(store, Filters(), limit=10, cursor=None).rows
+    (redemption,) = redemptions(store, Filters(), limit=10, cursor=None).rows
+    assert {
+        "redemption_id": redemption["id"],
+        "offer_id": "A",
+        "merchant_id": uid("bakery"),
+        "transaction_ref": "r1",
+        "currency": "GBP",
+        "merchant_funded_amount": Decimal("1.10"),
+        "commission_amount": Decimal("0.10"),
+        "institution_payout_amount": Decimal("1.00"),
+        "status": "pending",
+        "created_at": NOON,
+        "settles_at": NOON,
+        "settled_at": None,
+        "reversed_at": None,
+        "reversal_reason": None,
+        "settlement_id": None,
+        "institution": "alder",
+    } == {name: value for name, value in entry.items() if name != "id"}
+
+
+@pytest.fixture(scope="module")
+def history() -> Iterator[Store]:
+    """A settled, a reversed and a pending redemption of alder's, and a pending one of brook's."""
+    with scratch_store(settings(), NOON) as store:
+        catalogue(store)
+        redeem(store, "settled", now=TIMES[0])
+        settle(store, run_no=100, now=TIMES[0], actor="tester")
+        redeem(store, "reversed", now=TIMES[1])
+        (row,) = redemptions(store, Filters(status="pending"), limit=1, cursor=None).rows
+        reverse_redemption(
+            store, str(row["id"]), reason="returned", run_no=101, now=TIMES[1], actor="tester"
+        )
+        redeem(store, "pending", now=TIMES[2])
+        redeem(store, "brook", institution="brook", now=TIMES[2])
+        yield store
+
+
+TICK = timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize("report", [redemptions, settlements])
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        ({}, {"settled", "reversed", "pending", "brook"}),
+        ({"institution_id": uid("alder")}, {"settled", "reversed", "pending"}),
+        ({"institution_id": uid("brook")}, {"brook"}),
+        ({"institution_id": uid("cedar")}, set()),
+        ({"status": "settled"}, {"settled"}),
+        ({"status": "reversed"}, {"reversed"}),
+        ({"status": "pending"}, {"pending", "brook"}),
+        ({"status": "pending", "institution_id": uid("alder")}, {"pending"}),
+        ({"from_at": TIMES[1]}, {"reversed", "pending", "brook"}),
+        ({"from_at": TIMES[1] + TICK}, {"pending", "brook"}),
+        ({"to_at": TIMES[1]}, {"settled"}),
+        ({"to_at": TIMES[1] + TICK}, {"settled", "reversed"}),
+        ({"from_at": TIMES[1], "to_at": TIMES[2]}, {"reversed"}),
+        ({"from_at": TIMES[1], "to_at": TIMES[1]}, set()),
+    ],
+)
+def test_filters_and_half_open_windows(
+    history: Store, report: Any, filters: dict[str, Any], rows: set[str]
+) -> None:
+    page = report(history, Filters(**filters), limit=10, cursor=None)
+    assert rows == set(refs(page))
+    assert page.next_cursor is None
+
+
+@pytest.mark.parametrize("report", [redemptions, settlements])
+def test_pages_go_from_new_to_old_and_end(history: Store, report: Any) -> None:
+    (whole,) = every_page(history, report, Filters(), limit=4)
+    assert ["reversed", "settled"] == whole[2:]
+    for limit, sizes in ((1, [1, 1, 1, 1]), (2, [2, 2]), (3, [3, 1])):
+        pages = every_page(history, report, Filters(), limit)
+        assert sizes == [len(page) for page in pages]
+        assert whole == [ref for page in pages for ref in page]
+
+
+def test_a_cursor_serves_its_own_report_and_filters(history: Store) -> None:
+    alder = Filters(institution_id=uid("alder"))
+    cursor = redemptions(history, alder, limit=1, cursor=None).next_cursor
+    assert ["reversed"] == refs(redemptions(history, alder, limit=1, cursor=cursor))
+    for report, filters in (
+        (settlements, alder),
+        (redemptions, Filters()),
+        (redemptions, Filters(institution_id=uid("brook"))),
+        (redemptions, Filters(institution_id=uid("alder"), status="pending")),
+        (redemptions, Filters(institution_id=uid("alder"), from_at=NOON)),
+    ):
+        with pytest.raises(CursorInvalid):
+            report(history, filters, limit=1, cursor=cursor)
+    for damaged in ("", cursor[:-1], cursor[::-1], f"{cursor}A", f"A{cursor[1:]}"):
+        if damaged:
+            with pytest.raises(CursorInvalid):
+                redemptions(history, alder, limit=1, cursor=damaged)
+
+
+@profile(max_examples=15, deadline=None)
+@examples(
+    before=st.lists(st.sampled_from(TIMES), min_size=1, max_size=8),
+    meanwhile=st.lists(st.sampled_from(TIMES), max_size=6),
+    limit=st.integers(1, 4),
+)
+def test_pages_are_stable_while_new_rows_arrive(
+    scratch: Store, before: list[datetime], meanwhile: list[datetime], limit: int
+) -> None:
+    with scratch.transaction(keep=False):
+        catalogue(scratch)
+        for moment in sorted(set(before)):
+            here = [f"old-{n}" for n, when in enumerate(before) if when == moment]
+            redeem(scratch, *here, now=moment)
+        seen, cursor, arrivals = [], None, list(enumerate(meanwhile))
+        while True:
+            page = redemptions(scratch, Filters(), limit=limit, cursor=cursor)
+            seen += refs(page)
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+            if arrivals:
+                number, moment = arrivals.pop()
+                redeem(scratch, f"new-{number}", now=moment)
+    assert len(seen) == len(set(seen))
+    assert {f"old-{n}" for n in range(len(before))} <= set(seen)
+
+
+def test_what_resolves_to_nothing_most_purchases_first(store: Store) -> None:
+    given(store, "institutions", "institution\nalder\nbrook")
+    given(store, "merchants", "merchant\nbakery")
+    given(store, "identifiers", "identifier merchant\nM1 bakery")
+    given(
+        store,
+        "purchases",
+        """
+        ref  institution  cardholder  identifier  merchant  amount  at
+        1    alder        ann         M9          -         1.00    12:00:00
+        2    alder        ann         M9          -         2.50    12:00:02
+        3    alder        ben         M9          -         3.00    12:00:01
+        4    alder        ann         M1          -         4.00    12:00:00
+        5    brook        ann         M9          -         5.00    12:00:00
+        6    alder        ann         -           florist   6.00    12:00:00
+        7    alder        ann         -           bakery    7.00    12:00:00
+        8    brook        ann         -           -         8.00    12:00:00
+        9    brook        ann         -           -         8.00    12:00:00
+        """,
+    )
+    names = ("institution", "merchant_identifier", "merchant_id", "purchases", "amount")
+    rows = unresolved(store, Filters())
+    assert [
+        ("alder", "M9", None, 3, Decimal("6.50")),
+        ("brook", None, None, 2, Decimal("16.00")),
+        ("alder", None, uid("florist"), 1, Decimal("6.00")),
+        ("brook", "M9", None, 1, Decimal("5.00")),
+    ] == [tuple(row[name] for name in names) for row in rows]
+    assert (2, NOON, NOON + timedelta(seconds=2)) == tuple(
+        rows[0][name] for name in ("cardholders", "first_seen_at", "last_seen_at")
+    )
+    for filters, purchases in (
+        ({"institution_id": uid("brook")}, [2, 1]),
+        ({"from_at": NOON + timedelta(seconds=1)}, [2]),
+        ({"to_at": NOON}, []),
+    ):
+        found = unresolved(store, Filters(**filters))
+        assert purchases == [row["purchases"] for row in found]
+    assert 1 == len(unresolved(store, Filters(), limit=1))

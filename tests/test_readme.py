@@ -1,0 +1,162 @@
+"""The README is true: its tour runs and shows what it says, its tables are the program's own.
+
+The tour's commands run in order, on a terminal of 80 columns. In the output it shows, `…` stands
+for anything on a line, and a line of `…` alone for any number of lines.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from cardoffers_cli.cli.exits import EXIT_CODES
+from cardoffers_cli.cli.main import COMMANDS
+from cardoffers_cli.settings import Settings, read_settings
+
+CHECKOUT = Path(__file__).parents[1]
+README = (CHECKOUT / "README.md").read_text("utf-8")
+FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+TITLE = re.compile(r"^#+ .*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A block of commands of the tour, and the output shown below it, if any."""
+
+    commands: str
+    shown: str | None
+
+
+def section(title: str) -> str:
+    """Return a section of the README, without its title, up to the next of the same level."""
+    _, _, rest = README.partition(f"\n## {title}\n")
+    return rest.partition("\n## ")[0]
+
+
+def blocks(text: str, kind: str) -> list[str]:
+    return [body for language, body in FENCE.findall(text) if language == kind]
+
+
+def tour() -> list[Typed]:
+    found = FENCE.findall(section("A tour in ten minutes"))
+    following = [*found[1:], ("", "")]
+    return [
+        Typed(body, output if kind == "text" else None)
+        for (language, body), (kind, output) in zip(found, following, strict=True)
+        if language == "sh"
+    ]
+
+
+def on_a_terminal(commands: str, folder: Path, exit_code: int = 0) -> str:
+    """Type commands at a shell whose output is a terminal; return output, then notes and errors."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "xterm"}
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        ["/bin/sh", "-c", commands],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+    ) as shell:
+        os.close(theirs)
+        output = b"".join(read_all(ours))
+        notes = shell.stderr.read() if shell.stderr else b""
+    os.close(ours)
+    assert exit_code == shell.returncode, (commands, output, notes)
+    return (output + notes).decode().replace("\r\n", "\n")
+
+
+def read_all(terminal: int) -> list[bytes]:
+    parts = []
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # how Linux says that nobody has the other end open any more
+            part = b""
+        if not part:
+            return parts
+        parts.append(part)
+
+
+def pattern(shown: str) -> re.Pattern[str]:
+    lines = [
+        r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line).replace("…", ".*") + " *\n"
+        for line in shown.splitlines()
+    ]
+    return re.compile("".join(lines))
+
+
+def test_the_tour_shows_what_it_says(tmp_path: Path) -> None:
+    copytree(CHECKOUT / "sample_data", tmp_path / "sample_data")
+    for typed in tour():
+        output = on_a_terminal(typed.commands, tmp_path)
+        if typed.shown is not None:
+            assert pattern(typed.shown).fullmatch(output), f"{typed.commands}\n{output}"
+
+
+def test_the_tour_is_found() -> None:
+    assert 10 < len(tour())
+    assert 5 < sum(typed.shown is not None for typed in tour())
+
+
+@pytest.mark.parametrize(
+    ("expected", "shown", "output"),
+    [
+        (True, "a  b\n…\nz\n", "a  b\nany\nthing\nz\n"),
+        (True, "run …, 2 rounds\n", "run 1f, 2 rounds   \n"),
+        (False, "run …, 2 rounds\n", "run 1f, 3 rounds\n"),
+        (False, "a\n", "a\nb\n"),
+    ],
+)
+def test_a_difference_is_found(expected: bool, shown: str, output: str) -> None:
+    assert expected == bool(pattern(shown).fullmatch(output))
+
+
+def test_the_exit_codes_are_the_programs() -> None:
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", section("Exit codes"), re.MULTILINE)
+    assert [(str(row.code), row.meaning) for row in EXIT_CODES] == rows
+
+
+def test_the_configuration_is_one(tmp_path: Path) -> None:
+    (example,) = blocks(section("Configuration"), "toml")
+    path = tmp_path / "cardoffers.toml"
+    path.write_text(example)
+    settings = read_settings({}, {}, path)
+    assert tomllib.loads(example).keys() <= Settings.model_fields.keys()
+    assert settings.lock_wait_s == tomllib.loads(example)["lock_wait_s"]
+
+
+def test_every_command_is_named_and_no_other() -> None:
+    named = re.findall(r"(?:^|`|run |\$\()cardoffers ([a-z]+)", README, re.MULTILINE)
+    assert {entry.name for entry in COMMANDS} == set(named)
+
+
+def test_the_nightly_script_can_be_run_again_and_stops_at_trouble(tmp_path: Path) -> None:
+    (script,) = [block for block in blocks(section("Every night"), "sh") if "#!" in block]
+    night = script.replace("/srv/cardoffers", str(tmp_path))
+    copytree(CHECKOUT / "sample_data", tmp_path / "sample_data")
+    on_a_terminal("cardoffers init; cardoffers catalog import sample_data/catalog", tmp_path)
+    drop = tmp_path / "drop" / "larkmere"
+    drop.mkdir(parents=True)
+    copytree(CHECKOUT / "sample_data" / "transactions", drop, dirs_exist_ok=True)
+    (drop / "tarnhollow.csv").unlink()
+
+    assert "redeemed" in on_a_terminal(night, tmp_path, exit_code=3)
+    assert [] == list(drop.iterdir())
+    assert (tmp_path / "done" / "larkmere" / "larkmere.csv.errors.csv").exists()
+    on_a_terminal(night, tmp_path)
+
+    (drop / "empty.csv").touch()
+    assert "no content" in on_a_terminal(night, tmp_path, exit_code=14)
+    assert (drop / "empty.csv").exists()
