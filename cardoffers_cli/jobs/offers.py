@@ -13,7 +13,7 @@ from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.locale import languages_to_try
 from cardoffers_cli.files.tokens import check_token
 from cardoffers_cli.jobs.runs import finish_run, start_run
-from cardoffers_cli.services import feed, links, offers
+from cardoffers_cli.services import feed, links, offers, popularity
 from cardoffers_cli.services.cardholders import (
     find_cardholder,
     take_in_cardholder,
@@ -65,6 +65,8 @@ def read_feed(request: FeedRequest, job: Job, *, dry_run: bool = False) -> dict[
         owner = find_institution(store, request.institution)
         reader = find_cardholder(store, owner.id, request.cardholder_token)
         total = feed.open_offers(store, owner.id, request.segment, job.now)
+        if request.personalize:
+            popularity.count_links(store, owner.id, keep=not dry_run)
         chosen = _choose(store, owner, reader, request, job)
         languages = languages_to_try(request.locale, owner.languages)
         shown = feed.offers_shown(store, owner.id, reader, chosen, languages)

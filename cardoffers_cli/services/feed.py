@@ -49,7 +49,8 @@ def by_affinity(
 ) -> list[Row]:
     """Choose from the open offers those that suit best: `offer_no` and `reason`, in order.
 
-    `preferred` holds the hints by `merchants` and `categories`; a stranger has no number.
+    Reads `link_totals`, which `popularity` stages. `preferred` holds the hints by `merchants` and
+    `categories`; a stranger has no number.
     """
     rows = store.rows(
         "services/feed:by_affinity",

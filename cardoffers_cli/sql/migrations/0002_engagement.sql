@@ -40,3 +40,13 @@ group by ledger_entries.offer_no;
 create macro link_id(institution_id, cardholder_token, offer_id) as derived_id(
     cast(institution_id as varchar) || chr(31) || cardholder_token || chr(31) || offer_id
 );
+
+-- name: link_counts
+-- Grain: one row per institution and offer with links: how many, of runs up to counted_to. Never the
+-- whole truth, only a part that need not be counted again: links of later runs come on top.
+create table link_counts (
+    institution_id uuid not null,
+    offer_no integer not null,
+    links bigint not null,
+    counted_to bigint not null
+);

@@ -49,8 +49,8 @@ limit $limit;
 
 -- name: by_affinity
 -- The open offers that suit the cardholder best, with what speaks for each; the weights come as the
--- parameters named after the signals. Reads the rows of this cardholder once. Grain: one row per
--- offer, in order.
+-- parameters named after the signals. Reads open_offers, link_totals, and the purchases of this
+-- cardholder once. Grain: one row per offer, in order.
 with bought_from as (
     select distinct merchants.merchant_no, merchants.category
     from purchases
@@ -63,18 +63,11 @@ with bought_from as (
         and purchases.transacted_at < $now
 ),
 
-added as (
-    select links.offer_no, count(*) as links
-    from links
-    where links.institution_id = $institution_id
-    group by links.offer_no
-),
-
 most_added as (
-    select added.offer_no
-    from added
-    inner join offers on offers.offer_no = added.offer_no
-    order by added.links desc, offers.offer_id
+    select link_totals.offer_no
+    from link_totals
+    inner join offers on offers.offer_no = link_totals.offer_no
+    order by link_totals.links desc, offers.offer_id
     limit $most_popular
 ),
 
