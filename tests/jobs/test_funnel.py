@@ -10,6 +10,7 @@ from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.jobs.catalogue import import_catalogue
 from cardoffers_cli.jobs.funnel import read_funnel
 from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_feed
 from cardoffers_cli.jobs.reports import report_page
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
@@ -116,6 +117,46 @@ def test_a_link_of_a_file_is_an_offer_added(job: Job, tmp_path: Path) -> None:
     )
     import_catalogue(job, path)
     assert 2 == read_funnel(job, "alder")["data"]["offer_add_successes"]
+
+
+def test_a_feed_is_a_view_and_its_impressions_and_an_add_counts_once(job: Job) -> None:
+    tell(job, offers="offer merchant\nB bakery")
+    for offer in "AB":
+        put_in_program(job, offer)
+    asked = {"institution": "alder", "cardholder_token": "ann"}
+    tomorrow = NOON + timedelta(days=1)
+    for _ in range(2):
+        assert 2 == len(read_feed(FeedRequest(**asked), job)["offers"])
+    assert 1 == len(read_feed(FeedRequest(**asked, limit=1), job)["offers"])
+    for _ in range(2):
+        add_offer(AddRequest(**asked, offer_id="A", card_token="card"), job)  # noqa: S106
+    read_feed(FeedRequest(**asked), job, dry_run=True)
+    found = read_funnel(job, "alder", to_at=tomorrow, by="offer")
+    assert (3, 1, 5, 1, 0) == tuple(found["data"].values())
+    assert [("A", 3, 1), ("B", 2, 0)] == [
+        (row["offer_id"], row["offer_impressions"], row["offer_add_successes"])
+        for row in found["by"]
+    ]
+    assert (0,) * 5 == tuple(read_funnel(job, "alder")["data"].values())
+
+
+def test_an_event_of_a_file_that_a_feed_has_recorded_is_the_same(job: Job, tmp_path: Path) -> None:
+    put_in_program(job, "A")
+    read_feed(FeedRequest(institution="alder", cardholder_token="ann"), job)  # noqa: S106
+    path = tmp_path / "engagement.csv"
+    path.write_text(
+        "institution,cardholder_token,event,offer_id,occurred_at\n"
+        f"alder,ann,widget_view,,{NOON.isoformat()}Z\n"
+        f"alder,ann,offer_impression,A,{NOON.isoformat()}Z\n"
+    )
+    result = import_catalogue(job, path)
+    assert (0, 2) == (result["new"], result["same"])
+
+
+def put_in_program(job: Job, offer: str) -> None:
+    path = job.path.with_name("program_offers.csv")
+    path.write_text(f"institution,offer_id,position\nalder,{offer},1\n")
+    import_catalogue(job, path)
 
 
 def test_reading_it_writes_nothing(job: Job) -> None:

@@ -59,8 +59,9 @@ drop table staged_payers;
 
 -- name: insert
 -- Reads frame, institutions, offers and cardholders; writes engagement, each event that is not
--- there yet once, so running it again adds nothing. Only the events of the frame's own time are
--- looked through: that keeps the work from growing with the store.
+-- there yet once, so running it again adds nothing. A view has no offer and an impression has one,
+-- and a cardholder is of one institution: three columns tell events apart. Only events of the
+-- frame's own time are looked through: that keeps the work from growing with the store.
 insert into engagement (institution_id, cardholder_no, event, offer_no, occurred_at, run_no)
 with numbered as (
     select distinct
@@ -79,12 +80,7 @@ with numbered as (
 ),
 
 known as (
-    select
-        engagement.institution_id,
-        engagement.cardholder_no,
-        engagement.event,
-        engagement.offer_no,
-        engagement.occurred_at
+    select engagement.cardholder_no, engagement.offer_no, engagement.occurred_at
     from engagement
     where engagement.occurred_at >= (select min(staged.occurred_at) from frame as staged)
         and engagement.occurred_at <= (select max(staged.occurred_at) from frame as staged)
@@ -101,9 +97,7 @@ from numbered
 where not exists (
     select 1
     from known
-    where known.institution_id = numbered.institution_id
-        and known.cardholder_no = numbered.cardholder_no
-        and known.event = numbered.event
+    where known.cardholder_no = numbered.cardholder_no
         and known.offer_no is not distinct from numbered.offer_no
         and known.occurred_at = numbered.occurred_at
 );
