@@ -120,9 +120,7 @@ def test_a_link_of_a_file_is_an_offer_added(job: Job, tmp_path: Path) -> None:
 
 
 def test_a_feed_is_a_view_and_its_impressions_and_an_add_counts_once(job: Job) -> None:
-    tell(job, offers="offer merchant\nB bakery")
-    for offer in "AB":
-        put_in_program(job, offer)
+    tell(job, offers="offer merchant\nB bakery", programs="offer\nA\nB")
     asked = {"institution": "alder", "cardholder_token": "ann"}
     tomorrow = NOON + timedelta(days=1)
     for _ in range(2):
@@ -141,7 +139,7 @@ def test_a_feed_is_a_view_and_its_impressions_and_an_add_counts_once(job: Job) -
 
 
 def test_an_event_of_a_file_that_a_feed_has_recorded_is_the_same(job: Job, tmp_path: Path) -> None:
-    put_in_program(job, "A")
+    tell(job, programs="offer\nA")
     read_feed(FeedRequest(institution="alder", cardholder_token="ann"), job)  # noqa: S106
     path = tmp_path / "engagement.csv"
     path.write_text(
@@ -151,12 +149,6 @@ def test_an_event_of_a_file_that_a_feed_has_recorded_is_the_same(job: Job, tmp_p
     )
     result = import_catalogue(job, path)
     assert (0, 2) == (result["new"], result["same"])
-
-
-def put_in_program(job: Job, offer: str) -> None:
-    path = job.path.with_name("program_offers.csv")
-    path.write_text(f"institution,offer_id,position\nalder,{offer},1\n")
-    import_catalogue(job, path)
 
 
 def test_reading_it_writes_nothing(job: Job) -> None:
