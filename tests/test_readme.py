@@ -6,6 +6,7 @@ for anything on a line, and a line of `…` alone for any number of lines.
 
 from __future__ import annotations
 
+import inspect
 import os
 import pty
 import re
@@ -18,6 +19,7 @@ from shutil import copytree
 
 import pytest
 
+from cardoffers_cli import pipeline
 from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.settings import Settings, read_settings
@@ -126,6 +128,16 @@ def test_a_difference_is_found(expected: bool, shown: str, output: str) -> None:
 def test_the_exit_codes_are_the_programs() -> None:
     rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", section("Exit codes"), re.MULTILINE)
     assert [(str(row.code), row.meaning) for row in EXIT_CODES] == rows
+
+
+def test_the_map_of_the_code_is_the_codes() -> None:
+    way = section("Find your way in the code")
+    river = [line for line in (inspect.getdoc(pipeline) or "").splitlines() if "->" in line]
+    assert river
+    assert [] == [line for line in river if line.strip() not in way]
+    package = CHECKOUT / "cardoffers_cli"
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert rooms == set(re.findall(r"`(\w+)/`", way)) - {"tests"}
 
 
 def test_the_configuration_is_one(tmp_path: Path) -> None:

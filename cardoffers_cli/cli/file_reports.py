@@ -36,7 +36,11 @@ def show_files(
 
     Ends by raising the first file's error, where a file could not be read: exit 14 outweighs 3.
     """
-    unusable = [report.file_error for report in reports if report.file_error]
+    unusable = [
+        named(report.file, report.file_error) if len(reports) > 1 else report.file_error
+        for report in reports
+        if report.file_error
+    ]
     ok = all(report.ok for report in reports)
     document = documents[0] if len(documents) == 1 else list(documents)
     if len(unusable) < len(reports) or desk.format not in {Format.table, Format.md}:
@@ -57,7 +61,7 @@ def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:
     yield Text([_headline(report) for report in reports if report.file_error is None])
 
 
-def unusable(source: str, error: CardoffersError) -> FileUnusable:
+def named(source: str, error: CardoffersError) -> FileUnusable:
     """Give an error of one file its name, so that several can be told apart."""
     return FileUnusable(
         f"{source}: {error.message}", code=error.code, hint=error.hint, **error.details

@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
-from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.show import Column, Sheet, Text
 from cardoffers_cli.domain.moments import format_moment
 
 COLUMNS = (
@@ -18,8 +18,8 @@ COLUMNS = (
     Column("merchant_funded_amount", "funded", kind="money"),
     Column("commission_amount", "commission", kind="money"),
     Column("institution_payout_amount", "payout", kind="money"),
+    Column("settlement_id", gives_way=1),
 )
-IDS = (Column("institution"), Column("currency"), Column("settlement_id"))
 
 
 def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
@@ -35,13 +35,8 @@ def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     desk = Desk.of(ctx)
     report = settle_due(desk.job, dry_run=dry_run)
-    desk.show(report, *_settlements(report["settlements"]), Text(list(_said(report))))
-
-
-def _settlements(made: list[dict[str, Any]]) -> Iterator[Block]:
-    yield Sheet("settlements", COLUMNS, made)
-    if made:
-        yield Sheet("ids", IDS, made)
+    sheet = Sheet("settlements", COLUMNS, report["settlements"])
+    desk.show(report, sheet, Text(list(_said(report))))
 
 
 def _said(report: dict[str, Any]) -> Iterator[str]:

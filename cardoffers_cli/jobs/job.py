@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.store.opening import Opening, open_store
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-    from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.settings import Settings
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One run of one command. `now` is the only clock anything below ever sees (naive UTC)."""
+    """One run of one command. `now` is the only clock its work ever sees (naive UTC)."""
 
     path: Path
     settings: Settings
@@ -33,6 +33,7 @@ class Job:
             settings=self.settings,
             command=self.command,
             now=self.now,
+            since=datetime.now(UTC).replace(tzinfo=None),
             read_only=read_only,
         )
 

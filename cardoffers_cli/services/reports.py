@@ -71,7 +71,7 @@ def _page(
     present: Callable[[Row], Row],
 ) -> Page:
     purpose = repr((report, *_parameters(filters).values()))
-    after_at, after_id = decode_cursor(cursor, purpose) if cursor else (None, None)
+    after_at, after_id = (None, None) if cursor is None else decode_cursor(cursor, purpose)
     rows = [
         present(row)
         for row in store.rows(

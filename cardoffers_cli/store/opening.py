@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """Who opens which store, and how long they are ready to wait for it."""
+    """Who opens which store, and how long they are ready to wait for it.
+
+    `now` is the job's clock, `since` the real moment, for whoever is kept waiting.
+    """
 
     path: Path
     settings: Settings
     command: str
     now: datetime
+    since: datetime | None = None
     read_only: bool = False
 
 
@@ -71,8 +75,18 @@ def create_store(opening: Opening) -> list[Migration]:
             code="folder_missing",
             hint="Make it first, or choose another path with --store.",
         )
-    with _lock(opening), _connected(opening) as store, store.transaction():
-        return migrate(store, opening.now)
+    with _lock(opening):
+        return _make(opening)
+
+
+def _make(opening: Opening) -> list[Migration]:
+    """Make the file under another name first: a store that is there is whole."""
+    draft = opening.path.with_name(f".{opening.path.name}.new")
+    draft.unlink(missing_ok=True)
+    with _connected(replace(opening, path=draft)) as store, store.transaction():
+        done = migrate(store, opening.now)
+    draft.replace(opening.path)
+    return done
 
 
 def migrate_store(opening: Opening) -> list[Migration]:
@@ -96,7 +110,7 @@ def _lock(opening: Opening) -> StoreLock:
     return StoreLock(
         opening.path,
         command=opening.command,
-        since=opening.now,
+        since=opening.since or opening.now,
         wait_s=opening.settings.lock_wait_s,
         shared=opening.read_only,
     )

@@ -73,3 +73,11 @@ def test_an_unusable_file_leaves_nothing_to_show(cardoffers: Any, file: Any) -> 
     ) == ended.stderr
     document = cardoffers("validate", name, "--format", "json", *AT).document
     assert "header_delimiter" == document["file_error"]["code"]
+
+
+def test_of_several_files_the_unusable_ones_are_named(cardoffers: Any, file: Any) -> None:
+    good, empty = file("good.csv", row("1")), file("empty.csv", header="")
+    ended = cardoffers("validate", good, empty, "--format", "table", *AT)
+    assert 14 == ended.exit_code
+    assert "good.csv: good." in ended.stdout
+    assert "Error: empty.csv: The file has no content." in ended.stderr

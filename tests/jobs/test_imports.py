@@ -269,8 +269,8 @@ ROW = st.fixed_dictionaries(
 )
 
 
-@profile(max_examples=15, deadline=None)
-@examples(files=st.lists(st.lists(ROW, max_size=8), min_size=1, max_size=3))
+@profile(max_examples=10, deadline=None)
+@examples(files=st.lists(st.lists(ROW, min_size=4, max_size=12), min_size=2, max_size=3))
 def test_every_row_is_accepted_a_duplicate_or_invalid(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, Any]]]
 ) -> None:

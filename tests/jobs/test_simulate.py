@@ -3,6 +3,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given as examples
+from hypothesis import settings as profile
+from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.jobs.imports import ImportOptions
@@ -142,3 +145,41 @@ def test_import_and_match_give_what_was_simulated(made: Job, tmp_path: Path) -> 
         " join institutions using (institution_id) where slug = 'alder'",
     )
     assert foreseen == {(ref, offer): outcome for ref, offer, outcome in came}
+
+
+ROW = st.fixed_dictionaries(
+    {
+        "ref": st.integers(0, 30).map(str),
+        "cardholder": st.sampled_from(["ann", "ann", "ben", "cat"]),
+        "identifier": st.sampled_from(["M1", "M1", "M2", "M9", None]),
+        "amount": st.sampled_from(["9.99", "10.00", "0"]),
+        "at": st.sampled_from([f"2026-06-01T{hour}:30:00Z" for hour in (10, 11, 12, 13, 14)]),
+    }
+)
+
+
+@profile(max_examples=6, deadline=None)
+@examples(rows=st.lists(ROW, min_size=10, max_size=25))
+def test_whatever_the_file_what_is_simulated_comes_true(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
+) -> None:
+    folder = tmp_path_factory.mktemp("simulated")
+    made = new_store(folder)
+    tell(made, **CATALOGUE)
+    path = file_of(folder / "tx.csv", rows)
+    before = kept(made)
+    told = simulated(made, path)
+    assert before == kept(made)
+    assert told["accepted"] == taken(made, path)["accepted"]
+    match_purchases(made)
+    came = found(
+        made,
+        "select transaction_ref, offer_id, merchant_funded_amount from ledger_entries"
+        " join redemptions using (redemption_no) join purchases using (purchase_no)"
+        " join offers on offers.offer_no = redemptions.offer_no order by all",
+    )
+    assert came == sorted(
+        (item["transaction_ref"], item["offer_id"], item["merchant_funded_amount"])
+        for item in told["items"]
+        if item["outcome"] == "match"
+    )

@@ -74,10 +74,10 @@ def test_optional_fields_are_kept_where_there_are_any(made: Job, tmp_path: Path)
     ]
     path.write_text("\n".join([f"{required},{optional}", *rows]))
     taken(made, path)
-    assert [("wallet", "5411", "Corner Shop", "visa"), (None,) * 4] == found(
+    assert [("1", "wallet", "5411", "Corner Shop", "visa")] == found(
         made,
-        "select instrument_type, mcc, merchant_descriptor, network from purchases"
-        " order by purchase_no",
+        "select transaction_ref, instrument_type, mcc, merchant_descriptor, network"
+        " from purchase_details join purchases using (purchase_no)",
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused
 from cardoffers_cli.jobs.stores import init, migrate
 from cardoffers_cli.store.lock import lock_path
-from cardoffers_cli.store.migrations import newest_version
+from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.store import guarded
 from tables import select
 from work import job, new_store
@@ -254,3 +254,13 @@ def test_a_killed_writer_leaves_what_it_committed_for_readers_and_writers(tmp_pa
     for read_only in (True, False, True):
         with made.store(read_only=read_only) as store:
             assert [(3,)] == select(store, "select count(*) from merchants")
+
+
+def test_what_a_killed_init_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    draft = tmp_path / ".store.duckdb.new"
+    draft.write_bytes(b"half of a store")
+    made = job(tmp_path / "store.duckdb")
+    init(made)
+    assert {"store.duckdb", "store.duckdb.lock"} == {path.name for path in tmp_path.iterdir()}
+    with made.store() as store:
+        assert newest_version() == applied(store)[-1]["version"]
