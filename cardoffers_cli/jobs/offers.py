@@ -71,7 +71,8 @@ def read_feed(request: FeedRequest, job: Job, *, dry_run: bool = False) -> dict[
         languages = languages_to_try(request.locale, owner.languages)
         shown = feed.offers_shown(store, owner.id, reader, chosen, languages)
         if not dry_run:
-            reader = take_in_cardholder(store, owner.id, request.cardholder_token)
+            if reader is None:
+                reader = take_in_cardholder(store, owner.id, request.cardholder_token)
             feed.record(store, owner.id, reader, chosen, job.now)
     return {"offers": shown, "total": total, "personalized": request.personalize}
 

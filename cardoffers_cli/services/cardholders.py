@@ -22,9 +22,6 @@ def find_cardholder(store: Store, institution_id: UUID, token: str) -> int | Non
 
 def take_in_cardholder(store: Store, institution_id: UUID, token: str) -> int:
     """Return the number of a cardholder, given now to a stranger."""
-    known = find_cardholder(store, institution_id, token)
-    if known is not None:
-        return known
     owned = {"institution_id": institution_id, "cardholder_token": token}
     store.execute("services/cardholders:stage_payer", **owned, card_token=None)
     intern_cardholders(store)

@@ -37,7 +37,11 @@ def held(store: Store, cardholder: str = "ann") -> list[dict[str, Any]]:
 
 def test_a_cardholder_has_their_own_links(store: Store) -> None:
     situation(store)
-    assert ["A", "B"] == [link["offer_id"] for link in held(store)]
+    given(store, "texts", "offer language title\nA fr pain\nB es pan")
+    store.connection.execute("update institutions set languages = 'es|en'")
+    assert [("A", "A"), ("B", "pan")] == [
+        (link["offer_id"], link["offer_title"]) for link in held(store)
+    ]
     assert [] == held(store, "stranger")
 
 
