@@ -1,8 +1,8 @@
 """Situations as text tables, written straight into the tables of a store.
 
 A table is a header and rows of cells between spaces; `-` is an empty cell. `given` knows for each
-word (institutions, merchants, identifiers, offers, links, purchases) how its cells become a row,
-and fills in what a test does not mention. Names stand for ids: `uid("bakery")` is always the same.
+word (`_PUT` lists them) how its cells become a row, and fills in what a test does not mention.
+Names stand for ids: `uid("bakery")` is always the same.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def _institutions(store: Store, rows: list[Row]) -> None:
                 "plan": row.get("plan", "growth"),
                 "currency": row.get("currency", "GBP"),
                 "languages": row.get("languages", "en|es"),
-                "max_active_offers": 100,
-                "widget_limit": 10,
+                "max_active_offers": int(row.get("max_active_offers", 100)),
+                "widget_limit": int(row.get("widget_limit", 10)),
                 "settlement_hold_days": int(row.get("hold_days", 0)),
             }
             for row in rows
@@ -115,6 +115,7 @@ def _merchants(store: Store, rows: list[Row]) -> None:
                 "merchant_id": str(uid(row["merchant"])),
                 "merchant_no": number,
                 "name": row["merchant"],
+                "category": row.get("category"),
             }
             for number, row in enumerate(rows, first)
         ],
@@ -156,10 +157,30 @@ def _offer(row: Row, number: int) -> Row:
         "budget_amount": money(row.get("budget")),
         "starts_at": moment(row.get("starts_at") or NOON - timedelta(days=30)),
         "expires_at": moment(row.get("expires_at") or NOON + timedelta(days=30)),
-        "segments": None,
+        "segments": row.get("segments"),
         "max_redemptions_per_cardholder": None if uses is None else int(uses),
-        "is_paused": False,
+        "is_paused": row.get("paused") == "yes",
     }
+
+
+def _texts(store: Store, rows: list[Row]) -> None:
+    """Write texts in place of those that an offer came with."""
+    names = ("offer", "language", "title", "description")
+    texts = [[row.get(name) for name in names] for row in rows]
+    for text in texts:
+        store.connection.execute("insert or replace into offer_texts values ($1, $2, $3, $4)", text)
+
+
+def _programs(store: Store, rows: list[Row]) -> None:
+    programs = [
+        {
+            "institution_id": str(uid(row.get("institution", "alder"))),
+            "offer_id": row["offer"],
+            "position": int(row.get("position", number)),
+        }
+        for number, row in enumerate(rows, 1)
+    ]
+    _insert(store, "program_offers", programs)
 
 
 def _links(store: Store, rows: list[Row]) -> None:
@@ -206,6 +227,70 @@ def _purchases(store: Store, rows: list[Row]) -> None:
         for place, row in enumerate(rows)
     ]
     _insert(store, "purchases", purchases)
+
+
+def _engagement(store: Store, rows: list[Row]) -> None:
+    offers = dict(select(store, "select offer_id, offer_no from offers"))
+    events = [
+        {
+            "institution_id": payer[0],
+            "cardholder_no": payer[1],
+            "event": row["event"],
+            "offer_no": offers[row["offer"]] if row.get("offer") else None,
+            "occurred_at": moment(row.get("at") or NOON),
+            "run_no": 0,
+        }
+        for row, payer in zip(rows, _payers(store, rows), strict=True)
+    ]
+    _insert(store, "engagement", events)
+
+
+def _redemptions(store: Store, rows: list[Row]) -> None:
+    """Write redemptions alone, without purchases and money, for those who only count them."""
+    offers = dict(select(store, "select offer_id, offer_no from offers"))
+    first = _count(store, "redemptions") + 1
+    redemptions = [
+        {
+            "redemption_no": number,
+            "redemption_id": str(uid(f"redemption {number}")),
+            "institution_id": payer[0],
+            "purchase_no": number,
+            "cardholder_no": payer[1],
+            "offer_no": offers[row["offer"]],
+            "run_no": 0,
+            "created_at": moment(row.get("at") or NOON),
+        }
+        for number, (row, payer) in enumerate(zip(rows, _payers(store, rows), strict=True), first)
+    ]
+    _insert(store, "redemptions", redemptions)
+
+
+def _ledger(store: Store, rows: list[Row]) -> None:
+    """Write ledger entries alone, for those who only look at what a budget has left."""
+    offers = {
+        row[0]: row[1:]
+        for row in select(store, "select offer_id, offer_no, merchant_id from offers")
+    }
+    first = _count(store, "ledger_entries") + 1
+    entries = [
+        {
+            "redemption_no": number,
+            "entry_id": str(uid(f"entry {number}")),
+            "institution_id": payer[0],
+            "cardholder_no": payer[1],
+            "offer_no": offers[row["offer"]][0],
+            "merchant_id": str(offers[row["offer"]][1]),
+            "currency": "GBP",
+            "merchant_funded_amount": money(row.get("amount", "1.00")),
+            "commission_amount": Decimal(0),
+            "institution_payout_amount": money(row.get("amount", "1.00")),
+            "status": row.get("status", "pending"),
+            "created_at": NOON,
+            "settles_at": NOON,
+        }
+        for number, (row, payer) in enumerate(zip(rows, _payers(store, rows), strict=True), first)
+    ]
+    _insert(store, "ledger_entries", entries)
 
 
 def _identifier(row: Row) -> tuple[str, str] | None:
@@ -267,6 +352,11 @@ _PUT: dict[str, Callable[[Store, list[Row]], None]] = {
     "merchants": _merchants,
     "identifiers": _identifiers,
     "offers": _offers,
+    "texts": _texts,
+    "programs": _programs,
     "links": _links,
     "purchases": _purchases,
+    "engagement": _engagement,
+    "redemptions": _redemptions,
+    "ledger": _ledger,
 }

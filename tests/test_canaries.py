@@ -132,6 +132,17 @@ CATALOGUE = {
     f"alder,{TOKEN}y,{CARD},A,kanarie\n"
     f"alder,{TOKEN}z,{CARD},kanarie,2026-02-01\n"
     f"kanarie,{TOKEN},{CARD},A,2026-02-01\n",
+    "engagement.csv": "institution,cardholder_token,event,offer_id,occurred_at\n"
+    f"alder,{TOKEN},widget_view,,2026-05-20\n"
+    f"alder,{TOKEN},offer_impression,A,2026-05-20\n"
+    f"alder,{TOKEN},kanarie,A,2026-05-20\n"
+    f"alder,{TOKEN},offer_impression,kanarie,2026-05-20\n"
+    f"alder,{TOKEN},widget_view,,kanarie\n"
+    f"alder,{TOKEN} kanarie,widget_view,,2026-05-20\n"
+    f"alder,{CARD_NUMBERS[2]},widget_view,,2026-05-20\n"
+    f"alder,{WRITTEN_APART[0]},widget_view,,2026-05-20\n"
+    f"alder,{ADDRESS},widget_view,,2026-05-20\n"
+    f"kanarie,{TOKEN},widget_view,,2026-05-20\n",
 }
 
 
@@ -230,6 +241,8 @@ def decide_and_report(listener: Listener) -> None:
     for form in FORMATS:
         for report in ("redemptions", "settlements", "unresolved"):
             show(listener, form, "report", report, "--all")
+        for by in ("day", "offer", "merchant"):
+            show(listener, form, "report", "funnel", "-i", "alder", "--compare", "--by", by)
         show(listener, form, "status")
         show(listener, form, "institution", "show", "alder")
 

@@ -1,4 +1,4 @@
-"""`cardoffers catalog`: institutions, merchants, offers, programs and links, in and out."""
+"""`cardoffers catalog`: who takes part, offers, links and engagement, in and out."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -59,12 +59,14 @@ def import_(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Import institutions, merchants, merchant_identifiers, offers, program_offers and links.
+    """Import the files of a catalogue, in the order of their references.
 
-    Files are named after what they hold, as .csv, .json or .jsonl, also .gz; a folder may hold any
-    of them. A bad row stops only itself (exit 3). A row changes the record of its key; the same
-    files again change nothing. An empty optional cell clears its value, but an institution's id and
-    webhook_url are kept, and so is everything a file no longer names.
+    These are institutions, merchants, merchant_identifiers, offers, program_offers, links and
+    engagement (widget views and offer impressions). Files are named after what they hold, as .csv,
+    .json or .jsonl, also .gz; a folder may hold any of them. A bad row stops only itself (exit 3).
+    A row changes the record of its key; the same files again change nothing. An empty optional cell
+    clears its value, but an institution's id and webhook_url are kept, and so is everything a file
+    no longer names.
 
     Try:
 
@@ -77,8 +79,6 @@ def import_(
         result = import_catalogue(
             desk.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
         )
-    for note in result["notes"]:
-        desk.note(note)
     desk.show(result, *_sheets(result), exit_code=3 if result["rejected"] else 0)
 
 
@@ -95,7 +95,8 @@ def export(
     """Write every catalogue file in the form that import reads; files of the same names go.
 
     Cells are written as they are, not guarded against spreadsheet formulas: a guard would not come
-    back as it went. Full tokens never leave the store, so links are left out, or masked to look at.
+    back as it went. Full tokens never leave the store, so links are left out, or masked to look at;
+    engagement is left out, and counted by `cardoffers report funnel`.
 
     Try:
 

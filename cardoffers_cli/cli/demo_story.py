@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.file_reports import first_lines
+from cardoffers_cli.cli.funnel_picture import picture
 from cardoffers_cli.cli.match import decided
 from cardoffers_cli.cli.show import Column, Sheet, Text
 
@@ -48,6 +49,7 @@ SETTLEMENTS = (
     Column("institution_payout_amount", "payout", kind="money"),
     Column("currency"),
 )
+FEED = (Column("id"), Column("title"), Column("added", kind="flag"), Column("reason"))
 AGAIN = (Column("again"), Column("taken", "new", kind="integer"), Column("meaning"))
 UNRESOLVED = (
     Column("institution"),
@@ -77,6 +79,8 @@ def story(steps: Sequence[Step], folder: Path | None) -> Iterator[Block]:
     yield from _match(matches[0])
     yield from _examples(named["redemptions"][0])
     yield from _settle(settles[:-1])
+    yield from _offers([*named["feed"], *named.get("add", [])])
+    yield from _funnel(named["funnel"][0])
     yield from _again([imports[2], matches[1], settles[-1]])
     yield from _unresolved(named["unresolved"][0])
     yield _farewell(folder)
@@ -96,7 +100,8 @@ def _catalogue(steps: Sequence[Step]) -> Iterator[Block]:
         "1. A store, and a catalogue in it",
         steps,
         "A store is one file. The catalogue says who takes part: institutions, merchants, the "
-        "offers of each program, and the links: which cardholder has added which offer.",
+        "offers of each program, the links (which cardholder has added which offer), and the "
+        "engagement: what cardholders were shown.",
     )
     yield Sheet("catalogue", CATALOGUE, steps[1].result["files"])
 
@@ -180,10 +185,33 @@ def _balance(settlements: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
 
 
+def _offers(steps: Sequence[Step]) -> Iterator[Block]:
+    feed, *added = steps
+    yield from _chapter(
+        "7. A cardholder looks at the offers, and adds one",
+        steps,
+        f"{feed.result['total']} offers are open to this cardholder: they are running and can be "
+        "paid. First come those of merchants where the cardholder bought before. What is added now "
+        "earns cashback from now on. The tokens come from a file, never from the command line.",
+    )
+    yield Sheet("offers", FEED, feed.result["offers"])
+    yield Text([f"{add.result['status']}: {add.result['cardholder_offer_id']}" for add in added])
+
+
+def _funnel(step: Step) -> Iterator[Block]:
+    yield from _chapter(
+        "8. From looking to redeeming",
+        [step],
+        "Each look counts, and each offer shown, added and redeemed. What cardholders saw before "
+        "today came with the catalogue, as engagement.csv.",
+    )
+    yield Text(picture(step.result))
+
+
 def _again(steps: Sequence[Step]) -> Iterator[Block]:
     taken, matched, settled = (step.result for step in steps)
     yield from _chapter(
-        "7. Everything again: nothing is paid twice",
+        "9. Everything again: nothing is paid twice",
         steps,
         "Any step may be run again, by mistake or after a crash. It finds nothing new to do.",
     )
@@ -198,7 +226,7 @@ def _again(steps: Sequence[Step]) -> Iterator[Block]:
 
 def _unresolved(step: Step) -> Iterator[Block]:
     yield from _chapter(
-        "8. What still waits",
+        "10. What still waits",
         [step],
         "Some purchases are of merchants that nobody knows yet. Add their identifiers to the "
         "catalogue, import it and match again: these purchases are tried every time.",

@@ -38,13 +38,14 @@ COMMANDS = (
         "Catalogue", "catalog", "catalog:app", "Institutions, merchants, offers, links: in, out."
     ),
     Entry("Catalogue", "institution", "institution:app", "List, show and set institutions."),
+    Entry("Offers", "offer", "offer:app", "What cardholders are shown, and what they add."),
     Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
     Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
     Entry("From file to money", "match", "match:match", "Match purchases to offers."),
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
     Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
-    Entry("Answers", "report", "report:app", "Redemptions, settlements, what is unresolved."),
+    Entry("Answers", "report", "report:app", "Redemptions, settlements, funnel, unresolved."),
     Entry("Upkeep", "store", "storage:app", "Look at, and migrate, the store."),
     Entry(
         "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."

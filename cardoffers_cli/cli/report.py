@@ -1,4 +1,4 @@
-"""`cardoffers report`: redemptions, settlements, and what could not be resolved."""
+"""`cardoffers report`: redemptions, settlements, the funnel, and what could not be resolved."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -6,13 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.funnel import funnel
 from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, From, Limit, Raw, To
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 
 app = typer.Typer(
     name="report",
-    help="Show redemptions, settlements, and what is unresolved.",
+    help="Show redemptions, settlements, the funnel, and what is unresolved.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -163,6 +164,9 @@ def _filters(
         "from_at": from_at,
         "to_at": to_at,
     }
+
+
+app.command()(funnel)
 
 
 class _Pages:

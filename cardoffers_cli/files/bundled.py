@@ -6,6 +6,7 @@ and so in an editable install, it lies beside the package.
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from shutil import copytree
 
@@ -22,3 +23,12 @@ def copy_sample_data(folder: Path) -> None:
     """Copy the sample's catalogue and transactions into a folder."""
     for name in ("catalog", "transactions"):
         copytree(sample_data() / name, folder / name)
+
+
+def write_sample_tokens(folder: Path, name: str) -> tuple[str, str]:
+    """Write the tokens of a cardholder of the sample, and of the card, as lines of a file."""
+    with (folder / "catalog" / "links.csv").open(encoding="utf-8", newline="") as links:
+        link = next(csv.DictReader(links))
+    tokens = (link["cardholder_token"], link["card_token"])
+    (folder / name).write_text("\n".join((*tokens, "")), encoding="utf-8")
+    return tokens

@@ -16,7 +16,7 @@ import polars as pl
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import FileUnusable, NotFound
 from cardoffers_cli.domain.findings import make_finding
-from cardoffers_cli.files.catalogue_kinds import KINDS, NOT_TAKEN_YET, Kind
+from cardoffers_cli.files.catalogue_kinds import KINDS, Kind
 from cardoffers_cli.files.headers import Names
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.sources import open_source
@@ -86,14 +86,14 @@ def read_row(kind: Kind, cells: Mapping[str, str | None]) -> CataloguePage:
     return CataloguePage(*_judge(pl.DataFrame([values], schema=schema), kind))
 
 
-def catalogue_files(path: Path) -> tuple[list[CatalogueFile], list[Path]]:
-    """Return the catalogue files at a path, in order of import, and those of kinds not taken yet.
+def catalogue_files(path: Path) -> list[CatalogueFile]:
+    """Return the catalogue files at a path, in order of import.
 
     A folder may hold any of them, and other files, which are left alone. Raises `NotFound` where
     there is none, and `FileUnusable` where two are of one kind or the kind of a file is unknown.
     """
     if not path.is_dir():
-        return _sorted_out([(_kind_by_name(path) or _kind_by_columns(path), path)])
+        return _in_order([(_kind_by_name(path) or _kind_by_columns(path), path)])
     found = [(kind, file) for file in sorted(path.iterdir()) if (kind := _kind_by_name(file))]
     if not found:
         raise NotFound(
@@ -102,15 +102,12 @@ def catalogue_files(path: Path) -> tuple[list[CatalogueFile], list[Path]]:
             hint=f"Names are those of the kinds: {', '.join(KINDS)}, as .csv, .json or .jsonl.",
         )
     _refuse_twice(found)
-    return _sorted_out(found)
+    return _in_order(found)
 
 
-def _sorted_out(found: Sequence[tuple[str, Path]]) -> tuple[list[CatalogueFile], list[Path]]:
+def _in_order(found: Sequence[tuple[str, Path]]) -> list[CatalogueFile]:
     by_kind = dict(found)
-    return (
-        [CatalogueFile(str(by_kind[name]), KINDS[name]) for name in KINDS if name in by_kind],
-        [by_kind[name] for name in NOT_TAKEN_YET if name in by_kind],
-    )
+    return [CatalogueFile(str(by_kind[name]), KINDS[name]) for name in KINDS if name in by_kind]
 
 
 def _refuse_twice(found: Sequence[tuple[str, Path]]) -> None:
@@ -127,7 +124,7 @@ def _refuse_twice(found: Sequence[tuple[str, Path]]) -> None:
 def _kind_by_name(path: Path) -> str | None:
     match = _NAME.fullmatch(path.name)
     kind = match["kind"].lower() if match else None
-    return kind if kind in KINDS or kind in NOT_TAKEN_YET else None
+    return kind if kind in KINDS else None
 
 
 def _kind_by_columns(path: Path) -> str:

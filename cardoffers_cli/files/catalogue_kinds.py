@@ -15,7 +15,6 @@ from cardoffers_cli.files import forms
 from cardoffers_cli.files.forms import Form, amount, one_of, whole
 from cardoffers_cli.files.rules import IDENTIFIER_TYPES, INVISIBLE, RULES, Rule
 
-_TOKENS = ("cardholder_token", "card_token")
 _TOKEN_CODES = ("card_number", "personal_data", "token_invalid")
 
 
@@ -100,8 +99,26 @@ _ENDS_LATER = Rule(
     pl.col(_read("expires_at")) <= pl.col(_read("starts_at")),
 )
 
-# A token is refused here as it is in transaction files, by the same rules.
-_TOKEN_RULES = tuple(rule for rule in RULES if rule.column in _TOKENS and rule.code in _TOKEN_CODES)
+_OF_AN_OFFER = (
+    Rule(
+        "required_missing",
+        "offer_id",
+        "offer_id is empty, but an offer_impression is of an offer",
+        (pl.col("event") == "offer_impression") & pl.col("offer_id").is_null(),
+    ),
+    Rule(
+        "value_invalid",
+        "offer_id",
+        "offer_id must be empty: a widget_view is of no single offer",
+        (pl.col("event") == "widget_view") & pl.col("offer_id").is_not_null(),
+    ),
+)
+
+
+def _token_rules(*columns: str) -> tuple[Rule, ...]:
+    """Refuse a token here as it is refused in transaction files, by the same rules."""
+    return tuple(rule for rule in RULES if rule.column in columns and rule.code in _TOKEN_CODES)
+
 
 _TEXTS = tuple(
     Column(f"{part}_{language}", form, optional=(part, language) != ("title", "en"))
@@ -182,12 +199,20 @@ _ALL = (
             Column("offer_id", forms.CODE),
             Column("added_at", forms.TIME),
         ),
-        _TOKEN_RULES,
+        _token_rules("cardholder_token", "card_token"),
+    ),
+    Kind(
+        "engagement",
+        (
+            Column("institution", forms.SLUG),
+            Column("cardholder_token", forms.TOKEN),
+            Column("event", one_of("widget_view", "offer_impression")),
+            Column("offer_id", forms.CODE, optional=True),
+            Column("occurred_at", forms.TIME),
+        ),
+        (*_token_rules("cardholder_token"), *_OF_AN_OFFER),
     ),
 )
 
 KINDS = {kind.name: kind for kind in _ALL}
 """The kinds of files by name, in the order of import."""
-
-NOT_TAKEN_YET = ("engagement",)
-"""Kinds that are recognised and left alone."""

@@ -17,6 +17,7 @@ from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import (
     catalogue,
+    catalogue_engagement,
     catalogue_export,
     catalogue_institutions,
     catalogue_links,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
-_LINKS_AT_ONCE = 1_000_000
+_ROWS_AT_ONCE = 1_000_000
 
 COUNTS = ("received", "new", "changed", "same", "rejected")
 
@@ -47,6 +48,11 @@ _SERVICES: dict[str, Any] = {
     "offers": catalogue_offers,
     "program_offers": catalogue_program_offers,
 }
+_STREAMED: dict[str, Any] = {
+    "links": catalogue_links,
+    "engagement": catalogue_engagement,
+}
+"""Kinds that come by the million, and hold the tokens of cardholders."""
 
 
 def import_catalogue(
@@ -61,7 +67,7 @@ def import_catalogue(
 
     `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
     """
-    files, notes = catalogue_files(path)
+    files = catalogue_files(path)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         catalogue.begin(store)
@@ -76,7 +82,6 @@ def import_catalogue(
         "run_id": run.run_id,
         "files": results,
         **totals,
-        "notes": [f"{file.name} is not taken yet and was left alone" for file in notes],
         "dry_run": dry_run,
     }
 
@@ -87,13 +92,14 @@ def export_catalogue(
     """Write every catalogue file to a folder; return the names of the files and their rows.
 
     Full tokens do not leave the store (decisions, Privacy), so links come masked or not at all, and
-    under a name that import leaves alone.
+    under a name that import leaves alone. Engagement never comes: without whole tokens its rows
+    say no more than the funnel does.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with job.store(read_only=True) as store:
         for kind in KINDS:
-            if kind != "links":
+            if kind not in _STREAMED:
                 rows = catalogue_export.export_kind(store, kind)
                 written.append(_write(folder / f"{kind}.{suffix}", kind, rows))
         if masked_links:
@@ -141,12 +147,12 @@ def _rows(
 def _take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
     """Write the rows of one file; return how many are new and how many changed.
 
-    Links come by the million and are taken in batches, to bound the memory: a key that comes twice
-    is then found in the store. Other kinds are staged whole, so that it is seen within the file.
+    What comes by the million is taken in batches, to bound the memory: a key that comes twice is
+    then found in the store. Other kinds are staged whole, so that it is seen within the file.
     """
-    if kind == "links":
-        batches = _batches(pages, _LINKS_AT_ONCE)
-        return sum(catalogue_links.take(store, batch, run.run_no) for batch in batches), 0
+    if streamed := _STREAMED.get(kind):
+        batches = _batches(pages, _ROWS_AT_ONCE)
+        return sum(streamed.take(store, batch, run.run_no) for batch in batches), 0
     service = _SERVICES[kind]
     service.stage(store)
     for page in pages:

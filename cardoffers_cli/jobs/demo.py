@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.files.bundled import copy_sample_data, write_sample_tokens
 from cardoffers_cli.files.samples.plan import DEFAULT_END
 from cardoffers_cli.files.transactions import Reading
 from cardoffers_cli.jobs.catalogue import import_catalogue
+from cardoffers_cli.jobs.funnel import read_funnel
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_feed
 from cardoffers_cli.jobs.reports import report_page, unresolved_rows
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.stores import init
@@ -35,11 +37,14 @@ if TYPE_CHECKING:
 CLOCK = datetime.combine(DEFAULT_END, time())
 """When the demo takes place unless another moment is given: right after the sample's last day."""
 
-STEPS = 13
+STEPS = 16
 """How many steps there are, for the progress shown meanwhile."""
 
 _STORE = "cardoffers.duckdb"
+_TOKENS = "cardholder.txt"
+_BANK = "larkmere"
 _EXAMPLES = 3
+_FUNNEL_DAYS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,13 +115,17 @@ class _Demo:
         if due := settled.result["next_settles_at"]:
             self._job = replace(self._job, now=due)
             yield self._settle()
+        yield from self._offers()
+        yield self._funnel()
         yield self._import("transactions/larkmere.csv", "larkmere")
         yield self._match()
         yield self._settle()
         yield self._unresolved()
 
-    def _step(self, name: str, words: str, result: dict[str, Any]) -> Step:
-        return Step(name=name, command=f"cardoffers {words} {self._clock()}", result=result)
+    def _step(self, name: str, words: str, result: dict[str, Any], reads: str = "") -> Step:
+        source = f" < {reads}" if reads else ""
+        command = f"cardoffers {words} {self._clock()}{source}"
+        return Step(name=name, command=command, result=result)
 
     def _clock(self) -> str:
         """Return the option that sets a command's clock, short at midnight."""
@@ -154,6 +163,33 @@ class _Demo:
             "pagination": {"limit": _EXAMPLES, "next_cursor": page.next_cursor},
         }
         return self._step("redemptions", f"report redemptions --limit {_EXAMPLES}", envelope)
+
+    def _offers(self) -> Iterator[Step]:
+        """Show a cardholder some offers; the first one that can be added is added."""
+        cardholder, card = write_sample_tokens(self._folder, _TOKENS)
+        request = FeedRequest(
+            institution=_BANK, cardholder_token=cardholder, personalize=True, limit=_EXAMPLES
+        )
+        feed = read_feed(request, self._job)
+        words = f"offer feed -i {_BANK} --cardholder - --personalize --limit {_EXAMPLES}"
+        yield self._step("feed", words, feed, reads=_TOKENS)
+        for offer in [offer for offer in feed["offers"] if not offer["added"]][:1]:
+            wanted = AddRequest(
+                institution=_BANK,
+                offer_id=offer["id"],
+                cardholder_token=cardholder,
+                card_token=card,
+            )
+            words = f"offer add {offer['id']} -i {_BANK} --cardholder - --card -"
+            yield self._step("add", words, add_offer(wanted, self._job), reads=_TOKENS)
+
+    def _funnel(self) -> Step:
+        """Take the window up to tomorrow, so that what was just seen and added is in it."""
+        end = datetime.combine(self._job.now + timedelta(days=1), time())
+        start = end - timedelta(days=_FUNNEL_DAYS)
+        words = f"report funnel -i {_BANK} --from {start.date()} --to {end.date()}"
+        found = read_funnel(self._job, _BANK, from_at=start, to_at=end)
+        return self._step("funnel", words, found)
 
     def _unresolved(self) -> Step:
         rows = unresolved_rows(self._job, limit=_EXAMPLES)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def export_kind(store: Store, kind: str) -> pl.DataFrame:
-    """Return every row of one kind (but links), typed, in the columns of its file."""
+    """Return every row of one kind (but links and engagement), typed, in its file's columns."""
     return store.frame(f"services/catalogue_export:{kind}")
 
 

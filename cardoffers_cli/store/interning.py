@@ -20,8 +20,17 @@ def intern_payers(store: Store) -> None:
     Reads the temporary table `staged_payers(institution_id, cardholder_token, instrument_token)`,
     no column null; repeated rows do no harm.
     """
-    store.execute("store/interning:cardholders")
+    intern_cardholders(store)
     store.execute("store/interning:instruments")
+
+
+def intern_cardholders(store: Store) -> None:
+    """Give new cardholders numbers, where no instrument is known, in the caller's transaction.
+
+    Reads the temporary table `staged_payers(institution_id, cardholder_token)`, no column null;
+    repeated rows and other columns do no harm.
+    """
+    store.execute("store/interning:cardholders")
 
 
 def intern_identifiers(store: Store) -> None:

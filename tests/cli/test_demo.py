@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.files.bundled import copy_sample_data, sample_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +34,11 @@ def test_every_command_it_shows_does_what_it_shows(
     copy_sample_data(tmp_path)
     monkeypatch.chdir(tmp_path)
     for step in steps:
-        program, *words = shlex.split(step["command"])
+        line, _, source = step["command"].partition(" < ")
+        stdin = (tmp_path / "demo" / source).read_text() if source else None
+        program, *words = shlex.split(line)
         assert "cardoffers" == program
-        typed = cardoffers(*words, "--format", "json").document
+        typed = cardoffers(*words, "--format", "json", stdin=stdin).document
         assert told(step["result"]) == told(typed), step["command"]
 
 
@@ -45,11 +47,38 @@ def test_it_tells_where_the_money_came_from_and_went(cardoffers: Any) -> None:
     assert "GBP: 209.66 from merchants = 196.50 to institutions + 13.16 commission." in story
 
 
+def test_no_token_is_shown_in_full(cardoffers: Any, tmp_path: Path) -> None:
+    shown = [cardoffers("demo", "--format", form).stdout for form in ("table", "json")]
+    cardoffers("demo", tmp_path / "demo")
+    tokens = (tmp_path / "demo" / "cardholder.txt").read_text().split()
+    assert 2 == len(tokens)
+    assert [] == [token for token in tokens for text in shown if token in text]
+
+
+def test_what_was_just_seen_and_added_is_in_the_funnel(cardoffers: Any) -> None:
+    steps = cardoffers("demo", "--format", "json").document["steps"]
+    feed, add, funnel = (
+        next(step["result"] for step in steps if step["name"] == name)
+        for name in ("feed", "add", "funnel")
+    )
+    assert "added" == add["status"]
+    events = (copied_events("larkmere", "widget_view"), copied_events("larkmere", "offer_imp"))
+    assert (events[0] + 1, events[1] + len(feed["offers"])) == (
+        funnel["data"]["widget_views"],
+        funnel["data"]["offer_impressions"],
+    )
+
+
+def copied_events(institution: str, event: str) -> int:
+    lines = (sample_data() / "catalog" / "engagement.csv").read_text().splitlines()
+    return sum(line.startswith(institution) and f",{event}" in line for line in lines)
+
+
 def test_in_a_pipe_it_lists_its_commands(cardoffers: Any) -> None:
     header, *rows = cardoffers("demo").stdout.splitlines()
     assert "step\tcommand" == header
     assert "1\tcardoffers init" == rows[0]
-    assert 13 == len(rows)
+    assert 16 == len(rows)
 
 
 def test_another_moment_is_heeded(cardoffers: Any) -> None:

@@ -63,6 +63,13 @@ GOOD: dict[str, dict[str, str]] = {
         "offer_id": "of-1",
         "added_at": "2026-01-02T00:00:00Z",
     },
+    "engagement": {
+        "institution": "alder",
+        "cardholder_token": "ch_8ae8fd416ffb1580c86c6fd3",
+        "event": "offer_impression",
+        "offer_id": "of-1",
+        "occurred_at": "2026-01-02T00:00:00Z",
+    },
 }
 
 # kind, column, text -> code
@@ -125,6 +132,19 @@ WRONG = [
     ("links", "card_token", "ct 1", "token_invalid"),
     ("links", "card_token", "t" * 257, "token_invalid"),
     ("links", "added_at", "yesterday", "value_invalid"),
+    ("engagement", "institution", "", "required_missing"),
+    ("engagement", "cardholder_token", "", "required_missing"),
+    ("engagement", "cardholder_token", "ana@bank.example", "personal_data"),
+    ("engagement", "cardholder_token", "4111-1111-1111-1111", "card_number"),
+    ("engagement", "cardholder_token", "ch 1", "token_invalid"),
+    ("engagement", "event", "", "required_missing"),
+    ("engagement", "event", "click", "value_invalid"),
+    ("engagement", "event", "Widget_View", "value_invalid"),
+    ("engagement", "event", "widget_view", "value_invalid"),  # of an offer
+    ("engagement", "offer_id", "", "required_missing"),  # an impression
+    ("engagement", "offer_id", "of 1", "value_invalid"),
+    ("engagement", "occurred_at", "", "required_missing"),
+    ("engagement", "occurred_at", "2026-02-30", "value_invalid"),
 ]
 
 # kind, column, text -> value
@@ -150,6 +170,7 @@ FINE: list[tuple[str, str, str, Any]] = [
     ("offers", "paused", "", False),
     ("offers", "paused", "NO", False),
     ("program_offers", "position", "0", 0),
+    ("engagement", "occurred_at", "2026-01-02 02:00+02:00", datetime(2026, 1, 2)),  # noqa: DTZ001
 ]
 
 
@@ -161,7 +182,8 @@ def judge(kind: str, **cells: str) -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.parametrize(("kind", "column", "text", "code"), WRONG)
 def test_a_wrong_cell_is_a_finding(kind: str, column: str, text: str, code: str) -> None:
     rows, findings = judge(kind, **{column: text})
-    assert [(1, column, code, "error")] == findings.drop("message").rows()
+    blamed = "offer_id" if text == "widget_view" else column
+    assert [(1, blamed, code, "error")] == findings.drop("message").rows()
     assert 0 == rows.height
 
 
@@ -182,6 +204,12 @@ def test_a_cell_is_read(kind: str, column: str, text: str, value: Any) -> None:
 def test_a_good_row_has_no_findings(kind: str) -> None:
     rows, findings = judge(kind)
     assert (1, 0) == (rows.height, findings.height)
+
+
+def test_a_view_is_of_no_offer() -> None:
+    rows, findings = judge("engagement", event="widget_view", offer_id="")
+    assert [] == findings.rows()
+    assert [("widget_view", None)] == rows["event", "offer_id"].rows()
 
 
 def test_a_row_has_one_finding_for_each_cell_that_is_wrong() -> None:
@@ -229,7 +257,7 @@ def read(file: CatalogueFile) -> tuple[pl.DataFrame, pl.DataFrame]:
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_form_of_file_says_the_same(tmp_path: Path, kind: str, suffix: str) -> None:
-    (file,), _ = catalogue_files(write(tmp_path / f"{kind}{suffix}", GOOD[kind]))
+    (file,) = catalogue_files(write(tmp_path / f"{kind}{suffix}", GOOD[kind]))
     rows, findings = read(file)
     assert (kind, 1, []) == (file.kind.name, file.received, findings.rows())
     assert judge(kind)[0].drop("line").rows() == rows.drop("line").rows()
@@ -239,14 +267,14 @@ def test_json_may_use_its_own_types(tmp_path: Path) -> None:
     path = tmp_path / "offers.json"
     own = {"min_spend": 25.00, "paused": True, "segments": ["gold", "student"]}
     path.write_text(json.dumps({"offers": [{**GOOD["offers"], **own}]}))
-    (file,), _ = catalogue_files(path)
+    (file,) = catalogue_files(path)
     assert judge("offers")[0].drop("line").rows() == read(file)[0].drop("line").rows()
 
 
 def test_lines_are_those_of_the_editor(tmp_path: Path) -> None:
     path = tmp_path / "merchants.csv"
     path.write_text(f'merchant_id,name,category\n\n{MERCHANT},Kiosk,x\nx,y\n"x,y,z\nz,y,x\n')
-    (file,), _ = catalogue_files(path)
+    (file,) = catalogue_files(path)
     rows, findings = read(file)
     assert [3] == rows["line"].to_list()
     assert [(4, "field_count"), (5, "unclosed_quote"), (6, "value_invalid")] == findings[
@@ -258,11 +286,8 @@ def test_lines_are_those_of_the_editor(tmp_path: Path) -> None:
 def test_a_folder_is_taken_in_the_order_of_references(tmp_path: Path) -> None:
     for kind in sorted(KINDS):
         write(tmp_path / f"{kind}.csv", GOOD[kind])
-    (tmp_path / "engagement.csv").write_text("institution\n")
     (tmp_path / "notes.txt").write_text("mine")
-    files, not_taken = catalogue_files(tmp_path)
-    assert [*KINDS] == [file.kind.name for file in files]
-    assert ["engagement.csv"] == [path.name for path in not_taken]
+    assert [*KINDS] == [file.kind.name for file in catalogue_files(tmp_path)]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
@@ -271,7 +296,7 @@ def test_a_file_of_another_name_is_known_by_its_columns(
     tmp_path: Path, kind: str, suffix: str
 ) -> None:
     named = write(tmp_path / f"{kind}.{suffix}", GOOD[kind])
-    (file,), _ = catalogue_files(named.rename(tmp_path / "upload.txt"))
+    (file,) = catalogue_files(named.rename(tmp_path / "upload.txt"))
     assert kind == file.kind.name
 
 
@@ -287,7 +312,7 @@ def test_what_is_no_catalogue_is_refused(tmp_path: Path) -> None:
         catalogue_files(tmp_path / "upload.csv")
     (tmp_path / "merchants.csv").write_text("merchant_id,name\n1,2\n")
     with pytest.raises(FileUnusable) as lacking:
-        read(catalogue_files(tmp_path / "merchants.csv")[0][0])
+        read(catalogue_files(tmp_path / "merchants.csv")[0])
     assert [
         "catalogue_missing",
         "catalogue_file_twice",
@@ -300,13 +325,13 @@ def test_what_is_no_catalogue_is_refused(tmp_path: Path) -> None:
 def test_a_file_without_rows_is_a_warning(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / f"merchants.{name}"
     path.write_text(text)
-    rows, findings = read(catalogue_files(path)[0][0])
+    rows, findings = read(catalogue_files(path)[0])
     assert 0 == rows.height
     assert [("rows_missing", "warning")] == findings["code", "level"].rows()
 
 
 def test_an_unknown_column_is_a_warning_for_the_file(tmp_path: Path) -> None:
     path = write(tmp_path / "merchants.csv", {**GOOD["merchants"], "colour": "red"})
-    rows, findings = read(catalogue_files(path)[0][0])
+    rows, findings = read(catalogue_files(path)[0])
     assert 1 == rows.height
     assert [("column_unknown", "warning")] == findings["code", "level"].rows()

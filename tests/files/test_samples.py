@@ -116,6 +116,43 @@ def test_a_link_occurs_once_and_names_an_offer_of_the_program(folder: Path) -> N
     assert links.join(programs, on=["institution", "offer_id"], how="anti").is_empty()
 
 
+def test_an_event_occurs_once_and_names_an_offer_of_the_program(folder: Path) -> None:
+    events = table(folder, "engagement")
+    assert events.height == events.n_unique()
+    impressions = events.filter(event="offer_impression")
+    programs = table(folder, "program_offers")
+    assert impressions.join(programs, on=["institution", "offer_id"], how="anti").is_empty()
+    assert events.filter(event="widget_view")["offer_id"].null_count() == events.height - len(
+        impressions
+    )
+
+
+def test_an_impression_is_of_a_view_and_of_an_offer_that_was_running(folder: Path) -> None:
+    events = table(folder, "engagement")
+    impressions = events.filter(event="offer_impression")
+    visit = ["institution", "cardholder_token", "occurred_at"]
+    assert impressions.join(events.filter(event="widget_view"), on=visit, how="anti").is_empty()
+    shown = impressions.join(table(folder, "offers"), on="offer_id")
+    assert shown["occurred_at"].is_between(shown["starts_at"], shown["expires_at"], "left").all()
+
+
+def test_most_links_come_out_of_an_impression_just_before(folder: Path) -> None:
+    links, events = table(folder, "links"), table(folder, "engagement")
+    key = ["institution", "cardholder_token", "offer_id"]
+    moments = pl.col("added_at", "occurred_at").str.to_datetime("%Y-%m-%dT%H:%M:%SZ")
+    pairs = links.join(events, on=key).with_columns(moments)
+    thought = pairs["added_at"] - pairs["occurred_at"]
+    led = pairs.filter(thought.is_between(pl.duration(seconds=1), pl.duration(minutes=10)))
+    assert 0.5 < led.select(key).n_unique() / links.height < 0.8
+
+
+def test_some_visits_lead_to_nothing_and_some_show_several_offers(folder: Path) -> None:
+    events = table(folder, "engagement")
+    views = events.filter(event="widget_view")
+    assert table(folder, "links").height * 0.62 < views.height
+    assert 1.5 < (events.height - views.height) / views.height < 3
+
+
 def test_names_and_ids_are_unique(folder: Path) -> None:
     merchants = table(folder, "merchants")
     assert merchants.height == merchants["merchant_id"].n_unique() == merchants["name"].n_unique()

@@ -59,6 +59,14 @@ CATALOGUE = {
         alder        bob               bob-card    of-1      2026-02-02T00:00:00Z
         sol          ann               ann-card    of-2      2026-02-03T01:00:00+01:00
     """,
+    "engagement": """
+        institution  cardholder_token  event             offer_id  occurred_at
+        alder        ann               widget_view       -         2026-02-01T00:00:00Z
+        alder        ann               offer_impression  of-1      2026-02-01T00:00:00Z
+        alder        ann               offer_impression  of-3      2026-02-01T00:00:00Z
+        alder        cy                widget_view       -         2026-02-01T00:00:00Z
+        sol          ann               widget_view       -         2026-02-01T00:00:00Z
+    """,
 }
 
 
@@ -130,15 +138,16 @@ def test_a_new_catalogue_is_new(tmp_path: Path) -> None:
         "offers": (3, 3, 0, 0, 0),
         "program_offers": (3, 3, 0, 0, 0),
         "links": (4, 4, 0, 0, 0),
+        "engagement": (5, 5, 0, 0, 0),
     } == counts(result)
-    assert [16, 16, 0, 0, 0] == [result[name] for name in jobs_catalogue.COUNTS]
+    assert [21, 21, 0, 0, 0] == [result[name] for name in jobs_catalogue.COUNTS]
     assert [] == found(result)
 
 
 def test_the_same_catalogue_again_changes_nothing(tmp_path: Path, job: Job) -> None:
     before = kept(job)
     result = import_catalogue(job, tmp_path / "catalogue")
-    assert [16, 0, 0, 16, 0] == [result[name] for name in jobs_catalogue.COUNTS]
+    assert [21, 0, 0, 21, 0] == [result[name] for name in jobs_catalogue.COUNTS]
     assert before == kept(job)
 
 
@@ -151,12 +160,12 @@ def test_a_dry_run_says_the_same_and_keeps_nothing(tmp_path: Path) -> None:
 
 
 def test_tokens_stand_in_one_place_and_are_numbered_in_order(job: Job) -> None:
-    assert [(1, "ann"), (2, "bob")] == rows(
+    assert [(1, "ann"), (2, "bob"), (3, "cy")] == rows(
         job,
         "select row_number() over (order by cardholder_no), cardholder_token from cardholders"
         " join institutions using (institution_id) where slug = 'alder' order by 1",
     )
-    assert [(3, 3, 4)] == rows(
+    assert [(4, 3, 4)] == rows(
         job,
         "select (select count(*) from cardholders), (select count(*) from instruments), count(*)"
         " from links join instruments using (instrument_no, cardholder_no, institution_id)",
@@ -265,6 +274,9 @@ REFERENCES = [
     ("links", "elm cy cy-card of-1 2026-02-01", "institution", "reference_unknown"),
     ("links", "alder cy cy-card of-9 2026-02-01", "offer_id", "reference_unknown"),
     ("links", "alder cy cy-card of-2 2026-02-01", "offer_id", "currency_mismatch"),
+    ("engagement", "elm cy widget_view - 2026-02-01", "institution", "reference_unknown"),
+    ("engagement", "alder cy offer_impression of-9 2026-02-01", "offer_id", "reference_unknown"),
+    ("engagement", "alder cy offer_impression of-2 2026-02-01", "offer_id", "currency_mismatch"),
 ]
 
 
@@ -284,7 +296,7 @@ def with_bad_rows() -> tuple[dict[str, str], list[tuple[str, ...]]]:
 
 def test_a_bad_row_stops_only_itself(tmp_path: Path, job: Job) -> None:
     catalogue, findings = with_bad_rows()
-    for target, new in ((new_store(tmp_path, "other.duckdb"), 16), (job, 0)):
+    for target, new in ((new_store(tmp_path, "other.duckdb"), 21), (job, 0)):
         report = tmp_path / "errors.csv"
         result = import_catalogue(target, write(tmp_path / "bad", **catalogue), errors=report)
         assert (new, len(REFERENCES)) == (result["new"], result["rejected"])
@@ -312,7 +324,7 @@ def test_a_currency_in_use_stays(tmp_path: Path, job: Job, kind: str) -> None:
 def test_a_link_once_made_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr(jobs_catalogue, "_LINKS_AT_ONCE", at_once)
+    monkeypatch.setattr(jobs_catalogue, "_ROWS_AT_ONCE", at_once)
     job = new_store(tmp_path)
     extra = [
         "alder bob bob-card of-1 2026-02-02T00:00:00Z",  # the same
@@ -362,11 +374,50 @@ def test_one_unusable_file_leaves_all_of_them_out(tmp_path: Path) -> None:
     assert before == kept(job)
 
 
-def test_engagement_is_left_alone_with_a_note(tmp_path: Path, job: Job) -> None:
-    write(tmp_path / "catalogue", engagement="institution cardholder_token event")
-    assert ["engagement.csv is not taken yet and was left alone"] == import_catalogue(
-        job, tmp_path / "catalogue"
-    )["notes"]
+@pytest.mark.parametrize("at_once", [1_000_000, 1])
+def test_an_event_that_comes_again_is_the_same(
+    tmp_path: Path, job: Job, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(jobs_catalogue, "_ROWS_AT_ONCE", at_once)
+    before = kept(job)
+    extra = [
+        "alder cy  widget_view      -    2026-02-01T01:00:00+01:00",  # the same
+        "alder cy  widget_view      -    2026-02-01T00:00:00.000001Z",
+        "alder cy  widget_view      -    2026-02-01T00:00:00.000001Z",
+        "alder ann offer_impression of-1 2026-02-01T00:00:00Z",  # the same
+        "alder bob offer_impression of-1 2026-02-01T00:00:00Z",
+        "sol   ann offer_impression of-2 2030-01-01",  # still to come
+    ]
+    engagement = "\n".join([CATALOGUE["engagement"].rstrip(), *extra])
+    folder = write(tmp_path / "more", engagement=engagement)
+    assert (11, 3, 0, 8, 0) == counts(import_catalogue(job, folder))["engagement"]
+    assert (11, 0, 0, 11, 0) == counts(import_catalogue(job, folder))["engagement"]
+    after = kept(job)
+    assert 3 == len(after.pop("engagement")) - len(before.pop("engagement"))
+    assert before == after
+
+
+def test_an_event_is_kept_by_number_with_its_run(tmp_path: Path) -> None:
+    job = new_store(tmp_path)
+    import_catalogue(job, write(tmp_path / "catalogue", **CATALOGUE))
+    assert [
+        ("alder", "ann", "offer_impression", "of-1", 1),
+        ("alder", "ann", "offer_impression", "of-3", 1),
+        ("alder", "ann", "widget_view", None, 1),
+        ("alder", "cy", "widget_view", None, 1),
+        ("sol", "ann", "widget_view", None, 1),
+    ] == rows(
+        job,
+        "select slug, cardholder_token, event, offer_id, run_no from engagement"
+        " join institutions using (institution_id)"
+        " join cardholders using (institution_id, cardholder_no)"
+        " left join offers using (offer_no) order by all",
+    )
+
+
+def test_engagement_does_not_leave(tmp_path: Path, job: Job) -> None:
+    export_catalogue(job, tmp_path / "out", masked_links=True)
+    assert [] == [path for path in (tmp_path / "out").iterdir() if "engagement" in path.name]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json"])

@@ -21,6 +21,7 @@ def test_each_file_is_told_with_its_rows_and_bytes(tmp_path: Path) -> None:
         "catalog/offers.csv",
         "catalog/program_offers.csv",
         "catalog/links.csv",
+        "catalog/engagement.csv",
         "transactions/larkmere.csv",
         "transactions/tarnhollow.csv",
     ] == list(told)

@@ -51,6 +51,7 @@ def of_version(version: int) -> Callable[[Path], None]:
     def make(path: Path) -> None:
         init(job(path))
         with duckdb.connect(str(path)) as connection:
+            connection.execute("delete from migrations where version < $1", [newest_version()])
             connection.execute("update migrations set version = $1", [version])
 
     return make

@@ -40,22 +40,28 @@ class Links:
 
     def chunks(self, size: int) -> Iterator[pl.DataFrame]:
         """Make all links, in frames of about `size` rows with the columns of `links`."""
+        for cardholders in self.stretches(size):
+            yield self.of(cardholders).select(**self._columns())
+
+    def stretches(self, size: int) -> Iterator[pl.DataFrame]:
+        """Cut the cardholders into frames of `cardholder_no` with about `size` links each."""
         mean = max(1, self.bank.links // self.cardholders.count)
         step = max(1, size // (2 * mean + FAVOURITES))
         for first in range(0, self.cardholders.count, step):
-            count = min(step, self.cardholders.count - first)
-            yield self._rows(pl.select(cardholder_no=pl.int_range(first, first + count)))
+            last = min(first + step, self.cardholders.count)
+            yield pl.select(cardholder_no=pl.int_range(first, last, dtype=pl.UInt64))
 
-    def _rows(self, cardholders: pl.DataFrame) -> pl.DataFrame:
-        wanted = cardholders.select(
-            pl.col("cardholder_no").cast(pl.UInt64), wanted=self._wanted()
-        ).filter(pl.col("wanted") > 0)
+    def of(self, cardholders: pl.DataFrame) -> pl.DataFrame:
+        """Choose the offers that cardholders add: `cardholder_no`, and `place` in the program."""
+        wanted = cardholders.select("cardholder_no", wanted=self._wanted()).filter(
+            pl.col("wanted") > 0
+        )
         candidates = pl.concat([self._of_favourites(wanted), self._of_program(wanted)])
         return (
             candidates.unique(["cardholder_no", "place"], keep="first", maintain_order=True)
             .filter(pl.int_range(pl.len()).over("cardholder_no") < pl.col("wanted"))
             .sort("cardholder_no", maintain_order=True)
-            .select(**self._columns())
+            .select("cardholder_no", "place")
         )
 
     def _wanted(self) -> pl.Expr:
@@ -98,10 +104,10 @@ class Links:
             "cardholder_token": self.cardholders.token(cardholder),
             "card_token": self.cardholders.card(cardholder, pl.lit(0)),
             "offer_id": looked_up(self.program.offers["offer_id"], pl.col("place")),
-            "added_at": self._added_at(),
+            "added_at": moment_of(self.plan, self.added_second()),
         }
 
-    def _added_at(self) -> pl.Expr:
+    def added_second(self) -> pl.Expr:
         """Add early in the offer's window and the period; some before the offer starts."""
         draw = self.chance.draw
         offers = self.program.offers
@@ -111,7 +117,11 @@ class Links:
         first = pl.when(ahead).then(0).otherwise(starts) * 86_400
         length = (ends * 86_400 - first).clip(lower_bound=1)
         early = below(draw("early", "cardholder_no", "place"), length) + 1
-        second = first + below(draw("second", "cardholder_no", "place"), early).cast(pl.Int64)
-        opening = datetime.combine(self.plan.first_day, time())
-        moment = pl.lit(opening) + pl.duration(seconds=second)
-        return moment.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return first + below(draw("second", "cardholder_no", "place"), early).cast(pl.Int64)
+
+
+def moment_of(plan: Plan, second: pl.Expr) -> pl.Expr:
+    """Write a second of the plan's period as a timestamp."""
+    opening = datetime.combine(plan.first_day, time())
+    moment = pl.lit(opening) + pl.duration(seconds=second)
+    return moment.dt.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -10,6 +10,7 @@ import polars as pl
 from cardoffers_cli.files.samples.cardholders import Cardholders
 from cardoffers_cli.files.samples.chance import Chance, uuid
 from cardoffers_cli.files.samples.dirty import make_dirty
+from cardoffers_cli.files.samples.engagement import Engagement
 from cardoffers_cli.files.samples.links import Links
 from cardoffers_cli.files.samples.merchants import Merchants, identifiers, make_merchants
 from cardoffers_cli.files.samples.offers import COLUMNS, Program, make_offers, make_program
@@ -18,7 +19,7 @@ from cardoffers_cli.files.samples.purchases import Purchases
 from cardoffers_cli.files.samples.writing import write_bytes, write_table, write_transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from cardoffers_cli.files.samples.plan import Bank, Plan
@@ -98,7 +99,9 @@ def _catalogue(
         [pl.concat(scene.offers.select(COLUMNS) for scene in scenes)],
     )
     yield write_table(folder / "program_offers.csv", [_programs(scenes)])
-    yield write_table(folder / "links.csv", _links(chance, plan, scenes))
+    links = list(_links(chance, plan, scenes))
+    yield write_table(folder / "links.csv", _chunks(links))
+    yield write_table(folder / "engagement.csv", _chunks([Engagement(made) for made in links]))
 
 
 def _institutions(chance: Chance, scenes: list[Scene]) -> pl.DataFrame:
@@ -132,12 +135,16 @@ def _programs(scenes: list[Scene]) -> pl.DataFrame:
     )
 
 
-def _links(chance: Chance, plan: Plan, scenes: list[Scene]) -> Iterator[pl.DataFrame]:
+def _links(chance: Chance, plan: Plan, scenes: list[Scene]) -> Iterator[Links]:
     for scene in scenes:
         for bank, program in zip(scene.banks, scene.programs, strict=True):
             cardholders = _cardholders(chance, scene, bank)
-            made = Links(cardholders.chance, plan, bank, cardholders, program)
-            yield from made.chunks(CHUNK_ROWS)
+            yield Links(cardholders.chance, plan, bank, cardholders, program)
+
+
+def _chunks(tables: Sequence[Links] | Sequence[Engagement]) -> Iterator[pl.DataFrame]:
+    for table in tables:
+        yield from table.chunks(CHUNK_ROWS)
 
 
 def _transactions(

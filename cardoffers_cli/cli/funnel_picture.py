@@ -1,0 +1,79 @@
+"""A funnel to look at: one bar for each step, with its counts and conversions beside it."""
+
+from __future__ import annotations
+
+from datetime import datetime, time
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.funnel import STEPS, compared, conversions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+WIDTH = 79
+LABELS = dict(
+    zip(STEPS, ("Views", "Cardholders", "Impressions", "Added", "Redemptions"), strict=True)
+)
+_HEADER = ("count", "of before", "of views", "change")
+_GAP = "  "
+_BLOCKS = " ▏▎▍▌▋▊▉"
+_FULL = "█"
+
+
+def picture(found: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a funnel (the document of `jobs/funnel.py`), at most 79 letters wide."""
+    counts, previous = found["data"], found.get("previous")
+    yield _between(found["window"])
+    if previous:
+        yield f"compared with {_between(previous['window'])}"
+    yield ""
+    rows = list(compared(counts, previous["data"]) if previous else conversions(counts))
+    numbers = [_HEADER[: 4 if previous else 3], *map(_numbers, rows)]
+    columns = [_right(column) for column in zip(*numbers, strict=True)]
+    header, *lines = [_GAP.join(cells) for cells in zip(*columns, strict=True)]
+    labels = max(map(len, LABELS.values()))
+    width = WIDTH - labels - len(header) - 2 * len(_GAP)
+    most = max(counts.values())
+    yield header.rjust(WIDTH)
+    for row, line in zip(rows, lines, strict=True):
+        drawn = bar(row["count"], most, width)
+        yield _GAP.join((LABELS[row["step"]].ljust(labels), drawn.ljust(width), line)).rstrip()
+
+
+def bar(count: int, most: int, width: int) -> str:
+    """Draw a count as a bar, in eighths of a letter; what is not nothing is seen."""
+    eighths = max(count * width * 8 // most, 1) if count else 0
+    full, rest = divmod(eighths, 8)
+    return _FULL * full + _BLOCKS[rest] * bool(rest)
+
+
+def _between(window: dict[str, datetime]) -> str:
+    return f"{_moment(window['from'])} to {_moment(window['to'])}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}" if moment.time() == time() else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _numbers(row: dict[str, Any]) -> tuple[str, ...]:
+    shares = (f"{row['count']:,}", _conversion(row["conversion"]), _conversion(row["overall"]))
+    return (*shares, _change(row)) if "change" in row else shares
+
+
+def _conversion(share: Decimal | None) -> str:
+    """Write a share as people read it: `26.0%`, or `4.5x` where one led to several."""
+    if share is None:
+        return ""
+    return f"{share:,.1f}x" if share > 1 else f"{share:.1%}"
+
+
+def _change(row: dict[str, Any]) -> str:
+    if row["change"] is not None:
+        return f"{row['change']:+,.1%}"
+    return "new" if row["count"] else ""
+
+
+def _right(cells: Sequence[str]) -> list[str]:
+    width = max(map(len, cells))
+    return [cell.rjust(width) for cell in cells]

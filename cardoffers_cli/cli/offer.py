@@ -1,0 +1,245 @@
+"""`cardoffers offer`: what cardholders are shown and what they add."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import DryRun, Institution
+from cardoffers_cli.cli.show import Block, Column, Sheet
+from cardoffers_cli.cli.typed import typed
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+OfferId = Annotated[str, typer.Argument(metavar="OFFER_ID", help="The offer's id.")]
+Cardholder = Annotated[
+    str,
+    typer.Option(metavar="TOKEN", help="The cardholder's token; - reads it from standard input."),
+]
+Card = Annotated[
+    str, typer.Option(metavar="TOKEN", help="The card's token; - reads it from standard input.")
+]
+Segment = Annotated[
+    str | None, typer.Option(help="The cardholder's segment; used now and kept nowhere.")
+]
+
+PROGRAM = (
+    Column("position", kind="integer"),
+    Column("id"),
+    Column("title"),
+    Column("merchant_name"),
+    Column("state"),
+    Column("currency"),
+    Column("min_spend", kind="money"),
+    Column("cashback_amount", kind="money"),
+    Column("budget_amount", kind="money"),
+    Column("reserved_amount", kind="money"),
+    Column("left_amount", kind="money"),
+    Column("redemptions", kind="integer"),
+    Column("links", kind="integer"),
+    Column("segments"),
+    Column("starts_at", kind="moment"),
+    Column("expires_at", kind="moment"),
+)
+FEED = (
+    Column("id"),
+    Column("title"),
+    Column("description"),
+    Column("merchant_id"),
+    Column("min_spend", kind="money"),
+    Column("cashback_amount", kind="money"),
+    Column("currency"),
+    Column("starts_at", kind="moment"),
+    Column("expires_at", kind="moment"),
+    Column("added", kind="flag"),
+)
+LINKS = (
+    Column("offer_id"),
+    Column("offer_title"),
+    Column("merchant_name"),
+    Column("state"),
+    Column("active", kind="flag"),
+    Column("uses", kind="integer"),
+    Column("uses_left", kind="integer"),
+    Column("added_at", kind="moment"),
+    Column("expires_at", kind="moment"),
+    Column("cardholder_token_masked"),
+    Column("card_token_masked"),
+    Column("cardholder_offer_id"),
+)
+TEXTS = (Column("language"), Column("title"), Column("description"))
+PROGRAMS = (
+    Column("institution"),
+    Column("position", kind="integer"),
+    Column("links", kind="integer"),
+    Column("redemptions", kind="integer"),
+    Column("reserved_amount", kind="money"),
+)
+VERSIONS = (
+    Column("since", kind="moment"),
+    Column("min_spend", kind="money"),
+    Column("cashback_amount", kind="money"),
+    Column("commission_rate", kind="number"),
+    Column("budget_amount", kind="money"),
+    Column("starts_at", kind="moment"),
+    Column("expires_at", kind="moment"),
+    Column("max_redemptions_per_cardholder", kind="integer"),
+    Column("merchant_id"),
+)
+
+
+@app.callback()
+def offer() -> None:
+    """Show offers, read a cardholder's feed, add an offer."""
+
+
+@app.command("list")
+def list_(ctx: typer.Context, *, institution: Institution) -> None:
+    """List the offers of a program in its order, with their state and their budget.
+
+    Try:
+
+        cardoffers offer list -i larkmere
+    """
+    from cardoffers_cli.jobs.offers import program  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = program(institution, desk.job)
+    rows = [{**row, "segments": "|".join(row["segments"])} for row in found]
+    desk.show(found, Sheet("offers", PROGRAM, rows))
+
+
+@app.command("show")
+def show_(ctx: typer.Context, offer_id: OfferId) -> None:
+    """Show one offer: its terms, texts, programs, and the terms it had before.
+
+    Try:
+
+        cardoffers offer show of-12
+    """
+    from cardoffers_cli.jobs.offers import show_offer  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = show_offer(offer_id, desk.job)
+    desk.show(found, *_sheets(found))
+
+
+@app.command()
+def feed(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    locale: Annotated[str | None, typer.Option(help="en, es or pt-BR.")] = None,
+    segment: Segment = None,
+    limit: Annotated[
+        int | None, typer.Option(help="1 to 100, and at most what the widget shows.")
+    ] = None,
+    personalize: Annotated[
+        bool, typer.Option("--personalize", help="Order by affinity, and say why.")
+    ] = False,
+    prefer_merchants: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Merchants by id or name; kept nowhere.")
+    ] = None,
+    prefer_categories: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Categories; kept nowhere.")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Read the feed of a cardholder, as the institution's app would; counts as a view.
+
+    Try:
+
+        cardoffers offer feed -i larkmere --cardholder - --locale es < token.txt
+        cardoffers offer feed -i larkmere --cardholder - --personalize < token.txt
+    """
+    from cardoffers_cli.domain.personal import hints
+    from cardoffers_cli.jobs.offers import FeedRequest, read_feed  # polars is heavy
+
+    desk = Desk.of(ctx)
+    request = FeedRequest(
+        institution=institution,
+        cardholder_token=next(typed(cardholder)),
+        locale=locale,
+        segment=segment,
+        limit=limit,
+        personalize=personalize,
+        prefer_merchants=hints(prefer_merchants),
+        prefer_categories=hints(prefer_categories),
+    )
+    body = read_feed(request, desk.job, dry_run=dry_run)
+    columns = (*FEED, Column("reason")) if personalize else FEED
+    if body["total"] > len(body["offers"]):
+        desk.note(f"{len(body['offers'])} of {body['total']} offers are shown.")
+    desk.show(_said(body, dry_run=dry_run), Sheet("offers", columns, body["offers"]))
+
+
+@app.command()
+def add(
+    ctx: typer.Context,
+    offer_id: OfferId,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    card: Card,
+    segment: Segment = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Add an offer for a cardholder; from now on purchases can redeem it.
+
+    Two tokens from standard input come on a line each, the cardholder's first.
+
+    Try:
+
+        cardoffers offer add of-12 -i larkmere --cardholder - --card - < tokens.txt
+    """
+    from cardoffers_cli.jobs.offers import AddRequest, add_offer  # polars is heavy
+
+    desk = Desk.of(ctx)
+    cardholder_token, card_token = typed(cardholder, card)
+    request = AddRequest(
+        institution=institution,
+        offer_id=offer_id,
+        cardholder_token=cardholder_token,
+        card_token=card_token,
+        segment=segment,
+    )
+    desk.show(_said(add_offer(request, desk.job, dry_run=dry_run), dry_run=dry_run))
+
+
+@app.command("link-list")
+def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardholder) -> None:
+    """List what a cardholder has added, with the state and the uses of each.
+
+    Try:
+
+        cardoffers offer link-list -i larkmere --cardholder - < token.txt
+    """
+    from cardoffers_cli.jobs.offers import cardholder_links  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = cardholder_links(institution, next(typed(cardholder)), desk.job)
+    most = found["max_active_offers"]
+    limit = "" if most is None else f" of at most {most}"
+    desk.note(f"Active offers: {found['active']}{limit}.")
+    desk.show(found, Sheet("links", LINKS, found["links"]))
+
+
+def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:
+    """Return a body of the HTTP contract, which knows no dry run."""
+    return {**body, "dry_run": True} if dry_run else body
+
+
+def _sheets(offer: Mapping[str, Any]) -> Iterator[Block]:
+    lists = ("texts", "programs", "versions")
+    terms = {name: value for name, value in offer.items() if name not in lists}
+    fields = [
+        {"field": name, "value": "|".join(value) if name == "segments" else value}
+        for name, value in terms.items()
+    ]
+    yield Sheet("offer", (Column("field"), Column("value")), fields)
+    yield Sheet("texts", TEXTS, offer["texts"], title="Texts")
+    for name, columns in (("programs", PROGRAMS), ("versions", VERSIONS)):
+        rows = [{**row, "currency": offer["currency"]} for row in offer[name]]
+        yield Sheet(name, columns, rows, title=name.capitalize())

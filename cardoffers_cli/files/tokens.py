@@ -1,0 +1,34 @@
+"""A token that came by another way than a file, judged by the rules of transaction files."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.files.rules import RULES, TOKENS
+
+
+def check_token(column: str, token: str) -> None:
+    """Raise `UsageError` with the code of the first rule that a token breaks.
+
+    `column` is what the token would be in a file: one of `TOKENS`. The message names the column
+    and the rule, never the value.
+    """
+    row = pl.DataFrame(
+        {name: None if name != column else _text(token) or None for name in (*TOKENS, "mistyped")},
+        schema=dict.fromkeys((*TOKENS, "mistyped"), pl.String),
+    )
+    for rule in RULES:
+        code = CODES[rule.code]
+        if rule.column == column and code.level == "error" and row.select(rule.broken).item():
+            raise UsageError(f"The {rule.message}.", code=code.code, hint=f"{_sentence(code.fix)}.")
+
+
+def _text(token: str) -> str:
+    """Mark what is no Unicode text: a command line carries such bytes as lone surrogates."""
+    return token.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"

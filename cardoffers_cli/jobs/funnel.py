@@ -1,0 +1,78 @@
+"""Read the funnel of an institution: the last 30 days unless another window is asked for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.services import funnel
+from cardoffers_cli.services.funnel import Window
+from cardoffers_cli.services.institutions import find_institution
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cardoffers_cli.jobs.job import Job
+
+USUAL_LENGTH = timedelta(days=30)
+
+
+def read_funnel(
+    job: Job,
+    institution: str,
+    *,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    by: funnel.By | None = None,
+    compare: bool = False,
+) -> dict[str, Any]:
+    """Return `window` and `data` (specification, Funnel).
+
+    `compare` adds `previous`, the same of the window of the same length before it; `by` adds `by`,
+    its rows. Without an end the window ends now, without a start it is 30 days long. Raises
+    `UsageError` for a window in which there is no time.
+    """
+    window = _window(job.now, from_at, to_at)
+    before = _before(window) if compare else None
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution).id
+        found = _told(window, funnel.count_funnel(store, owner, window))
+        if before:
+            found["previous"] = _told(before, funnel.count_funnel(store, owner, before))
+        if by:
+            found["by"] = funnel.count_by(store, owner, window, by)
+    return found
+
+
+def _told(window: Window, counts: dict[str, int]) -> dict[str, Any]:
+    return {"window": {"from": window.from_at, "to": window.to_at}, "data": counts}
+
+
+def _window(now: datetime, from_at: datetime | None, to_at: datetime | None) -> Window:
+    end = to_at or now
+    start = from_at or _earlier(end, USUAL_LENGTH)
+    if start >= end:
+        raise UsageError(
+            "The window has no time in it: it starts when it has ended, or later.",
+            code="window_empty",
+            hint="--from must be before --to, which is now if you leave it out.",
+        )
+    return Window(from_at=start, to_at=end)
+
+
+def _before(window: Window) -> Window:
+    """Return the window of the same length that ends where this one begins."""
+    length = window.to_at - window.from_at
+    return Window(from_at=_earlier(window.from_at, length), to_at=window.from_at)
+
+
+def _earlier(moment: datetime, length: timedelta) -> datetime:
+    try:
+        return moment - length
+    except OverflowError:
+        raise UsageError(
+            "The window would begin before the calendar does.",
+            code="window_too_early",
+            hint="Give --from a later moment.",
+        ) from None

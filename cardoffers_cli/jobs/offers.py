@@ -1,0 +1,184 @@
+"""Offers to a cardholder: read the feed, add an offer; and what operators see of both.
+
+A feed read notes that it was seen, so it writes, like an add, in one transaction under the store's
+lock. That lock is also why two adds at once can neither make two links nor pass the limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.locale import languages_to_try
+from cardoffers_cli.files.tokens import check_token
+from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.services import feed, links, offers, popularity
+from cardoffers_cli.services.cardholders import (
+    find_cardholder,
+    take_in_cardholder,
+    take_in_payer,
+)
+from cardoffers_cli.services.institutions import find_institution
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.store.store import Store
+
+MOST_OFFERS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedRequest:
+    """What is asked of a feed; who asks and how is shown by no message, so not by `repr` either."""
+
+    institution: str
+    cardholder_token: str = field(repr=False)
+    locale: str | None = None
+    segment: str | None = field(default=None, repr=False)
+    limit: int | None = None
+    personalize: bool = False
+    prefer_merchants: tuple[str, ...] = field(default=(), repr=False)
+    prefer_categories: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddRequest:
+    """What is asked of an add."""
+
+    institution: str
+    offer_id: str
+    cardholder_token: str = field(repr=False)
+    card_token: str = field(repr=False)
+    segment: str | None = field(default=None, repr=False)
+
+
+def read_feed(request: FeedRequest, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Return the feed of a cardholder (specification, GET offers), and note that it was seen.
+
+    Raises `UsageError` for a limit or a token that will not do, and `NotFound`.
+    """
+    check_token("cardholder_token", request.cardholder_token)
+    _check_limit(request.limit)
+    with job.store(read_only=dry_run) as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, request.institution)
+        reader = find_cardholder(store, owner.id, request.cardholder_token)
+        total = feed.open_offers(store, owner.id, request.segment, job.now)
+        if request.personalize:
+            popularity.count_links(store, owner.id, keep=not dry_run)
+        chosen = _choose(store, owner, reader, request, job)
+        languages = languages_to_try(request.locale, owner.languages)
+        shown = feed.offers_shown(store, owner.id, reader, chosen, languages)
+        if not dry_run:
+            if reader is None:
+                reader = take_in_cardholder(store, owner.id, request.cardholder_token)
+            feed.record(store, owner.id, reader, chosen, job.now)
+    return {"offers": shown, "total": total, "personalized": request.personalize}
+
+
+def add_offer(request: AddRequest, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Add an offer for a cardholder (specification, POST add); return status and link id.
+
+    A repeated add finds the link that is there, whatever became of the offer. Else raises, in this
+    order: `NotFound` offer_not_found; `Refused` offer_not_available, segment_not_eligible,
+    max_active_offers. Before all that `UsageError` for a token that will not do.
+    """
+    check_token("cardholder_token", request.cardholder_token)
+    check_token("card_token", request.card_token)
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, request.institution)
+        known = _link(store, owner, request)
+        if known is not None:
+            return {"status": "already_added", "cardholder_offer_id": known}
+        _must_be_open(store, owner, request, job)
+        _must_have_room(store, owner, request, job)
+        _make_link(store, owner, request, job)
+        return {"status": "added", "cardholder_offer_id": _link(store, owner, request)}
+
+
+def program(institution: str, job: Job) -> list[dict[str, Any]]:
+    """Return the offers of an institution's program, with their state and their money."""
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution)
+        return offers.offers_in_program(store, owner.id, job.now)
+
+
+def show_offer(offer_id: str, job: Job) -> dict[str, Any]:
+    """Return one offer with everything about it; raise `NotFound`."""
+    with job.store(read_only=True) as store:
+        return offers.show_offer(store, offer_id, job.now)
+
+
+def cardholder_links(institution: str, cardholder_token: str, job: Job) -> dict[str, Any]:
+    """Return the links of one cardholder, masked, and how many more may be added."""
+    check_token("cardholder_token", cardholder_token)
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution)
+        number = find_cardholder(store, owner.id, cardholder_token)
+        held = links.links_of(store, owner.id, number, job.now)
+    return {
+        "active": sum(link["active"] for link in held),
+        "max_active_offers": owner.max_active_offers,
+        "links": held,
+    }
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and not 1 <= limit <= MOST_OFFERS:
+        raise UsageError(
+            f"The limit is from 1 to {MOST_OFFERS}.",
+            code="limit_invalid",
+            hint="Leave it out for as many offers as the program's widget shows.",
+        )
+
+
+def _choose(
+    store: Store, owner: Institution, reader: int | None, request: FeedRequest, job: Job
+) -> list[dict[str, Any]]:
+    limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
+    if not request.personalize:
+        return feed.in_program_order(store, limit)
+    preferred = {"merchants": request.prefer_merchants, "categories": request.prefer_categories}
+    return feed.by_affinity(store, owner.id, reader, preferred, now=job.now, limit=limit)
+
+
+def _link(store: Store, owner: Institution, request: AddRequest) -> Any:
+    number = find_cardholder(store, owner.id, request.cardholder_token)
+    return links.find_link(store, owner.id, number, request.offer_id)
+
+
+def _must_be_open(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
+    state, segments = offers.standing(store, owner.id, request.offer_id, job.now)
+    if state != "active":
+        raise Refused(
+            f"The offer cannot be added: it is {state.replace('_', ' ')}.",
+            code="offer_not_available",
+            hint="The feed shows the offers that can be added now.",
+            state=state,
+        )
+    if segments and request.segment not in segments:
+        raise Refused(
+            "The offer is for other cardholders: the segment does not match.",
+            code="segment_not_eligible",
+            hint="Send the segment that the feed was read with.",
+        )
+
+
+def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
+    number = find_cardholder(store, owner.id, request.cardholder_token)
+    held = links.links_of(store, owner.id, number, job.now)
+    most = owner.max_active_offers
+    if most is not None and sum(link["active"] for link in held) >= most:
+        raise Refused(
+            f"The cardholder has as many active offers as the program allows: {most}.",
+            code="max_active_offers",
+            hint="One that expires, or whose uses are spent, makes room.",
+        )
+
+
+def _make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
+    run = start_run(store, kind="offer_add", now=job.now, actor=job.actor)
+    payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
+    links.add_link(store, owner.id, payer, request.offer_id, now=job.now, run_no=run.run_no)
+    finish_run(store, run, {"links": 1})

@@ -1,0 +1,27 @@
+"""Take engagement (widget views, offer impressions) from a catalogue file: one row per event.
+
+Nothing but its content tells an event from another, so the same row again is the same event, also
+where a feed read has recorded it. Moments to come are taken as they are: a funnel counts them when
+its window has reached them. Files are long, so they are taken a batch at a time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.store.interning import intern_cardholders
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cardoffers_cli.store.store import Store
+
+
+def take(store: Store, rows: pl.DataFrame, run_no: int) -> int:
+    """Write the events of well-formed rows; return how many are new."""
+    store.load("services/catalogue_engagement:check", rows)
+    store.load("services/catalogue_engagement:stage_cardholders", rows)
+    intern_cardholders(store)
+    new = store.load("services/catalogue_engagement:insert", rows, run_no=run_no)
+    store.execute("services/catalogue_engagement:drop_cardholders")
+    return new

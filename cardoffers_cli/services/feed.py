@@ -1,0 +1,134 @@
+"""The offer feed of one cardholder (specification, GET offers; decisions, Feed).
+
+`open_offers` stages what may be seen now; the readings choose from it, `offers_shown` says what a
+feed says of the chosen, and `record` notes that they were seen. Segment and hints are parameters of
+queries and are written nowhere.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.locale import first_text
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.personal import MOST_POPULAR, PAST, WEIGHTS, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+    Row = dict[str, Any]
+    Texts = Mapping[str, Mapping[str, str | None]]
+
+
+def open_offers(store: Store, institution_id: UUID, segment: str | None, now: datetime) -> int:
+    """Stage the offers that may be seen now; return how many there are."""
+    store.execute(
+        "services/feed:open_offers", institution_id=institution_id, segment=segment, now=now
+    )
+    return int(store.value("services/feed:total"))
+
+
+def in_program_order(store: Store, limit: int) -> list[Row]:
+    """Choose from the open offers: `offer_no` of the first of the program."""
+    return store.rows("services/feed:in_program_order", limit=limit)
+
+
+def by_affinity(
+    store: Store,
+    institution_id: UUID,
+    cardholder_no: int | None,
+    preferred: Mapping[str, Sequence[str]],
+    *,
+    now: datetime,
+    limit: int,
+) -> list[Row]:
+    """Choose from the open offers those that suit best: `offer_no` and `reason`, in order.
+
+    Reads `link_totals`, which `popularity` stages. `preferred` holds the hints by `merchants` and
+    `categories`; a stranger has no number.
+    """
+    rows = store.rows(
+        "services/feed:by_affinity",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        merchant_hints=[hint.lower() for hint in preferred["merchants"]],
+        category_hints=[hint.lower() for hint in preferred["categories"]],
+        past_from=now - PAST,
+        now=now,
+        most_popular=MOST_POPULAR,
+        limit=limit,
+        **WEIGHTS,
+    )
+    return [{"offer_no": row["offer_no"], "reason": reason(row)} for row in rows]
+
+
+def offers_shown(
+    store: Store,
+    institution_id: UUID,
+    cardholder_no: int | None,
+    chosen: Sequence[Row],
+    languages: Sequence[str],
+) -> list[Row]:
+    """Return the chosen offers as the specification shows them, texts in the first language had."""
+    numbers = [row["offer_no"] for row in chosen]
+    texts = _texts(store, numbers)
+    found = {
+        row["offer_no"]: row
+        for row in store.rows(
+            "services/feed:offers",
+            institution_id=institution_id,
+            cardholder_no=cardholder_no,
+            offer_nos=numbers,
+        )
+    }
+    return [
+        _shown(found[row["offer_no"]], texts[row["offer_no"]], languages, row) for row in chosen
+    ]
+
+
+def record(
+    store: Store,
+    institution_id: UUID,
+    cardholder_no: int,
+    chosen: Sequence[Row],
+    now: datetime,
+) -> None:
+    """Note one widget view and one impression per offer shown."""
+    store.execute(
+        "services/feed:record",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        offer_nos=[row["offer_no"] for row in chosen],
+        now=now,
+    )
+
+
+def _texts(store: Store, numbers: Sequence[int]) -> dict[int, Texts]:
+    """Return title and description by offer and language."""
+    texts: dict[int, Any] = defaultdict(lambda: {"title": {}, "description": {}})
+    for row in store.rows("services/feed:texts", offer_nos=numbers):
+        for part, in_languages in texts[row["offer_no"]].items():
+            in_languages[row["language"]] = row[part]
+    return texts
+
+
+def _shown(offer: Row, texts: Texts, languages: Sequence[str], chosen: Row) -> Row:
+    currency = offer["currency"]
+    shown = {
+        "id": offer["id"],
+        "title": first_text(texts["title"], languages),
+        "description": first_text(texts["description"], languages),
+        "merchant_id": offer["merchant_id"],
+        "min_spend": quantize(offer["min_spend"], currency),
+        "cashback_amount": quantize(offer["cashback_amount"], currency),
+        "currency": currency,
+        "starts_at": offer["starts_at"],
+        "expires_at": offer["expires_at"],
+        "added": offer["added"],
+    }
+    return {**shown, "reason": chosen["reason"]} if "reason" in chosen else shown

@@ -1,0 +1,82 @@
+"""Links of one cardholder to offers (specification, Cardholder-offer link).
+
+A link is made once and never changed. It counts towards `max_active_offers` until its offer has
+expired or its uses are spent; a pause, a later start or a spent budget does not end it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.tokens import mask
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+ENDED = ("expired", "used_up")
+"""The states of a link that no longer counts."""
+
+
+def find_link(
+    store: Store, institution_id: UUID, cardholder_no: int | None, offer_id: str
+) -> UUID | None:
+    """Return the cardholder_offer_id of a link, or None where there is none."""
+    found: UUID | None = store.value(
+        "services/links:find",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        offer_id=offer_id,
+    )
+    return found
+
+
+def links_of(
+    store: Store, institution_id: UUID, cardholder_no: int | None, now: datetime
+) -> list[dict[str, Any]]:
+    """Return the links of a cardholder, the oldest first, tokens masked; a stranger has none.
+
+    `state` is that of the offer at `now`, or `used_up`; `uses_left` is None where nothing limits
+    them; `active` says whether the link counts towards `max_active_offers`.
+    """
+    rows = store.rows(
+        "services/links:of_cardholder",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        now=now,
+    )
+    return [_link(row) for row in rows]
+
+
+def add_link(
+    store: Store,
+    institution_id: UUID,
+    payer: tuple[int, int],
+    offer_id: str,
+    *,
+    now: datetime,
+    run_no: int,
+) -> None:
+    """Make the link of a cardholder and a card (their numbers) to an offer."""
+    cardholder_no, instrument_no = payer
+    store.execute(
+        "services/links:insert",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        instrument_no=instrument_no,
+        offer_id=offer_id,
+        added_at=now,
+        run_no=run_no,
+    )
+
+
+def _link(row: dict[str, Any]) -> dict[str, Any]:
+    others = {name: value for name, value in row.items() if not name.endswith("_token")}
+    return {
+        **others,
+        "active": row["state"] not in ENDED,
+        "cardholder_token_masked": mask(row["cardholder_token"]),
+        "card_token_masked": mask(row["instrument_token"]),
+    }

@@ -1,0 +1,103 @@
+-- name: check
+-- Reads frame, institutions and offers; writes catalogue_findings. The offer need not stand in the
+-- program any more: what was seen stays seen.
+insert into catalogue_findings
+with placed as (
+    select
+        staged.line,
+        staged.offer_id,
+        institutions.currency as institution_currency,
+        offers.currency as offer_currency
+    from frame as staged
+    left join institutions on institutions.slug = staged.institution
+    left join offers on offers.offer_id = staged.offer_id
+),
+
+final as (
+    select line, 'institution' as field, 'reference_unknown' as code,
+        'there is no such institution' as message
+    from placed
+    where institution_currency is null
+    union all
+    select line, 'offer_id', 'reference_unknown', 'there is no such offer'
+    from placed
+    where offer_id is not null and offer_currency is null
+    union all
+    select line, 'offer_id', 'currency_mismatch',
+        'the offer is not in the currency of the institution'
+    from placed
+    where offer_currency != institution_currency
+)
+
+select 'engagement', line, field, code, 'error', message
+from final;
+
+-- name: stage_cardholders
+-- Reads frame; makes what `store/interning` reads, of the rows that nothing is wrong with. Who is
+-- known already is left out. Grain: one row per institution and new cardholder token.
+create or replace temp table staged_payers as
+with carried as (
+    select distinct institutions.institution_id, staged.cardholder_token
+    from frame as staged
+    inner join institutions on institutions.slug = staged.institution
+    left join offers on offers.offer_id = staged.offer_id
+    where staged.offer_id is null or offers.currency = institutions.currency
+)
+
+select carried.institution_id, carried.cardholder_token
+from carried
+where not exists (
+    select 1
+    from cardholders
+    where cardholders.institution_id = carried.institution_id
+        and cardholders.cardholder_token = carried.cardholder_token
+);
+
+-- name: drop_cardholders
+-- Gives back the room of staged_payers when the cardholders have their numbers.
+drop table staged_payers;
+
+-- name: insert
+-- Reads frame, institutions, offers and cardholders; writes engagement, each event that is not
+-- there yet once, so running it again adds nothing. A view has no offer and an impression has one,
+-- and a cardholder is of one institution: three columns tell events apart. Only events of the
+-- frame's own time are looked through: that keeps the work from growing with the store.
+insert into engagement (institution_id, cardholder_no, event, offer_no, occurred_at, run_no)
+with numbered as (
+    select distinct
+        cardholders.institution_id,
+        cardholders.cardholder_no,
+        staged.event,
+        offers.offer_no,
+        staged.occurred_at
+    from frame as staged
+    inner join institutions on institutions.slug = staged.institution
+    inner join cardholders
+        on cardholders.institution_id = institutions.institution_id
+        and cardholders.cardholder_token = staged.cardholder_token
+    left join offers on offers.offer_id = staged.offer_id
+    where staged.offer_id is null or offers.currency = institutions.currency
+),
+
+known as (
+    select engagement.cardholder_no, engagement.offer_no, engagement.occurred_at
+    from engagement
+    where engagement.occurred_at >= (select min(staged.occurred_at) from frame as staged)
+        and engagement.occurred_at <= (select max(staged.occurred_at) from frame as staged)
+)
+
+select
+    numbered.institution_id,
+    numbered.cardholder_no,
+    numbered.event,
+    numbered.offer_no,
+    numbered.occurred_at,
+    $run_no
+from numbered
+where not exists (
+    select 1
+    from known
+    where known.cardholder_no = numbered.cardholder_no
+        and known.offer_no is not distinct from numbered.offer_no
+        and known.occurred_at = numbered.occurred_at
+);

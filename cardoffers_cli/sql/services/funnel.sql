@@ -1,0 +1,181 @@
+-- name: count
+-- The five counts of an institution in a half-open window. Grain: one row.
+with seen as (
+    select
+        count(*) filter (where event = 'widget_view') as widget_views,
+        count(distinct cardholder_no) filter (where event = 'widget_view') as unique_cardholders,
+        count(*) filter (where event = 'offer_impression') as offer_impressions
+    from engagement
+    where institution_id = $institution_id
+        and occurred_at >= $from_at
+        and occurred_at < $to_at
+),
+
+added as (
+    select count(*) as offer_add_successes
+    from links
+    where institution_id = $institution_id and added_at >= $from_at and added_at < $to_at
+),
+
+redeemed as (
+    select count(*) as redemptions
+    from redemptions
+    where institution_id = $institution_id and created_at >= $from_at and created_at < $to_at
+)
+
+select
+    seen.widget_views,
+    seen.unique_cardholders,
+    seen.offer_impressions,
+    added.offer_add_successes,
+    redeemed.redemptions
+from seen
+cross join added
+cross join redeemed;
+
+-- name: by_day
+-- The five counts of an institution by day (UTC), days without any too. Grain: one row per day that
+-- the half-open window touches.
+with happened as (
+    select occurred_at as happened_at, event, cardholder_no
+    from engagement
+    where institution_id = $institution_id
+    union all
+    select added_at, 'offer_add', cardholder_no
+    from links
+    where institution_id = $institution_id
+    union all
+    select created_at, 'redemption', cardholder_no
+    from redemptions
+    where institution_id = $institution_id
+),
+
+counted as (
+    select
+        date_trunc('day', happened_at) as day,
+        count(*) filter (where event = 'widget_view') as widget_views,
+        count(distinct cardholder_no) filter (where event = 'widget_view') as unique_cardholders,
+        count(*) filter (where event = 'offer_impression') as offer_impressions,
+        count(*) filter (where event = 'offer_add') as offer_add_successes,
+        count(*) filter (where event = 'redemption') as redemptions
+    from happened
+    where happened_at >= $from_at and happened_at < $to_at
+    group by day
+),
+
+days as (
+    select unnest(
+        range(
+            date_trunc('day', cast($from_at as timestamp)),
+            cast($to_at as timestamp),
+            interval 1 day
+        )
+    ) as day
+)
+
+select
+    cast(cast(days.day as date) as varchar) as day,
+    coalesce(counted.widget_views, 0) as widget_views,
+    coalesce(counted.unique_cardholders, 0) as unique_cardholders,
+    coalesce(counted.offer_impressions, 0) as offer_impressions,
+    coalesce(counted.offer_add_successes, 0) as offer_add_successes,
+    coalesce(counted.redemptions, 0) as redemptions
+from days
+left join counted on counted.day = days.day
+order by days.day;
+
+-- name: by_offer
+-- What an institution's cardholders did with each offer in a half-open window, the most redeemed
+-- first. Grain: one row per offer with any count.
+with happened as (
+    select occurred_at as happened_at, event, offer_no
+    from engagement
+    where institution_id = $institution_id and event = 'offer_impression'
+    union all
+    select added_at, 'offer_add', offer_no
+    from links
+    where institution_id = $institution_id
+    union all
+    select created_at, 'redemption', offer_no
+    from redemptions
+    where institution_id = $institution_id
+),
+
+counted as (
+    select
+        offer_no,
+        count(*) filter (where event = 'offer_impression') as offer_impressions,
+        count(*) filter (where event = 'offer_add') as offer_add_successes,
+        count(*) filter (where event = 'redemption') as redemptions
+    from happened
+    where happened_at >= $from_at and happened_at < $to_at
+    group by offer_no
+),
+
+program as (
+    select split_part(languages, '|', 1) as language
+    from institutions
+    where institution_id = $institution_id
+)
+
+select
+    offers.offer_id,
+    coalesce(in_program.title, in_english.title) as title,
+    merchants.name as merchant_name,
+    counted.offer_impressions,
+    counted.offer_add_successes,
+    counted.redemptions
+from counted
+cross join program
+inner join offers on offers.offer_no = counted.offer_no
+inner join merchants on merchants.merchant_id = offers.merchant_id
+left join offer_texts as in_program
+    on in_program.offer_id = offers.offer_id
+    and in_program.language = program.language
+left join offer_texts as in_english
+    on in_english.offer_id = offers.offer_id
+    and in_english.language = 'en'
+order by
+    counted.redemptions desc, counted.offer_add_successes desc, counted.offer_impressions desc,
+    offers.offer_id;
+
+-- name: by_merchant
+-- What an institution's cardholders did with the offers of each merchant in a half-open window, the
+-- most redeemed first. Grain: one row per merchant with any count.
+with happened as (
+    select occurred_at as happened_at, event, offer_no
+    from engagement
+    where institution_id = $institution_id and event = 'offer_impression'
+    union all
+    select added_at, 'offer_add', offer_no
+    from links
+    where institution_id = $institution_id
+    union all
+    select created_at, 'redemption', offer_no
+    from redemptions
+    where institution_id = $institution_id
+),
+
+counted as (
+    select
+        offers.merchant_id,
+        count(*) filter (where happened.event = 'offer_impression') as offer_impressions,
+        count(*) filter (where happened.event = 'offer_add') as offer_add_successes,
+        count(*) filter (where happened.event = 'redemption') as redemptions
+    from happened
+    inner join offers on offers.offer_no = happened.offer_no
+    where happened.happened_at >= $from_at and happened.happened_at < $to_at
+    group by offers.merchant_id
+)
+
+select
+    counted.merchant_id,
+    merchants.name as merchant_name,
+    counted.offer_impressions,
+    counted.offer_add_successes,
+    counted.redemptions
+from counted
+inner join merchants on merchants.merchant_id = counted.merchant_id
+order by
+    counted.redemptions desc, counted.offer_add_successes desc, counted.offer_impressions desc,
+    counted.merchant_id;

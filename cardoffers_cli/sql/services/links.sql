@@ -1,0 +1,106 @@
+-- name: find
+-- The id of the link of a cardholder to an offer, by token and offer id; no row where there is none.
+select
+    link_id(links.institution_id, cardholders.cardholder_token, offers.offer_id)
+        as cardholder_offer_id
+from links
+inner join cardholders
+    on cardholders.institution_id = links.institution_id
+    and cardholders.cardholder_no = links.cardholder_no
+inner join offers on offers.offer_no = links.offer_no
+where links.institution_id = $institution_id
+    and links.cardholder_no = $cardholder_no
+    and offers.offer_id = $offer_id;
+
+-- name: of_cardholder
+-- Every link of one cardholder, with its state: that of its offer, or used_up where no use is left.
+-- Grain: one row per link, the oldest first.
+with held as (
+    select
+        links.institution_id, links.cardholder_no, links.instrument_no, links.offer_no,
+        links.added_at
+    from links
+    where links.institution_id = $institution_id
+        and links.cardholder_no = $cardholder_no
+),
+
+used as (
+    select ledger_entries.offer_no, count(*) as uses
+    from ledger_entries
+    where ledger_entries.institution_id = $institution_id
+        and ledger_entries.cardholder_no = $cardholder_no
+        and ledger_entries.status <> 'reversed'
+    group by ledger_entries.offer_no
+),
+
+reserved as (
+    select budget_burn.offer_no, budget_burn.reserved_amount
+    from budget_burn
+    where budget_burn.offer_no in (select held.offer_no from held)
+),
+
+final as (
+    select
+        link_id(held.institution_id, cardholders.cardholder_token, offer_terms.offer_id)
+            as cardholder_offer_id,
+        offer_terms.offer_id,
+        coalesce(in_first_language.title, in_english.title) as offer_title,
+        merchants.name as merchant_name,
+        cardholders.cardholder_token,
+        instruments.instrument_token,
+        held.added_at,
+        offer_terms.expires_at,
+        offer_state(
+            $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
+            offer_terms.budget_amount - coalesce(reserved.reserved_amount, 0),
+            offer_terms.merchant_funded_amount
+        ) as offer_state,
+        coalesce(used.uses, 0) as uses,
+        offer_terms.max_redemptions_per_cardholder - coalesce(used.uses, 0) as uses_left
+    from held
+    inner join cardholders
+        on cardholders.institution_id = held.institution_id
+        and cardholders.cardholder_no = held.cardholder_no
+    inner join instruments
+        on instruments.institution_id = held.institution_id
+        and instruments.instrument_no = held.instrument_no
+    inner join offer_terms on offer_terms.offer_no = held.offer_no
+    inner join merchants on merchants.merchant_no = offer_terms.merchant_no
+    inner join institutions on institutions.institution_id = held.institution_id
+    left join used on used.offer_no = held.offer_no
+    left join reserved on reserved.offer_no = held.offer_no
+    left join offer_texts as in_first_language
+        on in_first_language.offer_id = offer_terms.offer_id
+        and in_first_language.language = split_part(institutions.languages, '|', 1)
+    left join offer_texts as in_english
+        on in_english.offer_id = offer_terms.offer_id
+        and in_english.language = 'en'
+)
+
+select
+    cardholder_offer_id, offer_id, offer_title, merchant_name, cardholder_token, instrument_token,
+    added_at, expires_at,
+    case
+        when offer_state <> 'expired' and uses_left <= 0 then 'used_up'
+        else offer_state
+    end as state,
+    uses,
+    case when uses_left < 0 then 0 else uses_left end as uses_left
+from final
+order by added_at, offer_id;
+
+-- name: insert
+-- Writes the link of a cardholder to an offer, unless there is one.
+insert into links (institution_id, cardholder_no, instrument_no, offer_no, added_at, run_no)
+select
+    cast($institution_id as uuid), $cardholder_no, $instrument_no, offers.offer_no, $added_at,
+    $run_no
+from offers
+where offers.offer_id = $offer_id
+    and not exists (
+        select 1
+        from links
+        where links.institution_id = $institution_id
+            and links.cardholder_no = $cardholder_no
+            and links.offer_no = offers.offer_no
+    );

@@ -1,0 +1,154 @@
+-- name: in_program
+-- The offers of an institution's program with their state and their money, in program order; the
+-- budget is the offer's, shared by every program it stands in. Grain: one row per offer.
+with linked as (
+    select links.offer_no, count(*) as links
+    from links
+    where links.institution_id = $institution_id
+    group by links.offer_no
+)
+
+select
+    program_offers.position,
+    offer_terms.offer_id as id,
+    coalesce(in_first_language.title, in_english.title) as title,
+    offer_terms.merchant_id,
+    merchants.name as merchant_name,
+    offer_state(
+        $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
+        offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0),
+        offer_terms.merchant_funded_amount
+    ) as state,
+    offer_terms.segments,
+    offer_terms.currency,
+    offer_terms.min_spend,
+    offer_terms.cashback_amount,
+    offer_terms.merchant_funded_amount,
+    offer_terms.budget_amount,
+    coalesce(budget_burn.reserved_amount, 0) as reserved_amount,
+    offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0) as left_amount,
+    coalesce(budget_burn.redemptions, 0) as redemptions,
+    coalesce(linked.links, 0) as links,
+    offer_terms.starts_at,
+    offer_terms.expires_at
+from program_offers
+inner join institutions on institutions.institution_id = program_offers.institution_id
+inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
+inner join merchants on merchants.merchant_no = offer_terms.merchant_no
+left join budget_burn on budget_burn.offer_no = offer_terms.offer_no
+left join linked on linked.offer_no = offer_terms.offer_no
+left join offer_texts as in_first_language
+    on in_first_language.offer_id = offer_terms.offer_id
+    and in_first_language.language = split_part(institutions.languages, '|', 1)
+left join offer_texts as in_english
+    on in_english.offer_id = offer_terms.offer_id
+    and in_english.language = 'en'
+where program_offers.institution_id = $institution_id
+order by program_offers.position, offer_terms.offer_id;
+
+-- name: standing
+-- How one offer of an institution's program stands: its state and for which segments it is; no row
+-- where the offer is unknown, or in other programs only.
+select
+    offer_state(
+        $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
+        offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0),
+        offer_terms.merchant_funded_amount
+    ) as state,
+    offer_terms.segments
+from program_offers
+inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
+left join budget_burn on budget_burn.offer_no = offer_terms.offer_no
+where program_offers.institution_id = $institution_id
+    and program_offers.offer_id = $offer_id;
+
+-- name: terms
+-- One offer as the catalogue has it now, with its state and its money.
+select
+    offer_terms.offer_no,
+    offer_terms.offer_id as id,
+    offer_terms.merchant_id,
+    merchants.name as merchant_name,
+    merchants.category,
+    offer_state(
+        $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
+        offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0),
+        offer_terms.merchant_funded_amount
+    ) as state,
+    offer_terms.currency,
+    offer_terms.min_spend,
+    offer_terms.cashback_amount,
+    offer_terms.commission_rate,
+    offer_terms.commission_amount,
+    offer_terms.merchant_funded_amount,
+    offer_terms.budget_amount,
+    coalesce(budget_burn.reserved_amount, 0) as reserved_amount,
+    offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0) as left_amount,
+    coalesce(budget_burn.redemptions, 0) as redemptions,
+    offer_terms.starts_at,
+    offer_terms.expires_at,
+    offer_terms.segments,
+    offer_terms.max_redemptions_per_cardholder,
+    offer_terms.is_paused as paused
+from offer_terms
+inner join merchants on merchants.merchant_no = offer_terms.merchant_no
+left join budget_burn on budget_burn.offer_no = offer_terms.offer_no
+where offer_terms.offer_id = $offer_id;
+
+-- name: texts
+-- The titles and descriptions of one offer. Grain: one row per language.
+select offer_texts.language, offer_texts.title, offer_texts.description
+from offer_texts
+where offer_texts.offer_id = $offer_id
+order by offer_texts.language;
+
+-- name: programs
+-- The programs one offer stands in, and what came of it in each. Grain: one row per institution.
+with linked as (
+    select links.institution_id, count(*) as links
+    from links
+    where links.offer_no = $offer_no
+    group by links.institution_id
+),
+
+redeemed as (
+    select
+        ledger_entries.institution_id,
+        count(*) as redemptions,
+        sum(ledger_entries.merchant_funded_amount) as reserved_amount
+    from ledger_entries
+    where ledger_entries.offer_no = $offer_no
+        and ledger_entries.status <> 'reversed'
+    group by ledger_entries.institution_id
+)
+
+select
+    institutions.slug as institution,
+    program_offers.position,
+    coalesce(linked.links, 0) as links,
+    coalesce(redeemed.redemptions, 0) as redemptions,
+    coalesce(redeemed.reserved_amount, 0) as reserved_amount
+from program_offers
+inner join institutions on institutions.institution_id = program_offers.institution_id
+left join linked on linked.institution_id = program_offers.institution_id
+left join redeemed on redeemed.institution_id = program_offers.institution_id
+where program_offers.offer_id = $offer_id
+order by institutions.slug;
+
+-- name: versions
+-- The terms one offer had, with the run that brought them, the newest first. Grain: one row each.
+select
+    runs.as_of as since,
+    runs.run_id,
+    offer_versions.merchant_id,
+    offer_versions.min_spend,
+    offer_versions.cashback_amount,
+    offer_versions.commission_rate,
+    offer_versions.budget_amount,
+    offer_versions.starts_at,
+    offer_versions.expires_at,
+    offer_versions.max_redemptions_per_cardholder
+from offer_versions
+left join runs on runs.run_no = offer_versions.run_no
+where offer_versions.offer_no = $offer_no
+order by offer_versions.run_no desc;

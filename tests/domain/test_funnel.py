@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from cardoffers_cli.domain.funnel import STEPS, compared, conversions, share
+
+
+@pytest.mark.parametrize(
+    ("expected", "part", "whole"),
+    [
+        ("0.0000", 0, 7),
+        ("1.0000", 7, 7),
+        ("0.3333", 1, 3),
+        ("0.6667", 2, 3),
+        ("0.1000", 1, 10),
+        ("0.0001", 1, 20_000),  # half up
+        ("0.0000", 1, 20_001),
+        ("12.5000", 25, 2),
+        ("-0.2500", -1, 4),
+        ("0.3000", 3 * 10**15, 10**16),
+        (None, 0, 0),
+        (None, 3, 0),
+    ],
+)
+def test_a_share_has_four_exact_decimals(expected: str | None, part: int, whole: int) -> None:
+    found = share(part, whole)
+    assert expected == (found if found is None else str(found))
+
+
+def test_a_step_is_a_share_of_the_one_before_and_of_the_first() -> None:
+    counts = dict(zip(STEPS, (200, 50, 400, 20, 5), strict=True))
+    assert [
+        ("widget_views", 200, None, None),
+        ("unique_cardholders", 50, Decimal("0.25"), Decimal("0.25")),
+        ("offer_impressions", 400, Decimal(8), Decimal(2)),
+        ("offer_add_successes", 20, Decimal("0.05"), Decimal("0.1")),
+        ("redemptions", 5, Decimal("0.25"), Decimal("0.025")),
+    ] == [tuple(row.values()) for row in conversions(counts)]
+
+
+def test_a_change_is_a_share_of_the_count_before() -> None:
+    counts = dict(zip(STEPS, (200, 50, 400, 20, 0), strict=True))
+    before = dict(zip(STEPS, (100, 50, 500, 0, 0), strict=True))
+    assert [
+        (100, Decimal(1)),
+        (50, Decimal(0)),
+        (500, Decimal("-0.2")),
+        (0, None),
+        (0, None),
+    ] == [(row["previous"], row["change"]) for row in compared(counts, before)]
