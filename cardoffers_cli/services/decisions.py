@@ -22,7 +22,8 @@ def decisions_of_import(store: Store, institution_id: UUID, import_id: UUID) -> 
     """Return every purchase of an import in the order of the file, as `simulate` answers it.
 
     One item per purchase: outcome `match` or `no_match`, the merchant, the offer and amounts of a
-    match, and one evaluation per offer of the merchant (decisions, HTTP contract: simulate).
+    match, and one evaluation per offer of the merchant, or of the cardholder's links while the
+    merchant is unknown (decisions, Why, and HTTP contract: simulate).
     """
     of = {"institution_id": institution_id, "import_id": import_id}
     found = store.rows("services/decisions:evaluations_of_import", **of)

@@ -102,7 +102,7 @@ def test_every_purchase_is_told_with_its_reasons(made: Job, tmp_path: Path) -> N
         "r4": ("no_match", "below_min_spend", {"C": "below_min_spend"}),
         "r5": ("no_match", "offer_not_started", {"C": "offer_not_started"}),
         "r6": ("no_match", "offer_expired", {"C": "offer_expired"}),
-        "r7": ("no_match", "merchant_unresolved", {}),
+        "r7": ("no_match", "merchant_unresolved", {"C": "merchant_unresolved"}),
         "r8": ("no_match", "not_enrolled", {"A": "not_enrolled", "B": "not_enrolled"}),
     } == items
     assert (2, 6) == (told["match"], told["no_match"])

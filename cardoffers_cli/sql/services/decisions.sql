@@ -40,7 +40,8 @@ order by purchases.line;
 -- name: evaluations_of_import
 -- Every check of every purchase of an import against the offers of its merchant, with what was
 -- expected and what was there. The terms are those in force when it was decided: the newest version
--- of the offer before the run. Grain: one row per purchase and offer.
+-- of the offer before the run. While nobody knows the merchant, these are the offers that the
+-- cardholder has links to. Grain: one row per purchase and offer.
 with bought as (
     select
         purchases.purchase_no, purchases.line, purchases.amount, purchases.transacted_at,
@@ -94,6 +95,39 @@ final as (
         on links.offer_no = versions.offer_no
         and links.cardholder_no = bought.cardholder_no
         and links.institution_id = bought.institution_id
+    union all
+    select
+        purchases.line,
+        purchases.purchase_no,
+        offers.offer_id,
+        offers.currency,
+        decisions.outcome,
+        purchases.amount,
+        purchases.transacted_at,
+        offers.min_spend,
+        offers.starts_at,
+        offers.expires_at,
+        offers.budget_amount,
+        offers.max_redemptions_per_cardholder,
+        links.added_at
+    from purchases
+    inner join imports
+        on imports.import_no = purchases.import_no
+        and imports.institution_id = purchases.institution_id
+    inner join decisions
+        on decisions.purchase_no = purchases.purchase_no
+        and decisions.outcome = 'merchant_unresolved'
+    inner join links
+        on links.cardholder_no = purchases.cardholder_no
+        and links.institution_id = purchases.institution_id
+    inner join offers on offers.offer_no = links.offer_no
+    where imports.import_id = $import_id
+        and purchases.institution_id = $institution_id
+        and not exists (
+            select 1
+            from bought
+            where bought.purchase_no = purchases.purchase_no
+        )
 )
 select
     line, purchase_no, offer_id, currency, outcome, amount, transacted_at, min_spend, starts_at,
