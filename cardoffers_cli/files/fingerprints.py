@@ -10,40 +10,26 @@ from __future__ import annotations
 
 import polars as pl
 
-_CONTENT = (
-    "cardholder_token",
-    "instrument_token",
-    "merchant_id",
-    "merchant_identifier_type",
-    "merchant_identifier",
-    "amount",
-    "transacted_at",
-)
-_PAYER = ("cardholder_token", "instrument_token")
 _IDENTIFIER = ("merchant_identifier_type", "merchant_identifier")
+_PAYER = ("cardholder", "instrument")
+_CONTENT = (*_PAYER, "identifier", "merchant_id", "amount", "transacted_at")
 
 
 def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Add to valid transaction rows the fingerprints a check needs, u64.
+    """Add u64 columns to valid transaction rows; every text is hashed once, then the hashes.
 
-    `reference` is of the transaction_ref, `content` of what tells a duplicate from a conflict
-    (decisions, Duplicates), `cardholder` of the cardholder token.
+    `reference` is of the transaction_ref, `cardholder` and `instrument` of the tokens, `payer` of
+    both, `identifier` of the merchant identifier with its type (null where there is none), and
+    `content` of all that tells a duplicate from a conflict (decisions, Duplicates).
     """
     return rows.with_columns(
         reference=pl.col("transaction_ref").hash(seed),
-        content=pl.struct(_CONTENT).hash(seed),
         cardholder=pl.col("cardholder_token").hash(seed),
-    )
-
-
-def with_all_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Add those an import needs too: `payer` of both tokens, `identifier` of the merchant's.
-
-    `identifier` is of the merchant identifier with its type, null where there is none.
-    """
-    return with_fingerprints(rows, seed).with_columns(
-        payer=pl.struct(_PAYER).hash(seed),
+        instrument=pl.col("instrument_token").hash(seed),
         identifier=pl.when(pl.col("merchant_identifier").is_not_null()).then(
             pl.struct(_IDENTIFIER).hash(seed)
         ),
+    ).with_columns(
+        payer=pl.struct(_PAYER).hash(seed),
+        content=pl.struct(_CONTENT).hash(seed),
     )

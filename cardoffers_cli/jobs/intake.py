@@ -9,13 +9,12 @@ from __future__ import annotations
 import secrets
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
-from cardoffers_cli.files.fingerprints import with_all_fingerprints, with_fingerprints
+from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.pipeline.judge import (
     findings,
@@ -107,21 +106,16 @@ def stage_file(
     store: Store, file: TransactionFile, *, whole: bool, progress: Progress | None = None
 ) -> None:
     """Read the file into `staged` and `staged_findings`; of whole rows, what an import needs."""
-    seed = secrets.randbits(64)
-    if whole:
-        stage_whole(store, _read(file, partial(with_all_fingerprints, seed=seed), progress))
-    else:
-        stage_slim(store, _read(file, partial(with_fingerprints, seed=seed), progress))
+    (stage_whole if whole else stage_slim)(store, _read(file, progress))
 
 
 def _read(
-    file: TransactionFile,
-    fingerprinted: Callable[[pl.DataFrame], pl.DataFrame],
-    progress: Progress | None,
+    file: TransactionFile, progress: Progress | None
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Yield the file's chunks; the next one is judged in a thread meanwhile."""
+    seed = secrets.randbits(64)
     for chunk in ahead(file.chunks()):
-        yield fingerprinted(chunk.rows), chunk.findings
+        yield with_fingerprints(chunk.rows, seed), chunk.findings
         if progress:
             progress(chunk.bytes_read, chunk.size_hint)
 
