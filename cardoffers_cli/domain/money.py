@@ -11,7 +11,6 @@ from decimal import ROUND_HALF_UP, Decimal
 
 AMOUNT_DIGITS = 18
 AMOUNT_SCALE = 4
-AMOUNT_LIMIT = Decimal(10) ** 12
 
 # ISO 4217 (list one, 2024): the currencies whose minor unit is not 2 decimals.
 _NO_DECIMALS = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split()
