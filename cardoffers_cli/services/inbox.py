@@ -1,0 +1,52 @@
+"""The inbox of an institution's team: what somebody there has to know, each thing said once.
+
+What a message is about (`subject`) makes its id, so a job that runs again, or late, says nothing
+twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+def post(
+    store: Store, institution_id: UUID, *, kind: str, subject: str, text: str, now: datetime
+) -> bool:
+    """Write a message; return whether it is new."""
+    written = store.execute(
+        "services/inbox:post",
+        institution_id=institution_id,
+        kind=kind,
+        subject=subject,
+        text=text,
+        created_at=now,
+    )
+    return bool(written)
+
+
+def messages(
+    store: Store, institution_id: UUID, *, unread_only: bool = False
+) -> list[dict[str, Any]]:
+    """Return the messages of an institution, the newest first, under their public names."""
+    return store.rows(
+        "services/inbox:messages", institution_id=institution_id, unread_only=unread_only
+    )
+
+
+def is_known(store: Store, institution_id: UUID, message_id: UUID) -> bool:
+    """Whether the institution has such a message."""
+    found = store.value("services/inbox:find", institution_id=institution_id, message_id=message_id)
+    return found is not None
+
+
+def mark_read(store: Store, institution_id: UUID, message_id: UUID | None, *, now: datetime) -> int:
+    """Mark a message, or with None all of them, as read; return how many were unread."""
+    return store.execute(
+        "services/inbox:read", institution_id=institution_id, message_id=message_id, read_at=now
+    )

@@ -1,0 +1,48 @@
+"""The security log: who made, used and ended keys, in rows that are chained by hash.
+
+Whoever keeps the head (number and hash of the last row) can tell later whether a row before it was
+changed, removed or put elsewhere, and whether the end was cut off.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.json_text import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+def append(
+    store: Store,
+    event: str,
+    *,
+    event_id: UUID,
+    now: datetime,
+    actor: str,
+    institution_id: UUID | None = None,
+    key_id: UUID | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Append an event; one whose id is there already is not written again."""
+    store.execute(
+        "services/security_log:append",
+        event_id=event_id,
+        happened_at=now,
+        institution_id=institution_id,
+        key_id=key_id,
+        event=event,
+        actor=actor,
+        details=dumps(details or {}),
+    )
+
+
+def head(store: Store) -> str:
+    """Return the head of the chain as `number:hash`."""
+    found = store.rows("services/security_log:head")[0]
+    return f"{found['entry_no']}:{found['entry_hash']}"
