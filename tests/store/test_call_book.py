@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import re
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given as examples
+from hypothesis import strategies as st
+
+from cardoffers_cli.domain.errors import StoreBusy, StoreDamaged
+from cardoffers_cli.sql import statements
+from cardoffers_cli.store import call_book
+from cardoffers_cli.store.call_book import CallBook, Entries, Use, book_path
+from tables import NOON, uid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KEY, OTHER = uid("key"), uid("other key")
+PARAMETER = re.compile(r"\$(\w+)")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.duckdb"
+
+
+@pytest.fixture
+def book(path: Path) -> Iterator[CallBook]:
+    with CallBook(path) as book:
+        yield book
+
+
+def at(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def fail(book: CallBook, event: str, seconds: float, *, code: str = "x", key: str = "") -> None:
+    """Note a failure; the request has the name of the event."""
+    known = {"key_id": uid(key), "institution_id": uid("alder")} if key else {}
+    book.note_failure(uid(event), code, at(seconds), event, **known)
+
+
+def told(book: CallBook) -> list[tuple[str, str, int]]:
+    return [(found.request_id, found.code, found.times) for found in book.entries().failures]
+
+
+# The limit: second of each call -> what it is answered (most=3, window_s=60)
+TURNS = [
+    ("up to the limit", [(0, None), (0, None), (0, None), (0, 60)]),
+    ("the oldest leaves", [(0, None), (10, None), (20, None), (59.5, 1), (60, None), (60, 10)]),
+    ("a refusal is not counted", [(0, None), (1, None), (2, None), (3, 57), (59, 1), (60, None)]),
+    ("a part of a second is a whole one", [(0, None), (0, None), (0.2, None), (30.1, 30)]),
+    ("a clock that is behind", [(50, None), (50, None), (50, None), (0, 110), (110, None)]),
+    ("a clock that is far behind", [(60, None), (60, None), (60, None), (0, None), (60, 60)]),
+]
+
+
+@pytest.mark.parametrize("calls", [calls for _, calls in TURNS], ids=[name for name, _ in TURNS])
+def test_the_limit(book: CallBook, calls: list[tuple[float, int | None]]) -> None:
+    answers = [book.take_turn(KEY, at(second), most=3) for second, _ in calls]
+    assert [answer for _, answer in calls] == answers
+
+
+def test_each_key_has_a_limit_of_its_own(book: CallBook) -> None:
+    assert [None, 60, None] == [book.take_turn(key, NOON, most=1) for key in (KEY, KEY, OTHER)]
+
+
+def test_sixty_a_minute_if_nothing_else_is_said(book: CallBook) -> None:
+    assert [None] * 60 + [60] == [book.take_turn(KEY, NOON) for _ in range(61)]
+
+
+@examples(st.lists(st.integers(0, 400), max_size=60), st.integers(1, 4))
+def test_no_window_ever_holds_more_and_who_waits_is_let_through(
+    tmp_path_factory: pytest.TempPathFactory, pauses: list[int], most: int
+) -> None:
+    second, passed = 0.0, []
+    with CallBook(tmp_path_factory.mktemp("book") / "s") as book:
+        for pause in pauses:
+            second += pause / 10
+            wait = book.take_turn(KEY, at(second), most=most, window_s=30)
+            if wait is not None:
+                assert book.take_turn(KEY, at(second + wait - 1), most=most, window_s=30)
+                second += wait
+                assert book.take_turn(KEY, at(second), most=most, window_s=30) is None
+            passed.append(second)
+    assert [] == [
+        first for first in passed if most < sum(first <= each < first + 30 for each in passed)
+    ]
+
+
+COUNT = """
+import sys
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+from cardoffers_cli.store.call_book import CallBook
+with CallBook(Path(sys.argv[1])) as book:
+    now = datetime.fromisoformat(sys.argv[3])
+    print(sum(book.take_turn(UUID(sys.argv[2]), now) is None for _ in range(30)))
+"""
+
+
+def test_of_many_processes_exactly_as_many_calls_pass_as_may(path: Path) -> None:
+    words = [sys.executable, "-c", COUNT, str(path), str(KEY), NOON.isoformat()]
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    passed = [int(process.communicate()[0]) for process in running]
+    assert [0] * 4 == [process.returncode for process in running]
+    assert 60 == sum(passed)
+
+
+def test_of_many_threads_exactly_as_many_calls_pass_as_may(book: CallBook) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: book.take_turn(KEY, NOON), range(100)))
+    assert (60, 40) == (answers.count(None), answers.count(60))
+
+
+def test_a_limit_survives_that_the_book_is_closed(path: Path) -> None:
+    for expected in (None, None, 60):
+        with CallBook(path) as book:
+            assert expected == book.take_turn(KEY, NOON, most=2)
+
+
+def test_calls_that_count_no_more_are_forgotten(book: CallBook) -> None:
+    for minute in range(50):
+        book.take_turn(KEY, at(60 * minute))
+    assert 3 > book._connection.execute("select count(*) from calls").fetchone()[0]
+
+
+# What the store is to be told
+
+
+def test_the_last_use_of_each_key_is_kept(book: CallBook) -> None:
+    for key, second in ((KEY, 1), (KEY, 3.000001), (OTHER, 2), (KEY, 2)):
+        book.note_use(key, at(second))
+    uses = [Use(key_id=KEY, used_at=at(3.000001)), Use(key_id=OTHER, used_at=at(2))]
+    assert sorted(uses, key=str) == sorted(book.entries().uses, key=str)
+
+
+def test_a_failure_is_kept_as_it_was(book: CallBook) -> None:
+    fail(book, "first", 1.5, code="token_revoked", key="key")
+    (found,) = book.entries().failures
+    assert (
+        call_book.Failure(
+            event_id=uid("first"),
+            code="token_revoked",
+            happened_at=at(1.5),
+            request_id="first",
+            key_id=KEY,
+            institution_id=uid("alder"),
+            times=1,
+        )
+        == found
+    )
+
+
+def test_failures_alike_are_one_row_a_minute(book: CallBook) -> None:
+    for event, second, code, key in [
+        ("a", 0, "unknown", ""),
+        ("b", 59.9, "unknown", ""),
+        ("c", 60, "unknown", ""),
+        ("d", 60, "mistyped", ""),
+        ("e", 61, "unknown", "key"),
+        ("f", 62, "unknown", "other key"),
+        ("g", 63, "unknown", "key"),
+    ]:
+        fail(book, event, second, code=code, key=key)
+    assert [
+        ("a", "unknown", 2),
+        ("c", "unknown", 1),
+        ("d", "mistyped", 1),
+        ("e", "unknown", 2),
+        ("f", "unknown", 1),
+    ] == sorted(told(book))
+
+
+def test_a_flood_is_a_few_rows(book: CallBook) -> None:
+    for number in range(500):
+        fail(book, f"flood {number}", number / 10)
+    assert [("flood 0", "x", 500)] == told(book)
+
+
+def test_what_the_store_was_told_is_forgotten_and_nothing_else(book: CallBook) -> None:
+    book.note_use(KEY, at(1))
+    book.note_use(OTHER, at(1))
+    fail(book, "a", 0)
+    entries = book.entries()
+    book.note_use(KEY, at(2))
+    fail(book, "b", 1)
+    book.forget(entries)
+    left = book.entries()
+    assert (Use(key_id=KEY, used_at=at(2)),) == left.uses
+    assert [("b", "x", 1)] == told(book)
+    book.forget(left)
+    assert Entries(uses=(), failures=()) == book.entries()
+
+
+def test_what_is_not_forgotten_is_told_again_and_has_not_changed(path: Path) -> None:
+    with CallBook(path) as book:
+        fail(book, "a", 0)
+        book.note_use(KEY, NOON)
+        entries = book.entries()
+    with CallBook(path) as book:
+        fail(book, "b", 1)
+        again = book.entries()
+    assert entries == Entries(uses=again.uses, failures=again.failures[:1])
+    assert [("a", 1), ("b", 1)] == [(each.request_id, each.times) for each in again.failures]
+
+
+# The file
+
+
+def test_it_is_for_its_owner_only(path: Path, book: CallBook) -> None:
+    book.note_use(KEY, NOON)
+    modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    assert dict.fromkeys([book_path(path).name + end for end in ("", "-wal", "-shm")], 0o600) == (
+        modes
+    )
+
+
+def test_a_file_that_is_no_book_is_named(path: Path) -> None:
+    book_path(path).write_bytes(b"something else" * 100)
+    with pytest.raises(StoreDamaged) as caught:
+        CallBook(path)
+    assert str(book_path(path)) in caught.value.message
+
+
+def test_who_cannot_have_it_is_told_so(
+    path: Path, book: CallBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(call_book, "_LONGEST_WAIT_S", 0)
+    with CallBook(path) as other, book._writing(), pytest.raises(StoreBusy):
+        other.note_use(KEY, NOON)
+    book.note_use(KEY, NOON)
+
+
+def test_what_fails_half_way_leaves_nothing(book: CallBook) -> None:
+    def fail_half_way() -> None:
+        with book._writing():
+            book._run("note_use", key_id=str(KEY), used_at=0)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
+    assert () == book.entries().uses
+
+
+def test_every_statement_binds() -> None:
+    connection = sqlite3.connect(":memory:")
+    for name, sql in statements("store/call_book").items():
+        values = dict.fromkeys(PARAMETER.findall(sql))
+        if not name.startswith(("make_", "index_")):
+            connection.execute(f"explain {sql}", values)
+        else:
+            connection.execute(sql, values)
+    connection.close()
