@@ -20,7 +20,6 @@ from cardoffers_cli.files.sources import unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
 _POSITION = re.compile(r"line (\d+) column (\d+)$")
 
@@ -61,6 +60,26 @@ def parse(text: bytes, *, unique_keys: bool = True) -> Any:
         raise JsonFault(error) from None
 
 
+def parse_marked(text: bytes) -> tuple[Any, bool]:
+    """Parse one JSON text, and mark the objects that name a field twice in place of refusing them.
+
+    Returns the value, and whether anything in it is marked (`has_repeated` tells what). Raises
+    `JsonFault` for all else that `parse` refuses.
+    """
+    try:
+        return parse(text), False
+    except JsonFault as fault:
+        if fault.code != "duplicate_key":
+            raise
+    parse(text, unique_keys=False)  # nothing else is wrong with it, or this raises
+    value = json.loads(
+        text,
+        parse_float=lambda token: LosslessFloat(token.encode()),
+        object_pairs_hook=_object_of,
+    )
+    return value, True
+
+
 def kind_of(head: bytes, list_key: str | None) -> str:
     """Tell by the first bytes of a file whether it is `csv`, `json` or `jsonl`.
 
@@ -94,13 +113,12 @@ def read_document(text: bytes, list_key: str | None) -> Objects:
     Positions are the items' indexes from 0. Raises `FileUnusable` with `json_syntax`, `json_root`.
     """
     try:
-        items = _items(parse(text), list_key)
-        twice: set[int] = set()
+        root, marked = parse_marked(text)
     except JsonFault as fault:
-        if fault.code != "duplicate_key":
-            raise _syntax_error(fault) from None
-        items, twice = _items_with_duplicates(text, list_key)
-    return as_objects(items, twice)
+        raise _syntax_error(fault) from None
+    if isinstance(root, _Repeated):
+        raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
+    return as_objects(_items(root, list_key), marked=marked)
 
 
 def read_json_lines(text: bytes, *, first_line: int) -> Objects:
@@ -173,30 +191,14 @@ class _Repeated(dict[str, Any]):
     """An object that names a field twice."""
 
 
-def _items_with_duplicates(text: bytes, list_key: str | None) -> tuple[list[Any], set[int]]:
-    """Read a document again, slowly, to find which of its items name a field twice."""
-    try:
-        parse(text, unique_keys=False)  # nothing else is wrong with it, or this raises
-    except JsonFault as fault:
-        raise _syntax_error(fault) from None
-    root = json.loads(
-        text,
-        parse_float=lambda token: LosslessFloat(token.encode()),
-        object_pairs_hook=_object_of,
-    )
-    if isinstance(root, _Repeated):
-        raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
-    items = _items(root, list_key)
-    return items, {index for index, item in enumerate(items) if _has_repeated(item)}
-
-
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     return values if len(values) == len(pairs) else _Repeated(values)
 
 
-def _has_repeated(value: Any) -> bool:
-    return isinstance(value, _Repeated) or any(map(_has_repeated, _children(value)))
+def has_repeated(value: Any) -> bool:
+    """Whether a value of `parse_marked` names a field twice, itself or deeper inside."""
+    return isinstance(value, _Repeated) or any(map(has_repeated, _children(value)))
 
 
 def _children(value: Any) -> Iterator[Any]:
@@ -205,17 +207,20 @@ def _children(value: Any) -> Iterator[Any]:
     return iter(value if isinstance(value, list) else ())
 
 
-def as_objects(items: Sequence[Any], twice: AbstractSet[int] = frozenset()) -> Objects:
-    """Tell objects from other items; `twice` are the indexes of those that name a field twice."""
+def as_objects(items: Sequence[Any], *, first: int = 0, marked: bool = False) -> Objects:
+    """Tell objects from other items and, where any is marked, from those that name a field twice.
+
+    Positions are counted from `first`.
+    """
     positions, values, findings = [], [], []
-    for index, item in enumerate(items):
-        if index in twice:
+    for position, item in enumerate(items, first):
+        if not isinstance(item, dict):
+            findings.append(_not_an_object(position))
+        elif marked and has_repeated(item):
             findings.append(
-                make_finding("duplicate_key", "the object names a field twice", line=index)
+                make_finding("duplicate_key", "the object names a field twice", line=position)
             )
-        elif isinstance(item, dict):
-            positions.append(index)
-            values.append(item)
         else:
-            findings.append(_not_an_object(index))
+            positions.append(position)
+            values.append(item)
     return Objects(positions=positions, values=values, findings=findings, lines=len(items))

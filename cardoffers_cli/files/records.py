@@ -20,6 +20,7 @@ from cardoffers_cli.files.rules import COLUMNS, REQUIRED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_KNOWN = frozenset(COLUMNS)
 _AMOUNT_TYPES = {LosslessFloat, int, NoneType}  # and no bool, which is an int too
 _WIDEST = 40  # digits; more decide nothing an amount of 18 digits does not show
 
@@ -29,8 +30,22 @@ def judge_records(values: Sequence[Any], reading: Reading) -> Chunk:
 
     Numbers must come as `files.documents.parse` gives them: `int` or `LosslessFloat`.
     """
-    page = as_objects(values)
-    return Judge(reading).chunk(columns_of(page), page.findings)
+    return judge_pages([as_objects(values)], reading)
+
+
+def judge_pages(pages: Sequence[Objects], reading: Reading) -> Chunk:
+    """Judge the objects of several pages at once; their positions do not meet, and go up."""
+    together = Objects(
+        positions=[position for page in pages for position in page.positions],
+        values=[value for page in pages for value in page.values],
+        findings=[finding for page in pages for finding in page.findings],
+    )
+    return Judge(reading).chunk(columns_of(together), together.findings)
+
+
+def unknown_fields(page: Objects) -> int:
+    """Return how many fields of the objects are none of a transaction event."""
+    return sum(len(value.keys() - _KNOWN) for value in page.values)
 
 
 def columns_of(page: Objects) -> pl.DataFrame:

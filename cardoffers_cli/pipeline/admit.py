@@ -21,18 +21,27 @@ class Admitted:
     amount_accepted: Decimal
 
 
+ALL_LINES = 2**48
+"""The stride where everything staged is one import."""
+
+
 def admit(
-    store: Store, *, import_no: int, institution_id: UUID, currency: str, received_at: datetime
+    store: Store,
+    *,
+    import_no: int,
+    institution_id: UUID,
+    currency: str,
+    received_at: datetime,
+    stride: int = ALL_LINES,
 ) -> Admitted:
-    """Write the purchases, rejects and duplicates of one import from the staged tables."""
+    """Write the purchases, rejects and duplicates of one import from the staged tables.
+
+    With a `stride` several imports are staged together: lines from 0 on belong to `import_no`,
+    those from `stride` on to the next number, and so forth.
+    """
     store.execute("pipeline/admit:admissible")
-    store.execute(
-        "pipeline/admit:purchases",
-        institution_id=institution_id,
-        currency=currency,
-        received_at=received_at,
-        import_no=import_no,
-    )
+    place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
+    store.execute("pipeline/admit:purchases", **place, currency=currency, received_at=received_at)
     for table in ("purchase_details", "rejects", "duplicates"):
-        store.execute(f"pipeline/admit:{table}", import_no=import_no, institution_id=institution_id)
+        store.execute(f"pipeline/admit:{table}", **place)
     return Admitted(**store.rows("pipeline/admit:amount")[0])

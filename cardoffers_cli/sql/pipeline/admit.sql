@@ -11,7 +11,8 @@ where not exists (
 
 -- name: purchases
 -- Writes one purchase per admissible row. Idempotent through staged_duplicates, which holds every
--- ref the institution has purchases of. Purchase numbers follow the lines, with gaps.
+-- ref the institution has purchases of. Purchase numbers follow the lines, with gaps. Imports that
+-- are staged together have $stride lines each, so a line tells its import and its line there.
 insert into purchases (
     purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no, identifier_no,
     merchant_id, amount, currency, transacted_at, received_at, import_no, line
@@ -32,15 +33,15 @@ select
     $currency,
     admissible.transacted_at,
     $received_at,
-    $import_no,
-    admissible.line
+    $import_no + admissible.line // $stride,
+    admissible.line % $stride
 from admissible
 cross join highest
 inner join payer_numbers on payer_numbers.payer = admissible.payer
 left join identifier_numbers on identifier_numbers.identifier = admissible.identifier;
 
 -- name: purchase_details
--- Writes the optional fields of the purchases of this import that carry any.
+-- Writes the optional fields of the purchases of these imports that carry any.
 insert into purchase_details (
     purchase_no, institution_id, instrument_type, mcc, merchant_descriptor, network
 )
@@ -53,8 +54,9 @@ select
     staged_details.network
 from staged_details
 inner join purchases
-    on purchases.line = staged_details.line
-    and purchases.import_no = $import_no
+    on purchases.import_no = $import_no + staged_details.line // $stride
+    and purchases.line = staged_details.line % $stride
+    and purchases.import_no >= $import_no
     and purchases.institution_id = $institution_id;
 
 -- name: amount
@@ -66,8 +68,8 @@ from admissible;
 -- Writes the errors of the rows that were not accepted.
 insert into rejects (import_no, institution_id, line, transaction_ref, field, code, message)
 select
-    $import_no, $institution_id, staged_findings.line, staged_findings.transaction_ref,
-    staged_findings.field, staged_findings.code, staged_findings.message
+    $import_no + staged_findings.line // $stride, $institution_id, staged_findings.line % $stride,
+    staged_findings.transaction_ref, staged_findings.field, staged_findings.code, staged_findings.message
 from staged_findings
 where staged_findings.level = 'error';
 
@@ -75,6 +77,7 @@ where staged_findings.level = 'error';
 -- Writes the rows whose ref was known already.
 insert into duplicates (import_no, institution_id, line, transaction_ref, is_conflict)
 select
-    $import_no, $institution_id, staged_duplicates.line, staged_duplicates.transaction_ref,
+    $import_no + staged_duplicates.line // $stride, $institution_id,
+    staged_duplicates.line % $stride, staged_duplicates.transaction_ref,
     staged_duplicates.is_conflict
 from staged_duplicates;
