@@ -159,7 +159,6 @@ def feed(
 
     desk = Desk.of(ctx)
     request = FeedRequest(
-        institution=institution,
         cardholder_token=next(typed(cardholder)),
         locale=locale,
         segment=segment,
@@ -168,7 +167,7 @@ def feed(
         prefer_merchants=hints(prefer_merchants),
         prefer_categories=hints(prefer_categories),
     )
-    body = read_feed(request, desk.job, dry_run=dry_run)
+    body = read_feed(institution, request, desk.job, dry_run=dry_run)
     columns = (*FEED, Column("reason")) if personalize else FEED
     if body["total"] > len(body["offers"]):
         desk.note(f"{len(body['offers'])} of {body['total']} offers are shown.")
@@ -199,13 +198,13 @@ def add(
     desk = Desk.of(ctx)
     cardholder_token, card_token = typed(cardholder, card)
     request = AddRequest(
-        institution=institution,
         offer_id=offer_id,
         cardholder_token=cardholder_token,
         card_token=card_token,
         segment=segment,
     )
-    desk.show(_said(add_offer(request, desk.job, dry_run=dry_run), dry_run=dry_run))
+    body = add_offer(institution, request, desk.job, dry_run=dry_run)
+    desk.show(_said(body, dry_run=dry_run))
 
 
 @app.command("link-list")

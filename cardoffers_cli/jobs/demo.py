@@ -167,21 +167,15 @@ class _Demo:
     def _offers(self) -> Iterator[Step]:
         """Show a cardholder some offers; the first one that can be added is added."""
         cardholder, card = write_sample_tokens(self._folder, _TOKENS)
-        request = FeedRequest(
-            institution=_BANK, cardholder_token=cardholder, personalize=True, limit=_EXAMPLES
-        )
-        feed = read_feed(request, self._job)
+        request = FeedRequest(cardholder_token=cardholder, personalize=True, limit=_EXAMPLES)
+        feed = read_feed(_BANK, request, self._job)
         words = f"offer feed -i {_BANK} --cardholder - --personalize --limit {_EXAMPLES}"
         yield self._step("feed", words, feed, reads=_TOKENS)
         for offer in [offer for offer in feed["offers"] if not offer["added"]][:1]:
-            wanted = AddRequest(
-                institution=_BANK,
-                offer_id=offer["id"],
-                cardholder_token=cardholder,
-                card_token=card,
-            )
+            wanted = AddRequest(offer_id=offer["id"], cardholder_token=cardholder, card_token=card)
             words = f"offer add {offer['id']} -i {_BANK} --cardholder - --card -"
-            yield self._step("add", words, add_offer(wanted, self._job), reads=_TOKENS)
+            added = add_offer(_BANK, wanted, self._job)
+            yield self._step("add", words, added, reads=_TOKENS)
 
     def _funnel(self) -> Step:
         """Take the window up to tomorrow, so that what was just seen and added is in it."""

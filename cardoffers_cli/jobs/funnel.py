@@ -12,8 +12,10 @@ from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
 
 USUAL_LENGTH = timedelta(days=30)
 
@@ -30,26 +32,31 @@ def read_funnel(
     """Return `window` and `data` (specification, Funnel).
 
     `compare` adds `previous`, the same of the window of the same length before it; `by` adds `by`,
-    its rows. Without an end the window ends now, without a start it is 30 days long. Raises
-    `UsageError` for a window in which there is no time.
+    its rows. Raises `UsageError` for a window in which there is no time.
     """
-    window = _window(job.now, from_at, to_at)
+    window = window_of(job.now, from_at, to_at)
     before = _before(window) if compare else None
     with job.store(read_only=True) as store:
         owner = find_institution(store, institution).id
-        found = _told(window, funnel.count_funnel(store, owner, window))
+        found = count_window(store, owner, window)
         if before:
-            found["previous"] = _told(before, funnel.count_funnel(store, owner, before))
+            found["previous"] = count_window(store, owner, before)
         if by:
             found["by"] = funnel.count_by(store, owner, window, by)
     return found
 
 
-def _told(window: Window, counts: dict[str, int]) -> dict[str, Any]:
+def count_window(store: Store, institution_id: UUID, window: Window) -> dict[str, Any]:
+    """Return `window` and `data` of one window (specification, Funnel)."""
+    counts = funnel.count_funnel(store, institution_id, window)
     return {"window": {"from": window.from_at, "to": window.to_at}, "data": counts}
 
 
-def _window(now: datetime, from_at: datetime | None, to_at: datetime | None) -> Window:
+def window_of(now: datetime, from_at: datetime | None, to_at: datetime | None) -> Window:
+    """Return the window of a funnel: without an end until now, without a start 30 days long.
+
+    Raises `UsageError` if there is no time in it.
+    """
     end = to_at or now
     start = from_at or _earlier(end, USUAL_LENGTH)
     if start >= end:

@@ -1,7 +1,9 @@
 """Offers to a cardholder: read the feed, add an offer; and what operators see of both.
 
 A feed read notes that it was seen, so it writes, like an add, in one transaction under the store's
-lock. That lock is also why two adds at once can neither make two links nor pass the limit.
+lock. That lock is also why two adds at once can neither make two links nor pass the limit. A
+command opens the store for its one request (`read_feed`, `add_offer`); who has it open already
+calls what these call (`show_feed`, `make_link`) in a transaction of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +35,6 @@ MOST_OFFERS = 100
 class FeedRequest:
     """What is asked of a feed; who asks and how is shown by no message, so not by `repr` either."""
 
-    institution: str
     cardholder_token: str = field(repr=False)
     locale: str | None = None
     segment: str | None = field(default=None, repr=False)
@@ -47,54 +48,74 @@ class FeedRequest:
 class AddRequest:
     """What is asked of an add."""
 
-    institution: str
     offer_id: str
     cardholder_token: str = field(repr=False)
     card_token: str = field(repr=False)
     segment: str | None = field(default=None, repr=False)
 
 
-def read_feed(request: FeedRequest, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
-    """Return the feed of a cardholder (specification, GET offers), and note that it was seen.
+def read_feed(
+    institution: str, request: FeedRequest, job: Job, *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Return the feed of a cardholder, and note that it was seen.
 
     Raises `UsageError` for a limit or a token that will not do, and `NotFound`.
     """
     check_token("cardholder_token", request.cardholder_token)
     _check_limit(request.limit)
     with job.store(read_only=dry_run) as store, store.transaction(keep=not dry_run):
-        owner = find_institution(store, request.institution)
-        reader = find_cardholder(store, owner.id, request.cardholder_token)
-        total = feed.open_offers(store, owner.id, request.segment, job.now)
-        if request.personalize:
-            popularity.count_links(store, owner.id, keep=not dry_run)
-        chosen = _choose(store, owner, reader, request, job)
-        languages = languages_to_try(request.locale, owner.languages)
-        shown = feed.offers_shown(store, owner.id, reader, chosen, languages)
-        if not dry_run:
-            if reader is None:
-                reader = take_in_cardholder(store, owner.id, request.cardholder_token)
-            feed.record(store, owner.id, reader, chosen, job.now)
+        owner = find_institution(store, institution)
+        return show_feed(store, owner, request, job, dry_run=dry_run)
+
+
+def show_feed(
+    store: Store, owner: Institution, request: FeedRequest, job: Job, *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Return a feed (specification, GET offers), and note in the caller's transaction who saw it.
+
+    Token and limit must have been checked.
+    """
+    reader = find_cardholder(store, owner.id, request.cardholder_token)
+    total = feed.open_offers(store, owner.id, request.segment, job.now)
+    if request.personalize:
+        popularity.count_links(store, owner.id, keep=not dry_run)
+    chosen = _choose(store, owner, reader, request, job)
+    languages = languages_to_try(request.locale, owner.languages)
+    shown = feed.offers_shown(store, owner.id, reader, chosen, languages)
+    if not dry_run:
+        if reader is None:
+            reader = take_in_cardholder(store, owner.id, request.cardholder_token)
+        feed.record(store, owner.id, reader, chosen, job.now)
     return {"offers": shown, "total": total, "personalized": request.personalize}
 
 
-def add_offer(request: AddRequest, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
-    """Add an offer for a cardholder (specification, POST add); return status and link id.
+def add_offer(
+    institution: str, request: AddRequest, job: Job, *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Add an offer for a cardholder; return status and link id.
 
-    A repeated add finds the link that is there, whatever became of the offer. Else raises, in this
-    order: `NotFound` offer_not_found; `Refused` offer_not_available, segment_not_eligible,
-    max_active_offers. Before all that `UsageError` for a token that will not do.
+    Raises what `make_link` raises, and before it `UsageError` for a token that will not do.
     """
     check_token("cardholder_token", request.cardholder_token)
     check_token("card_token", request.card_token)
     with job.store() as store, store.transaction(keep=not dry_run):
-        owner = find_institution(store, request.institution)
-        known = _link(store, owner, request)
-        if known is not None:
-            return {"status": "already_added", "cardholder_offer_id": known}
-        _must_be_open(store, owner, request, job)
-        _must_have_room(store, owner, request, job)
-        _make_link(store, owner, request, job)
-        return {"status": "added", "cardholder_offer_id": _link(store, owner, request)}
+        return make_link(store, find_institution(store, institution), request, job)
+
+
+def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> dict[str, Any]:
+    """Add an offer in the caller's transaction (specification, POST add).
+
+    A repeated add finds the link that is there, whatever became of the offer. Else raises, in this
+    order: `NotFound` offer_not_found; `Refused` offer_not_available, segment_not_eligible,
+    max_active_offers. The tokens must have been checked.
+    """
+    known = _link(store, owner, request)
+    if known is not None:
+        return {"status": "already_added", "cardholder_offer_id": known}
+    _must_be_open(store, owner, request, job)
+    _must_have_room(store, owner, request, job)
+    _write_link(store, owner, request, job)
+    return {"status": "added", "cardholder_offer_id": _link(store, owner, request)}
 
 
 def program(institution: str, job: Job) -> list[dict[str, Any]]:
@@ -177,7 +198,7 @@ def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: 
         )
 
 
-def _make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
+def _write_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
     run = start_run(store, kind="offer_add", now=job.now, actor=job.actor)
     payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
     links.add_link(store, owner.id, payer, request.offer_id, now=job.now, run_no=run.run_no)

@@ -156,11 +156,9 @@ def process(path: Path, token: str, *, personalize: bool) -> float:
 
 def inside(path: Path, token: str, *, personalize: bool) -> float:
     """Return the seconds of one job in this process."""
-    request = FeedRequest(
-        institution=SLUG, cardholder_token=token, personalize=personalize, locale="es"
-    )
+    request = FeedRequest(cardholder_token=token, personalize=personalize, locale="es")
     started = perf_counter()
-    read_feed(request, job(path))
+    read_feed(SLUG, request, job(path))
     return perf_counter() - started
 
 

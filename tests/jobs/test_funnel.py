@@ -121,14 +121,14 @@ def test_a_link_of_a_file_is_an_offer_added(job: Job, tmp_path: Path) -> None:
 
 def test_a_feed_is_a_view_and_its_impressions_and_an_add_counts_once(job: Job) -> None:
     tell(job, offers="offer merchant\nB bakery", programs="offer\nA\nB")
-    asked = {"institution": "alder", "cardholder_token": "ann"}
+    asked = {"cardholder_token": "ann"}
     tomorrow = NOON + timedelta(days=1)
     for _ in range(2):
-        assert 2 == len(read_feed(FeedRequest(**asked), job)["offers"])
-    assert 1 == len(read_feed(FeedRequest(**asked, limit=1), job)["offers"])
+        assert 2 == len(read_feed("alder", FeedRequest(**asked), job)["offers"])
+    assert 1 == len(read_feed("alder", FeedRequest(**asked, limit=1), job)["offers"])
     for _ in range(2):
-        add_offer(AddRequest(**asked, offer_id="A", card_token="card"), job)  # noqa: S106
-    read_feed(FeedRequest(**asked), job, dry_run=True)
+        add_offer("alder", AddRequest(**asked, offer_id="A", card_token="card"), job)  # noqa: S106
+    read_feed("alder", FeedRequest(**asked), job, dry_run=True)
     found = read_funnel(job, "alder", to_at=tomorrow, by="offer")
     assert (3, 1, 5, 1, 0) == tuple(found["data"].values())
     assert [("A", 3, 1), ("B", 2, 0)] == [
@@ -140,7 +140,7 @@ def test_a_feed_is_a_view_and_its_impressions_and_an_add_counts_once(job: Job) -
 
 def test_an_event_of_a_file_that_a_feed_has_recorded_is_the_same(job: Job, tmp_path: Path) -> None:
     tell(job, programs="offer\nA")
-    read_feed(FeedRequest(institution="alder", cardholder_token="ann"), job)  # noqa: S106
+    read_feed("alder", FeedRequest(cardholder_token="ann"), job)  # noqa: S106
     path = tmp_path / "engagement.csv"
     path.write_text(
         "institution,cardholder_token,event,offer_id,occurred_at\n"

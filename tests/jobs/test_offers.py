@@ -52,13 +52,16 @@ def job(tmp_path: Path) -> Job:
 
 
 def read(job: Job, *, dry_run: bool = False, **asked: Any) -> dict[str, Any]:
-    request = FeedRequest(**{"institution": "alder", "cardholder_token": "ann", **asked})
-    return read_feed(request, job, dry_run=dry_run)
+    institution = asked.pop("institution", "alder")
+    request = FeedRequest(**{"cardholder_token": "ann", **asked})
+    return read_feed(institution, request, job, dry_run=dry_run)
 
 
 def add(job: Job, offer_id: str, *, dry_run: bool = False, **asked: Any) -> dict[str, Any]:
-    usual = {"institution": "alder", "cardholder_token": "ann", "card_token": "card-1"}
-    return add_offer(AddRequest(offer_id=offer_id, **{**usual, **asked}), job, dry_run=dry_run)
+    institution = asked.pop("institution", "alder")
+    usual = {"cardholder_token": "ann", "card_token": "card-1"}
+    request = AddRequest(offer_id=offer_id, **{**usual, **asked})
+    return add_offer(institution, request, job, dry_run=dry_run)
 
 
 # The feed
@@ -317,12 +320,12 @@ def test_every_refusal_of_an_add_has_its_turn(job: Job) -> None:
             mend(job, mended)
         before = kept(job)
         with pytest.raises(error) as refusal:
-            add_offer(AddRequest(**asked), job)
+            add(job, **asked)
         assert (row, code) == (row, refusal.value.code)
         assert STATES.get(row) == refusal.value.details.get("state")
         assert before == kept(job)
     mend(job, LAST)
-    assert "added" == add_offer(AddRequest(**asked), job)["status"]
+    assert "added" == add(job, **asked)["status"]
 
 
 def mend(job: Job, statement: str) -> None:
@@ -475,8 +478,8 @@ def test_hints_and_segment_are_written_nowhere(job: Job, monkeypatch: pytest.Mon
 def test_a_request_shows_neither_tokens_nor_hints_of_itself() -> None:
     secrets = dict.fromkeys(["cardholder_token", "segment"], "kanarie")
     lists = dict.fromkeys(["prefer_merchants", "prefer_categories"], ("kanarie",))
-    feed = FeedRequest(institution="alder", **secrets, **lists)
-    add = AddRequest(institution="alder", offer_id="A", card_token="kanarie", **secrets)  # noqa: S106
+    feed = FeedRequest(**secrets, **lists)
+    add = AddRequest(offer_id="A", card_token="kanarie", **secrets)  # noqa: S106
     assert "kanarie" not in f"{feed!r} {add!r}"
 
 
