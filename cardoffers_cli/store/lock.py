@@ -4,6 +4,11 @@ DuckDB locks its file too, but its lock names nobody, cannot be waited for, and 
 same process opens and closes the file. So a `flock` on `<store>.lock` comes first. The kernel
 frees it when its holder dies, however it dies; the text inside only tells who holds it: the newest
 holder signs, readers too, and takes its signature away when it leaves.
+
+A server takes and frees the lock all the time, and a job that only looked now and then would never
+find it free. So whoever wants it takes `<store>.turn` first, and frees that once it has the lock:
+who waits is next, and who comes later waits for the turn. The turn is a courtesy: a process that
+was stopped while it waited keeps the others from a free store for a moment only.
 """
 
 from __future__ import annotations
@@ -24,11 +29,20 @@ if TYPE_CHECKING:
 
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.5
+_NEXT_PAUSE_S = 0.05
+"""How often the one who is next looks: often, because it is alone."""
+_COURTESY_S = 0.2
+"""How long somebody else's turn is respected."""
 
 
 def lock_path(store: Path) -> Path:
     """Return the path of the lock of a store."""
     return store.with_name(store.name + ".lock")
+
+
+def turn_path(store: Path) -> Path:
+    """Return the path of the turn of a store, which the one who is next holds."""
+    return store.with_name(store.name + ".turn")
 
 
 class StoreLock:
@@ -38,6 +52,7 @@ class StoreLock:
         self, store: Path, *, command: str, since: datetime, wait_s: float, shared: bool = False
     ) -> None:
         self._path = lock_path(store)
+        self._turn_path = turn_path(store)
         self._wait_s = wait_s
         self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         holder = {
@@ -50,7 +65,7 @@ class StoreLock:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = _opened(self._path)
         try:
             self._wait()
         except BaseException:
@@ -69,20 +84,26 @@ class StoreLock:
         os.close(self._descriptor)
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + self._wait_s
-        pause = _FIRST_PAUSE_S
-        while not self._taken():
-            if time.monotonic() >= deadline:
-                raise busy(self._path, self._wait_s)
-            time.sleep(pause * _spread())
-            pause = min(pause * 2, _LONGEST_PAUSE_S)
-
-    def _taken(self) -> bool:
+        turn = _opened(self._turn_path)
         try:
-            fcntl.flock(self._descriptor, self._mode | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+            self._wait_for(turn)
+        finally:
+            os.close(turn)  # and the turn passes on
+
+    def _wait_for(self, turn: int) -> None:
+        began = time.monotonic()
+        courtesy_s = min(_COURTESY_S, self._wait_s)
+        pause = _FIRST_PAUSE_S
+        is_next = False
+        while True:
+            waited = time.monotonic() - began
+            is_next = is_next or _locked(turn, fcntl.LOCK_EX)
+            if (is_next or waited >= courtesy_s) and _locked(self._descriptor, self._mode):
+                return
+            if waited >= self._wait_s:
+                raise busy(self._path, self._wait_s)
+            time.sleep(min(pause * _spread(), self._wait_s - waited))
+            pause = min(pause * 2, _NEXT_PAUSE_S if is_next else _LONGEST_PAUSE_S)
 
     def _sign(self) -> None:
         os.ftruncate(self._descriptor, 0)
@@ -92,6 +113,18 @@ class StoreLock:
         """Take the signature away, unless another reader has signed meanwhile."""
         if os.pread(self._descriptor, len(self._signature) + 1, 0) == self._signature:
             os.ftruncate(self._descriptor, 0)
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _locked(descriptor: int, mode: int) -> bool:
+    try:
+        fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _spread() -> float:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -14,12 +15,12 @@ import pytest
 
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.match import match_purchases
-from cardoffers_cli.store.lock import StoreLock, lock_path
+from cardoffers_cli.store.lock import StoreLock, lock_path, turn_path
 from tables import NOON
 from work import job, new_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
@@ -36,12 +37,31 @@ with StoreLock(Path(sys.argv[1]), command=f"a {sys.argv[2]}", since=since, wait_
     time.sleep(float(sys.argv[3]))
 """
 
+SERVER = """
+import sys, time
+from datetime import datetime
+from pathlib import Path
+from cardoffers_cli.store.lock import StoreLock
+print("held", flush=True)
+since = datetime(2026, 6, 1, 12)
+while True:
+    with StoreLock(Path(sys.argv[1]), command="a server", since=since, wait_s=9):
+        time.sleep(0.02)
+"""
+
 
 @contextmanager
 def held(path: Path, *, by: str, for_s: float = 60) -> Iterator[int]:
     """Hold the lock of a store in another process, which is killed at the end; give its pid."""
-    words = [sys.executable, "-c", HOLDER, str(path), by, str(for_s)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
+    with running(HOLDER, path, by, for_s) as pid:
+        yield pid
+
+
+@contextmanager
+def running(code: str, *words: object) -> Iterator[int]:
+    """Run code in another process, which says when it holds a lock and is killed at the end."""
+    line = [sys.executable, "-c", code, *map(str, words)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert "held\n" == holder.stdout.readline()
         try:
@@ -145,3 +165,53 @@ def test_the_lock_is_private_and_says_who_holds_it_while_it_is_held(tmp_path: Pa
         assert "test" == json.loads(lock_path(path).read_text())["command"]
         assert 0o600 == lock_path(path).stat().st_mode & 0o777
     assert "" == lock_path(path).read_text()
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["writer", "reader"])
+def test_a_server_that_takes_and_frees_the_store_keeps_nobody_waiting(
+    tmp_path: Path, *, shared: bool
+) -> None:
+    path = tmp_path / "store.duckdb"
+    with running(SERVER, path):
+        began = time.monotonic()
+        for _ in range(10):
+            with StoreLock(path, command="nightly", since=NOON, wait_s=5, shared=shared):
+                time.sleep(0.02)
+        assert time.monotonic() - began < 10
+
+
+def test_a_server_gets_its_turn_between_two_jobs(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    with running(SERVER, path), running(SERVER, path):
+        began = time.monotonic()
+        for _ in range(5):
+            with StoreLock(path, command="serve", since=NOON, wait_s=5):
+                pass
+        assert time.monotonic() - began < 10
+
+
+def test_who_was_stopped_while_it_was_next_stops_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    with held(path, by="writer") as holder, running(SERVER, path) as waiting:
+        wait_until(lambda: is_locked(turn_path(path)))
+        os.kill(waiting, signal.SIGSTOP)
+        os.kill(holder, signal.SIGKILL)
+        for wait_s in (1, 0.25, 0):
+            with StoreLock(path, command="test", since=NOON, wait_s=wait_s):
+                assert is_locked(turn_path(path))
+
+
+def is_locked(path: Path) -> bool:
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
