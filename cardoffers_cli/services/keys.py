@@ -6,7 +6,8 @@ import hmac
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.domain.keys import SCOPES, is_well_formed, key_hash, prefix_of
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.keys import SCOPES, is_well_formed, key_hash, last_four, prefix_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,6 +49,21 @@ class ApiKey:
             return "expired"
         return "valid"
 
+    def standing(self, now: datetime) -> str:
+        """Return the state as people are told it: a key that has a successor is retiring."""
+        is_retiring = self.replaced_by is not None and self.state(now) == "valid"
+        return "retiring" if is_retiring else self.state(now)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """What a new key is to be: whose, called what, for what, until when (None: without an end)."""
+
+    institution_id: UUID
+    name: str
+    scopes: frozenset[str]
+    expires_at: datetime | None
+
 
 def find_key(store: Store, text: str) -> ApiKey | None:
     """Return the key that this is the text of, or None; in a time that tells nothing of others."""
@@ -58,6 +74,63 @@ def find_key(store: Store, text: str) -> ApiKey | None:
         if hmac.compare_digest(row.pop("key_hash"), digest):
             found = _api_key(row)
     return found
+
+
+def list_keys(store: Store, institution_id: UUID | None = None) -> list[ApiKey]:
+    """Return the keys of an institution, or with None of all, the newest first."""
+    rows = store.rows("services/keys:known", institution_id=institution_id, key_id=None)
+    return [_api_key(row) for row in rows]
+
+
+def get_key(store: Store, key_id: str) -> ApiKey:
+    """Return one key by its id; raise `NotFound`."""
+    row = store.row("services/keys:known", institution_id=None, key_id=key_id)
+    if row is None:
+        raise NotFound(
+            "There is no key with this id.",
+            code="key_not_found",
+            hint="`cardoffers key list` shows the keys with their ids.",
+        )
+    return _api_key(row)
+
+
+def add_key(store: Store, text: str, grant: Grant, key_id: UUID, *, now: datetime) -> None:
+    """Write a new key; its text is hashed here and goes no further."""
+    store.execute(
+        "services/keys:add",
+        key_id=key_id,
+        institution_id=grant.institution_id,
+        name=grant.name,
+        prefix=prefix_of(text),
+        last_four=last_four(text),
+        key_hash=key_hash(text),
+        scopes="|".join(sorted(grant.scopes)),
+        created_at=now,
+        expires_at=grant.expires_at,
+    )
+
+
+def replace_key(
+    store: Store, key_id: UUID, successor: UUID, *, retires_at: datetime | None, now: datetime
+) -> None:
+    """Name a key's successor; the key goes on until `retires_at`, or with None until revoked."""
+    store.execute(
+        "services/keys:replace",
+        key_id=key_id,
+        replaced_by=successor,
+        rotated_at=now,
+        retires_at=retires_at,
+    )
+
+
+def revoke_key(store: Store, key_id: UUID, *, now: datetime) -> None:
+    """End a key for good."""
+    store.execute("services/keys:revoke", key_id=key_id, revoked_at=now)
+
+
+def use_key(store: Store, key_id: UUID, *, used_at: datetime) -> None:
+    """Note when a key was used."""
+    store.execute("services/keys:use", key_id=key_id, used_at=used_at)
 
 
 def _api_key(row: dict[str, Any]) -> ApiKey:

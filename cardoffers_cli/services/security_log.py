@@ -46,3 +46,34 @@ def head(store: Store) -> str:
     """Return the head of the chain as `number:hash`."""
     found = store.rows("services/security_log:head")[0]
     return f"{found['entry_no']}:{found['entry_hash']}"
+
+
+def entries(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    event: str | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    limit: int = 100,
+) -> list[dict[str, Any]]:
+    """Return the latest events, the newest first; `details` is JSON text, the window half-open."""
+    return store.rows(
+        "services/security_log:entries",
+        institution_id=institution_id,
+        event=event,
+        from_at=from_at,
+        to_at=to_at,
+        limit=limit,
+    )
+
+
+def faults(store: Store) -> list[dict[str, Any]]:
+    """Return where the chain is broken: `entry_no` and `fault`, the first hundred."""
+    return store.rows("services/security_log:faults")
+
+
+def hash_of(store: Store, entry_no: int) -> str | None:
+    """Return the hash that a row carries, or None where there is no such row."""
+    found: str | None = store.value("services/security_log:hash_of", entry_no=entry_no)
+    return found
