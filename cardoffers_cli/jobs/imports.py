@@ -40,6 +40,7 @@ class ImportReport:
     """One import: what was found in the file and what was taken of it."""
 
     report: FileReport
+    import_no: int
     import_id: UUID
     institution: Institution
     admitted: Admitted
@@ -103,13 +104,14 @@ def take_in(
     )
     made = ImportReport(
         report=report,
+        import_no=import_no,
         import_id=uuid4(),
         institution=owner,
         admitted=admitted,
         already_imported=earlier,
         dry_run=options.dry_run,
     )
-    record_import(store, _record(made, import_no, run.run_no, job, options))
+    record_import(store, _record(made, run.run_no, job, options))
     finish_run(store, run, {"received": report.received, "accepted": admitted.accepted})
     return made
 
@@ -135,12 +137,10 @@ def _may_upload(owner: Institution) -> None:
         )
 
 
-def _record(
-    made: ImportReport, import_no: int, run_no: int, job: Job, options: ImportOptions
-) -> dict[str, Any]:
+def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -> dict[str, Any]:
     report = made.report
     return {
-        "import_no": import_no,
+        "import_no": made.import_no,
         "import_id": made.import_id,
         "institution_id": made.institution.id,
         "run_no": run_no,

@@ -55,12 +55,22 @@ def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -
         return decide(store, job, rematch=rematch, dry_run=dry_run)
 
 
-def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
-    """Resolve, match and redeem in the caller's transaction, as one run."""
+def decide(
+    store: Store,
+    job: Job,
+    *,
+    rematch: bool = False,
+    import_no: int | None = None,
+    dry_run: bool = False,
+) -> MatchReport:
+    """Resolve, match and redeem in the caller's transaction, as one run.
+
+    With an `import_no` decide that import alone, out of its turn: for simulations.
+    """
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
     engine = DuckEngine(store.connection)
     with guarded():  # the engine computes on the store's connection and raises what it raises
-        resolve(store, engine, rematch=rematch)
+        resolve(store, engine, rematch=rematch, import_no=import_no)
         match(store, engine)
         redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
     report = MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)

@@ -1,25 +1,38 @@
-"""Simulate: what an import and a match of a file would do, with nothing written.
+"""Simulate: what an import and a match would do, with nothing written.
 
 The same river runs in one transaction that is never kept, so there is no second code path whose
-answers could differ. Purchases that wait in the store take their turn too, as they would in a real
-match, and use up budget before later ones of the file.
+answers could differ. With a file, purchases that wait in the store take their turn too, as they
+would in a real match, and use up budget before later ones of the file. A single event is decided
+alone, against what is in the store now: it answers a call, and must not wait for a match of
+everything. Its ref counts as new, whether it is known or not.
 """
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.files.fingerprints import with_fingerprints
+from cardoffers_cli.files.records import judge_records
 from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
 from cardoffers_cli.jobs.intake import Outputs, write_outputs
 from cardoffers_cli.jobs.match import MatchReport, decide
+from cardoffers_cli.pipeline.admit import admit
+from cardoffers_cli.pipeline.judge import judge
+from cardoffers_cli.pipeline.number import number
+from cardoffers_cli.pipeline.stage import stage_whole
 from cardoffers_cli.services.decisions import decisions_of_import
+from cardoffers_cli.services.imports import next_import_no
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
+    from cardoffers_cli.files.chunks import Chunk
     from cardoffers_cli.jobs.intake import Progress
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.store.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,5 +75,39 @@ def simulate_file(
             taken = take_in(store, file, owner, job, options, progress=progress)
             write_outputs(store, file, outputs)
         matched = decide(store, job, dry_run=True)
-        items = decisions_of_import(store, owner.id, taken.import_id)
+        items = decisions_of_import(store, owner.id, taken.import_no)
     return SimulateReport(taken=taken, matched=matched, items=items)
+
+
+def judge_event(event: dict[str, Any], owner: Institution, job: Job) -> Chunk:
+    """Judge one parsed event of an institution, as `simulate_event` takes it."""
+    return judge_records([event], reading_for(owner, job, ImportOptions()))
+
+
+def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> dict[str, Any]:
+    """Return what one valid event would come to, as an item of `decisions_of_import`.
+
+    The store must be open and in no transaction; none of this is kept.
+    """
+    with store.transaction(keep=False):
+        import_no = _admit(store, owner, event, job)
+        decide(store, job, import_no=import_no, dry_run=True)
+        (item,) = decisions_of_import(store, owner.id, import_no)
+    return item
+
+
+def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> int:
+    """Admit the event as if the institution had no history; return the number of its import."""
+    rows = with_fingerprints(event.rows, secrets.randbits(64))
+    stage_whole(store, [(rows, event.findings)])
+    number(store, owner.id)
+    judge(store, None)
+    import_no = next_import_no(store)
+    admit(
+        store,
+        import_no=import_no,
+        institution_id=owner.id,
+        currency=owner.currency,
+        received_at=job.now,
+    )
+    return import_no

@@ -9,7 +9,16 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def resolve(store: Store, engine: DuckEngine, *, rematch: bool = False) -> None:
-    """Make `undecided` and `resolutions`; with `rematch` look at all that never redeemed."""
-    store.execute(f"pipeline/resolve:{'without_redemption' if rematch else 'undecided'}")
+def resolve(
+    store: Store, engine: DuckEngine, *, rematch: bool = False, import_no: int | None = None
+) -> None:
+    """Make `undecided` and `resolutions`.
+
+    With `rematch` look at all that never redeemed; with an `import_no` at that import alone.
+    """
+    if import_no is not None:
+        store.execute("pipeline/resolve:import_looked_at", import_no=import_no)
+        store.execute("pipeline/resolve:of_import")
+    else:
+        store.execute(f"pipeline/resolve:{'without_redemption' if rematch else 'undecided'}")
     engine.run("resolve")

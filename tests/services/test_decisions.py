@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.services.decisions import decisions_of_import
@@ -20,18 +19,9 @@ def decided(store: Store, offers: str, links: str, purchases: str) -> dict[str, 
     given(store, "offers", offers)
     given(store, "links", links)
     given(store, "purchases", purchases)
-    import_id = uuid4()
     store.connection.execute("update purchases set import_no = 1, line = purchase_no")
-    store.connection.execute(
-        "insert into imports by name select 1 as import_no, $1 as import_id, $2 as institution_id,"
-        " 1 as run_no, '' as file_name, '' as file_kind, '' as file_sha256, 0 as size_bytes,"
-        " 0 as received, 0 as accepted, 0 as duplicates, 0 as conflicts, 0 as invalid,"
-        " 0 as blank_lines, 0 as amount_accepted, 'GBP' as currency, '' as options,"
-        " $3 as imported_at",
-        [import_id, uid("alder"), NOON],
-    )
     decide(store, job())
-    items = decisions_of_import(store, uid("alder"), import_id)
+    items = decisions_of_import(store, uid("alder"), 1)
     return {item["transaction_ref"]: item for item in items}
 
 
@@ -104,6 +94,5 @@ def test_the_terms_are_those_of_the_time_of_the_decision(store: Store) -> None:
     store.connection.execute(later, [NOON + timedelta(days=90)])
     versions = "insert into offer_versions select * replace (99 as run_no, 5 as min_spend)"
     store.connection.execute(f"{versions} from offer_versions")
-    (import_id,) = store.connection.execute("select import_id from imports").fetchone() or ()
-    (item,) = decisions_of_import(store, uid("alder"), import_id)
+    (item,) = decisions_of_import(store, uid("alder"), 1)
     assert item == items["small"]

@@ -17,6 +17,21 @@ where not exists (
     where decided.purchase_no = purchases.purchase_no
 );
 
+-- name: import_looked_at
+-- Makes import_looked_at: the number that a view cannot be given. Grain: one row.
+create or replace temp table import_looked_at as
+select cast($import_no as bigint) as import_no;
+
+-- name: of_import
+-- Makes undecided for a simulation: the purchases of one import, whatever else waits.
+-- Grain: one row per purchase.
+create or replace temp view undecided as
+select
+    purchases.purchase_no, purchases.cardholder_no, purchases.identifier_no,
+    purchases.merchant_id, purchases.amount, purchases.transacted_at
+from purchases
+inner join import_looked_at on import_looked_at.import_no = purchases.import_no;
+
 -- name: without_redemption
 -- Makes undecided for a rematch: every purchase that never redeemed. Grain: one row per purchase.
 create or replace temp view undecided as

@@ -4,6 +4,12 @@
 with latest as (
     select decisions.purchase_no, max(decisions.run_no) as run_no
     from decisions
+    where decisions.purchase_no in (
+        select purchases.purchase_no
+        from purchases
+        where purchases.import_no = $import_no
+            and purchases.institution_id = $institution_id
+    )
     group by decisions.purchase_no
 )
 select
@@ -18,9 +24,6 @@ select
     ledger_entries.commission_amount,
     ledger_entries.institution_payout_amount
 from purchases
-inner join imports
-    on imports.import_no = purchases.import_no
-    and imports.institution_id = purchases.institution_id
 left join latest on latest.purchase_no = purchases.purchase_no
 left join decisions
     on decisions.purchase_no = latest.purchase_no
@@ -33,7 +36,7 @@ left join ledger_entries
     on ledger_entries.redemption_no = redemptions.redemption_no
     and ledger_entries.institution_id = redemptions.institution_id
 left join offers on offers.offer_no = redemptions.offer_no
-where imports.import_id = $import_id
+where purchases.import_no = $import_no
     and purchases.institution_id = $institution_id
 order by purchases.line;
 
@@ -47,12 +50,9 @@ with bought as (
         purchases.purchase_no, purchases.line, purchases.amount, purchases.transacted_at,
         purchases.cardholder_no, purchases.institution_id, merchants.merchant_id, decisions.run_no
     from purchases
-    inner join imports
-        on imports.import_no = purchases.import_no
-        and imports.institution_id = purchases.institution_id
     inner join decisions on decisions.purchase_no = purchases.purchase_no
     inner join merchants on merchants.merchant_no = decisions.merchant_no
-    where imports.import_id = $import_id
+    where purchases.import_no = $import_no
         and purchases.institution_id = $institution_id
 ),
 versions as (
@@ -111,9 +111,6 @@ final as (
         offers.max_redemptions_per_cardholder,
         links.added_at
     from purchases
-    inner join imports
-        on imports.import_no = purchases.import_no
-        and imports.institution_id = purchases.institution_id
     inner join decisions
         on decisions.purchase_no = purchases.purchase_no
         and decisions.outcome = 'merchant_unresolved'
@@ -121,7 +118,7 @@ final as (
         on links.cardholder_no = purchases.cardholder_no
         and links.institution_id = purchases.institution_id
     inner join offers on offers.offer_no = links.offer_no
-    where imports.import_id = $import_id
+    where purchases.import_no = $import_no
         and purchases.institution_id = $institution_id
         and not exists (
             select 1
