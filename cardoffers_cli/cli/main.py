@@ -46,7 +46,7 @@ COMMANDS = (
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
     Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, funnel, unresolved."),
-    Entry("Upkeep", "store", "storage:app", "Look at, and migrate, the store."),
+    Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
     Entry(
         "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."
     ),

@@ -7,7 +7,7 @@ from cardoffers_cli.cli.show import Column, Sheet, Text
 
 app = typer.Typer(
     name="store",
-    help="Look at, and migrate, the store.",
+    help="Look at, migrate and publish the store.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -61,3 +61,19 @@ def migrate(ctx: typer.Context) -> None:
 
     desk = Desk.of(ctx)
     desk.show(bring(desk.job))
+
+
+@app.command()
+def publish(ctx: typer.Context) -> None:
+    """Put a snapshot beside the store, which the service reads from while a long job runs.
+
+    It replaces the one before. Revoking a key withdraws it; `nightly` takes a new one.
+
+    Try:
+
+        cardoffers store publish
+    """
+    from cardoffers_cli.jobs.publish import publish as take
+
+    desk = Desk.of(ctx)
+    desk.show(take(desk.job))

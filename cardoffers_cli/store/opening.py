@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -45,8 +45,11 @@ class Opening:
 def open_store(opening: Opening) -> Iterator[Store]:
     """Open an existing, current store; raise what is wrong with it and what to do."""
     _must_exist(opening.path)
-    with _lock(opening), _connected(opening) as store:
-        _check_version(store, opening.path)
+    with (
+        _lock(opening),
+        connected(opening.path, opening.settings, read_only=opening.read_only) as store,
+    ):
+        check_version(store, opening.path)
         yield store
 
 
@@ -83,7 +86,7 @@ def _make(opening: Opening) -> list[Migration]:
     """Make the file under another name first: a store that is there is whole."""
     draft = opening.path.with_name(f".{opening.path.name}.new")
     draft.unlink(missing_ok=True)
-    with _connected(replace(opening, path=draft)) as store, store.transaction():
+    with connected(draft, opening.settings) as store, store.transaction():
         done = migrate(store, opening.now)
     draft.replace(opening.path)
     return done
@@ -92,7 +95,7 @@ def _make(opening: Opening) -> list[Migration]:
 def migrate_store(opening: Opening) -> list[Migration]:
     """Bring an older store to this version; return what was applied (nothing if current)."""
     _must_exist(opening.path)
-    with _lock(opening), _connected(opening) as store:
+    with _lock(opening), connected(opening.path, opening.settings) as store:
         _check_ours(store, opening.path)
         with store.transaction():
             return migrate(store, opening.now)
@@ -117,11 +120,12 @@ def _lock(opening: Opening) -> StoreLock:
 
 
 @contextmanager
-def _connected(opening: Opening) -> Iterator[Store]:
+def connected(path: Path, settings: Settings, *, read_only: bool = False) -> Iterator[Store]:
+    """Open a file without its lock; raise what is wrong with it."""
     try:
-        store = Store(str(opening.path), opening.settings, read_only=opening.read_only)
+        store = Store(str(path), settings, read_only=read_only)
     except duckdb.Error as error:
-        raise _not_opened(opening.path, str(error)) from error
+        raise _not_opened(path, str(error)) from error
     try:
         yield store
     finally:
@@ -159,7 +163,8 @@ def _check_ours(store: Store, path: Path) -> int:
     return int(records[-1]["version"])
 
 
-def _check_version(store: Store, path: Path) -> None:
+def check_version(store: Store, path: Path) -> None:
+    """Raise `StoreVersion` unless the schema is the one this program works with."""
     version, newest = _check_ours(store, path), newest_version()
     if version > newest:
         raise StoreVersion(

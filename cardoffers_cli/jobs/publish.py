@@ -1,0 +1,26 @@
+"""Publish: take a snapshot of the store, which readers are answered from while a job holds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.store import snapshot
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+
+
+def publish(job: Job) -> dict[str, Any]:
+    """Record the run and put a copy of the store beside it; return where, when and how large."""
+    with job.store() as store:
+        with store.transaction():
+            run = start_run(store, kind=snapshot.KIND, now=job.now, actor=job.actor)
+            finish_run(store, run, {})
+        path = snapshot.publish(store, job.path, job.settings)
+    return {
+        "run_id": run.run_id,
+        "snapshot": str(path),
+        "taken_at": job.now,
+        "size_bytes": path.stat().st_size,
+    }

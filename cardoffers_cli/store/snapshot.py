@@ -1,0 +1,114 @@
+"""The snapshot beside the store: what readers may look at while a long job holds it.
+
+`<store>.snapshot` is a whole copy of the store as it was when it was taken, and is under no lock.
+It is replaced in one step: who has it open keeps the file that was opened. The run that took it is
+its newest of that kind, so a snapshot tells its own age. Nothing depends on it: it may be missing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreVersion
+from cardoffers_cli.store.opening import check_version, connected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.settings import Settings
+    from cardoffers_cli.store.store import Store
+
+KIND = "publish"
+"""The kind of the run that takes a snapshot, by which `taken_at` finds it."""
+
+_OWNER_ONLY = 0o600
+
+
+def snapshot_path(store: Path) -> Path:
+    """Return the path of the snapshot of a store."""
+    return store.with_name(store.name + ".snapshot")
+
+
+def publish(store: Store, path: Path, settings: Settings) -> Path:
+    """Copy the open store of `path`, check the copy and put it in place of the snapshot before.
+
+    Call it with the store's lock, outside of transactions, after the run of `KIND` is committed.
+    """
+    draft = path.with_name(f".{path.name}.snapshot.new")
+    try:
+        store.execute("store/snapshot:checkpoint")
+        _copy(path, draft)
+        with _opened(draft, settings):
+            pass  # it opens, and is of this version
+        return draft.replace(snapshot_path(path))
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def withdraw(path: Path) -> bool:
+    """Remove the snapshot of the store of `path`; return whether there was one."""
+    there = snapshot_path(path).exists()
+    snapshot_path(path).unlink(missing_ok=True)
+    return there
+
+
+@contextmanager
+def open_snapshot(path: Path, settings: Settings) -> Iterator[Store]:
+    """Open the snapshot of the store of `path` for reading.
+
+    The engine refuses a file that this process has open with other settings, so one thread opens
+    snapshots. Raises `NoStore` where there is none, `StoreVersion` where it is of another schema.
+    """
+    snapshot = snapshot_path(path)
+    if not snapshot.exists():
+        raise NoStore(
+            f"There is no snapshot at {snapshot}.",
+            code="snapshot_missing",
+            hint="Take one with `cardoffers store publish`.",
+        )
+    with _opened(snapshot, settings) as store:
+        yield store
+
+
+def taken_at(snapshot: Store) -> datetime:
+    """Return the moment an open snapshot shows (naive UTC)."""
+    moment: datetime = snapshot.value("store/snapshot:taken_at", kind=KIND)
+    return moment
+
+
+@contextmanager
+def _opened(file: Path, settings: Settings) -> Iterator[Store]:
+    with connected(file, settings, read_only=True) as store:
+        try:
+            check_version(store, file)
+        except StoreVersion as error:
+            raise StoreVersion(
+                error.message,
+                code="snapshot_version",
+                hint="Take a new one with `cardoffers store publish`.",
+                **error.details,
+            ) from None
+        yield store
+
+
+def _copy(path: Path, draft: Path) -> None:
+    """Copy the file in a process of its own: to open it in this one would free the engine's lock.
+
+    The engine writes the file only where something is committed or checkpointed, and the caller,
+    who alone has it open, does neither meanwhile.
+    """
+    draft.unlink(missing_ok=True)
+    draft.touch(_OWNER_ONLY)
+    copied = subprocess.run(  # noqa: S603 - our own paths, and no shell
+        ["/bin/cp", "--", str(path), str(draft)], check=False, stderr=subprocess.DEVNULL
+    )
+    if copied.returncode:
+        raise CardoffersError(
+            f"The store could not be copied to {draft}.",
+            code="snapshot_failed",
+            hint="Look for room on that disk, then run `cardoffers store publish` again.",
+        )
