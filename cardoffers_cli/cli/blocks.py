@@ -22,9 +22,10 @@ Block = Sheet | Text
 
 @dataclass(frozen=True)
 class Style:
-    """The form to show, and for whom."""
+    """The form to show, and for whom; what is private goes to a file of its owner's only."""
 
     format: Format
     is_terminal: bool = False
     has_colour: bool = False
     raw: bool = False
+    private: bool = False

@@ -108,13 +108,21 @@ class Desk:
         dumb = self._environment.get("TERM") == "dumb"
         return not (self.options.no_color or self._environment.get("NO_COLOR") or dumb)
 
-    def show(self, document: Any, *blocks: Block, exit_code: int = 0, raw: bool = False) -> None:
+    def show(
+        self,
+        document: Any,
+        *blocks: Block,
+        exit_code: int = 0,
+        raw: bool = False,
+        private: bool = False,
+    ) -> None:
         """Show the outcome and end the command when the exit code is not 0.
 
         `document` is the JSON; the blocks are the same for readers: sheets and text. `raw` leaves
-        spreadsheet formulas unguarded.
+        spreadsheet formulas unguarded. What is `private` goes to a file that others cannot read.
         """
-        show.show(document, blocks, self._style(self.format, raw=raw), self.output)
+        style = self._style(self.format, raw=raw, private=private)
+        show.show(document, blocks, style, self.output)
         if self.output is not None:
             self.note(f"Wrote {self.output}")
         if exit_code:
@@ -124,8 +132,8 @@ class Desk:
         """Show a page to read, in Markdown."""
         show.page(markdown, self._style(Format.md))
 
-    def _style(self, form: Format, *, raw: bool = False) -> Style:
-        return Style(form, self.is_terminal, self.has_colour, raw)
+    def _style(self, form: Format, *, raw: bool = False, private: bool = False) -> Style:
+        return Style(form, self.is_terminal, self.has_colour, raw, private)
 
     def note(self, text: str) -> None:
         """Say something to the person at the screen, unless quiet is wanted."""

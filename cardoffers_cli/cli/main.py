@@ -46,6 +46,9 @@ COMMANDS = (
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
     Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, funnel, unresolved."),
+    Entry("Institutions", "key", "key:app", "API keys: make, rotate, revoke, check."),
+    Entry("Institutions", "inbox", "inbox:app", "What an institution's team was told."),
+    Entry("Upkeep", "audit", "audit:app", "The security log, and the proof that it is whole."),
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
     Entry(
         "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."

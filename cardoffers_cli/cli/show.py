@@ -49,13 +49,15 @@ def check(form: Format, output: Path | None) -> None:
         raise UsageError(
             f"There is no folder {output.parent}.", code="folder_missing", hint="Make it first."
         )
+    if output is not None and output.is_dir():
+        raise UsageError(f"{output} is a folder.", code="is_folder", hint="Name a file.")
     if output is None and form in {Format.parquet, Format.xlsx} and is_terminal():
         raise UsageError(f"A terminal cannot show {form}.", code="binary", hint="Add -o FILE.")
 
 
 def show(document: Any, blocks: Sequence[Block], style: Style, output: Path | None) -> None:
     """Write the outcome to stdout or, whole or not at all, to a file."""
-    with replacing(output) if output else _stdout() as out:
+    with replacing(output, private=style.private) if output else _stdout() as out:
         _WRITERS[style.format](document, blocks or (_fields(document),), style, out)
 
 

@@ -10,11 +10,19 @@ from __future__ import annotations
 import re
 import secrets
 from hashlib import sha256
+from typing import TYPE_CHECKING
 from zlib import crc32
+
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SCOPES = ("offers", "reporting", "transactions")
 """What a key may be allowed to do (specification, Authentication), in the order of the store."""
 
+_LONGEST_NAME = 100
 _MARK = "co_live_"
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_BYTES = 32
@@ -54,6 +62,29 @@ def prefix_of(text: str) -> str:
 def last_four(text: str) -> str:
     """Return the end of a key that may be shown."""
     return text[-_SHOWN:]
+
+
+def checked_name(name: str) -> str:
+    """Return a key's name without spaces around it; raise `UsageError` if it will not do."""
+    name = name.strip()
+    if not 1 <= len(name) <= _LONGEST_NAME or visible(name) != name:
+        raise UsageError(
+            f"A key's name has 1 to {_LONGEST_NAME} characters, all of them visible.",
+            code="name_invalid",
+            hint='Say what uses the key: --name "mobile app".',
+        )
+    return name
+
+
+def checked_scopes(scopes: Iterable[str]) -> frozenset[str]:
+    """Return a key's scopes; raise `UsageError` for none, or one that does not exist."""
+    wanted = frozenset(scopes)
+    unknown = sorted(wanted.difference(SCOPES))
+    if unknown or not wanted:
+        what = f"There is no scope {unknown[0]!r}." if unknown else "A key needs a scope."
+        hint = f"The scopes are {', '.join(SCOPES)}: --scopes a,b."
+        raise UsageError(what, code="scope_unknown", hint=hint)
+    return wanted
 
 
 def _base62(number: int, width: int) -> str:

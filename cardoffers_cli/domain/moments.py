@@ -7,12 +7,19 @@ clock itself is read in `jobs/` only and passed down.
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 _FORM = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?",
     re.ASCII,
 )
+_DURATION = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
+_UNITS = {
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+}
 
 
 def parse_moment(text: str) -> datetime:
@@ -37,3 +44,19 @@ def parse_moment(text: str) -> datetime:
 def format_moment(moment: datetime) -> str:
     """Write a UTC moment as ISO 8601 with milliseconds and `Z` (specification, Redemption)."""
     return moment.isoformat(timespec="milliseconds") + "Z"
+
+
+def parse_duration(text: str) -> timedelta:
+    """Read a length of time such as `7d`, `12h`, `30m` or `90s`; raise `ValueError`."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"not a length of time: {text!r}")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def a_year_after(moment: datetime) -> datetime:
+    """Return the same day and time next year; for 29 February, 28 February."""
+    try:
+        return moment.replace(year=moment.year + 1)
+    except ValueError:
+        return moment.replace(year=moment.year + 1, day=28)

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _BATCH = 50_000
+_OWNER_ONLY, _AS_UMASK_SAYS = 0o600, 0o666
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file that appears under its name when the block ends well, and not at all otherwise.
 
-    The mode is what the umask leaves. A pipe or a device is written to as it is.
+    The mode is what the umask leaves, or the owner's only. A pipe or a device is written to as it
+    is.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -41,7 +43,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     with suppress(OSError):
         draft.unlink()
     try:
-        with _opened(draft, exclusive=True) as out:
+        with _opened(draft, os.O_EXCL, _OWNER_ONLY if private else _AS_UMASK_SAYS) as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
@@ -52,9 +54,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def _opened(path: Path, *, exclusive: bool = False) -> BinaryIO:
+def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> BinaryIO:
     try:
-        return path.open("xb" if exclusive else "wb")
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, mode)
+        return os.fdopen(opened, "wb")
     except IsADirectoryError:
         raise UsageError(f"{path} is a folder.", code="is_folder", hint="Name a file.") from None
     except PermissionError:

@@ -1,0 +1,75 @@
+"""`cardoffers inbox`: what an institution's team was told."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import DryRun, Institution
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.domain.errors import UsageError
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+MESSAGES = (
+    Column("created_at", kind="moment"),
+    Column("kind", gives_way=2),
+    Column("text"),
+    Column("read_at", kind="moment", gives_way=1),
+    Column("id"),
+)
+
+
+@app.callback()
+def inbox() -> None:
+    """List and read the messages to an institution's team."""
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    unread: Annotated[bool, typer.Option("--unread", help="Only what nobody has read.")] = False,
+) -> None:
+    """List the messages, the newest first.
+
+    Try:
+
+        cardoffers inbox list -i larkmere --unread
+    """
+    from cardoffers_cli.jobs.inbox import list_messages
+
+    desk = Desk.of(ctx)
+    _show(desk, list_messages(desk.job, institution, unread_only=unread))
+
+
+@app.command()
+def read(
+    ctx: typer.Context,
+    message_id: Annotated[
+        str | None, typer.Argument(metavar="MESSAGE_ID", help="The message's id.")
+    ] = None,
+    *,
+    institution: Institution,
+    all_unread: Annotated[
+        bool, typer.Option("--all", help="Every message that is unread.")
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Show a message, or all that are unread, and mark it as read; the first time counts.
+
+    Try:
+
+        cardoffers inbox read -i larkmere --all
+    """
+    from cardoffers_cli.jobs.inbox import read_messages
+
+    if all_unread == (message_id is not None):
+        raise UsageError("Name one message, or --all.", hint="`cardoffers inbox list` has the ids.")
+    desk = Desk.of(ctx)
+    _show(desk, read_messages(desk.job, institution, message_id, dry_run=dry_run))
+
+
+def _show(desk: Desk, messages: list[dict[str, Any]]) -> None:
+    desk.show(messages, Sheet("messages", MESSAGES, messages))

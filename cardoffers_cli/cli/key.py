@@ -1,0 +1,241 @@
+"""`cardoffers key`: the keys that institutions call the HTTP contract with."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import AnyInstitution, DryRun, Institution, Yes, moment
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.typed import typed
+from cardoffers_cli.domain.moments import format_moment, parse_duration
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+KEYS = (
+    Column("institution"),
+    Column("name"),
+    Column("key_masked", "key"),
+    Column("scopes", gives_way=1),
+    Column("state"),
+    Column("created_at", kind="moment", gives_way=5),
+    Column("ends_at", kind="moment", gives_way=2),
+    Column("last_used_at", kind="moment", gives_way=3),
+    Column("expires_at", kind="moment", gives_way=6),
+    Column("rotated_at", kind="moment", gives_way=7),
+    Column("replaced_by", gives_way=8),
+    Column("revoked_at", kind="moment", gives_way=7),
+    Column("key_id"),
+)
+NOTICES = (
+    Column("institution"),
+    Column("name"),
+    Column("prefix", gives_way=1),
+    Column("notice"),
+    Column("ends_at", kind="moment"),
+    Column("key_id", gives_way=2),
+)
+
+
+def expiry(value: str | None) -> datetime | Literal["never"] | None:
+    """Read when a key is to end: a day, a moment, or never."""
+    return "never" if value == "never" else moment(value)
+
+
+def overlap_of(value: str | None) -> timedelta | None:
+    """Read how long the old key of a rotation still works."""
+    try:
+        return parse_duration(value) if value else None
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is no length of time; write 7d, 12h or 30m") from None
+
+
+KeyId = Annotated[str, typer.Argument(metavar="KEY_ID", help="The key's id, from `key list`.")]
+Expires = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATE|never", callback=expiry, help="When the key ends [as usual: after a year]."
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the key to a new file of yours, and show it not."),
+]
+
+
+@app.callback()
+def key() -> None:
+    """Make, list, rotate, revoke and check API keys."""
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    name: Annotated[str, typer.Option(help="What uses the key.")],
+    scopes: Annotated[str, typer.Option(metavar="A,B", help="Of offers, reporting, transactions.")],
+    expires: Expires = None,
+    key_file: KeyFile = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make a key. It is shown this once, and kept nowhere: not here, not in the store.
+
+    Try:
+
+        cardoffers key create -i larkmere --name "mobile app" --scopes offers --key-file app.key
+        cardoffers key create -i larkmere --name feed --scopes transactions --expires 2027-01-01
+    """
+    from cardoffers_cli.jobs.keys import KeyRequest, create_key
+
+    desk = Desk.of(ctx)
+    wanted: dict[str, Any] = {
+        "institution": institution,
+        "name": name,
+        "scopes": tuple(part.strip() for part in scopes.split(",") if part.strip()),
+        "expires": expires,
+    }
+    request = KeyRequest(**wanted)
+    _hand_over(desk, create_key(request, desk.job, key_file=key_file, dry_run=dry_run))
+
+
+@app.command("list")
+def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
+    """List keys: what they may do, until when, when they were last used; never the keys.
+
+    Try:
+
+        cardoffers key list -i larkmere
+    """
+    from cardoffers_cli.jobs.keys import list_keys
+
+    desk = Desk.of(ctx)
+    found = list_keys(desk.job, institution)
+    desk.show(found, Sheet("keys", KEYS, [_row(each) for each in found]))
+
+
+@app.command("show")
+def show_(ctx: typer.Context, key_id: KeyId) -> None:
+    """Show one key; never the key itself.
+
+    Try:
+
+        cardoffers key show 5b1f...
+    """
+    from cardoffers_cli.jobs.keys import show_key
+
+    desk = Desk.of(ctx)
+    found = show_key(key_id, desk.job)
+    desk.show(found, _fields(found))
+
+
+@app.command()
+def rotate(
+    ctx: typer.Context,
+    key_id: KeyId,
+    *,
+    overlap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="7d",
+            callback=overlap_of,
+            help="How long the old key still works [until it is revoked].",
+        ),
+    ] = None,
+    expires: Expires = None,
+    key_file: KeyFile = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make a key's successor, of the same scopes; both work until the old one ends.
+
+    Put the new key to use, see that it works, then revoke the old one, or let the overlap end it.
+
+    Try:
+
+        cardoffers key rotate 5b1f... --overlap 7d --key-file new.key
+        cardoffers key revoke 5b1f...
+    """
+    from cardoffers_cli.jobs.keys import rotate_key
+
+    desk = Desk.of(ctx)
+    options: dict[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
+    made = rotate_key(key_id, desk.job, **options, dry_run=dry_run)
+    _hand_over(desk, made)
+    ends_at = made["old_key_ends_at"]
+    until = f"until {format_moment(ends_at)}, or until" if ends_at else "until"
+    desk.note(f"The old key works {until} it is revoked: `cardoffers key revoke {key_id}`.")
+
+
+@app.command()
+def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """End a key, at once and for good.
+
+    Try:
+
+        cardoffers key revoke 5b1f... --yes
+    """
+    from cardoffers_cli.jobs.keys import revoke_key
+
+    desk = Desk.of(ctx)
+    ended = revoke_key(key_id, desk.job, dry_run=True)
+    if not dry_run:
+        which = f"{ended['name']} ({ended['key_masked']}) of {ended['institution']}"
+        desk.confirm(f"Revoke the key {which}? Calls with it fail from now on.", yes=yes)
+        ended = revoke_key(key_id, desk.job)
+    desk.show(ended, _fields(ended))
+
+
+@app.command()
+def check(ctx: typer.Context) -> None:
+    """Tell what a key may do and until when; the key comes from standard input.
+
+    Try:
+
+        cardoffers key check < app.key
+    """
+    from cardoffers_cli.jobs.keys import check_key
+
+    desk = Desk.of(ctx)
+    found = check_key(next(typed("-")).strip(), desk.job)
+    desk.show(found, _fields(found))
+
+
+@app.command()
+def notices(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+    """Tell institutions of keys that end soon: 14 days before, 3 days before, on the day.
+
+    Each notice is given once, however often this runs, and late if it did not run in time.
+
+    Try:
+
+        cardoffers key notices
+        cardoffers inbox list -i larkmere --unread
+    """
+    from cardoffers_cli.jobs.key_notices import give_notices
+
+    desk = Desk.of(ctx)
+    given = give_notices(desk.job, dry_run=dry_run)
+    if not given["notices"]:
+        desk.note("No notice is owed.")
+    desk.show(given, Sheet("notices", NOTICES, given["notices"]))
+
+
+def _hand_over(desk: Desk, made: dict[str, Any]) -> None:
+    """Show a new key, the only time; a file that it goes to is for its owner only."""
+    if made["key"] is not None:
+        desk.note("Keep the key safe: it is shown this once.")
+    elif made["key_file"] is not None:
+        desk.note(f"Wrote the key to {made['key_file']}")
+    desk.show(made, _fields(made), private=True)
+
+
+def _row(found: dict[str, Any]) -> dict[str, Any]:
+    legacy = " (legacy)" if found.get("is_legacy") else ""
+    return {**found, "scopes": "|".join(found["scopes"]) + legacy}
+
+
+def _fields(found: dict[str, Any]) -> Sheet:
+    fields = [{"field": name, "value": value} for name, value in _row(found).items()]
+    return Sheet("key", (Column("field"), Column("value")), fields)

@@ -1,0 +1,54 @@
+"""A file for a secret: new, for its owner only, and gone again if what it belongs to fails."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import Refused, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_OWNER_ONLY = 0o600
+
+
+@contextmanager
+def new_private_file(path: Path, text: str) -> Iterator[None]:
+    """Write a new file, on the disk before the block begins; remove it if the block fails.
+
+    Raises `Refused` where something is already, a link too.
+    """
+    descriptor = _created(path)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _created(path: Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
+    except FileExistsError:
+        raise Refused(
+            f"There is a file already at {path}.",
+            code="file_exists",
+            hint="Name a new file: a secret is never written over something else.",
+        ) from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(
+            f"There is no folder {path.parent}.", code="folder_missing", hint="Make it first."
+        ) from None
+    except PermissionError:
+        raise Refused(
+            f"Writing in {path.parent} is not permitted.",
+            code="permission",
+            hint="Name a file in a folder of your own.",
+        ) from None

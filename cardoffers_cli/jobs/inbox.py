@@ -1,0 +1,46 @@
+"""The inbox of an institution's team: list its messages, and mark them as read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.services import inbox
+from cardoffers_cli.services.institutions import find_institution
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+
+
+def list_messages(job: Job, institution: str, *, unread_only: bool = False) -> list[dict[str, Any]]:
+    """Return the messages of an institution, the newest first."""
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution)
+        return inbox.messages(store, owner.id, unread_only=unread_only)
+
+
+def read_messages(
+    job: Job, institution: str, message_id: str | None, *, dry_run: bool = False
+) -> list[dict[str, Any]]:
+    """Mark a message, or with None all that are unread, as read; return it or them.
+
+    Raises `NotFound` for a message that the institution does not have.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        found = inbox.messages(store, owner.id, unread_only=message_id is None)
+        if message_id is not None:
+            found = [message for message in found if str(message["id"]) == message_id.lower()]
+            if not found:
+                raise _unknown(owner.slug)
+        one = found[0]["id"] if message_id is not None else None
+        inbox.mark_read(store, owner.id, one, now=job.now)
+    return [{**message, "read_at": message["read_at"] or job.now} for message in found]
+
+
+def _unknown(slug: str) -> NotFound:
+    return NotFound(
+        f"There is no such message in the inbox of {slug}.",
+        code="message_not_found",
+        hint=f"`cardoffers inbox list -i {slug}` shows the messages with their ids.",
+    )

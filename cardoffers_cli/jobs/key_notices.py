@@ -1,0 +1,76 @@
+"""Tell institutions that a key is about to end: each notice once, whenever the job runs.
+
+A notice is a message in the institution's inbox and an entry in the security log. One that comes
+late is still given, in words that are true on the day it is given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.services import inbox, key_notices, security_log
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_SHOWN = ("key_id", "institution", "name", "prefix", "notice", "ends_at")
+
+
+def give_notices(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Give every notice that is owed, in one transaction; return run and notices."""
+    with job.store() as store, store.transaction(keep=not dry_run):
+        run = start_run(store, kind="key_notices", now=job.now, actor=job.actor)
+        owed = key_notices.due(store, job.now)
+        given = [_give(store, notice, job) for notice in owed]
+        finish_run(store, run, {"notices": len(given)})
+    return {"run_id": None if dry_run else run.run_id, "notices": given, "dry_run": dry_run}
+
+
+def _give(store: Store, notice: dict[str, Any], job: Job) -> dict[str, Any]:
+    key_id, ends_at, which = notice["key_id"], notice["ends_at"], notice["notice"]
+    text = _text(notice, job.now)
+    key_notices.give(store, key_id, ends_at=ends_at, notice=which, now=job.now)
+    inbox.post(
+        store,
+        notice["institution_id"],
+        kind="key_notice",
+        subject=f"{key_id} {ends_at.isoformat()} {which}",
+        text=text,
+        now=job.now,
+    )
+    security_log.append(
+        store,
+        "key_notice",
+        event_id=uuid4(),
+        now=job.now,
+        actor=job.actor,
+        institution_id=notice["institution_id"],
+        key_id=key_id,
+        details={"notice": which, "ends_at": ends_at},
+    )
+    return {**{name: notice[name] for name in _SHOWN}, "text": text}
+
+
+def _text(notice: dict[str, Any], now: datetime) -> str:
+    ends_at = notice["ends_at"]
+    key = f"The API key {notice['name']} ({notice['prefix']}…)"
+    end = f"on {ends_at:%Y-%m-%d} at {ends_at:%H:%M} UTC"
+    if ends_at <= now:
+        todo = "Make a new one with `cardoffers key create`."
+        return f"{key} ended {end}, and calls with it are refused. {todo}"
+    if notice["replaced_by"] is not None:
+        todo = "It has a successor: see that nothing uses the old key any more."
+    else:
+        rotate = f"`cardoffers key rotate {notice['key_id']}`"
+        todo = f"Make its successor with {rotate}, and put it to use before then."
+    return f"{key} ends {end}, {_how_soon(ends_at, now)}. {todo}"
+
+
+def _how_soon(ends_at: datetime, now: datetime) -> str:
+    days = (ends_at.date() - now.date()).days
+    return {0: "today", 1: "tomorrow"}.get(days, f"in {days} days")
