@@ -82,6 +82,16 @@ def test_a_redemption_has_the_fields_of_the_specification(store: Store) -> None:
     assert "1.10" == str(row["merchant_funded_amount"])
 
 
+def test_a_title_that_the_first_language_lacks_is_the_english_one(store: Store) -> None:
+    catalogue(store)
+    redeem(store, "r1", institution="brook")
+    (row,) = redemptions(store, Filters(), limit=10, cursor=None).rows
+    assert "A" == row["offer"]["title"]
+    given(store, "texts", "offer language title\nA es pan")
+    (row,) = redemptions(store, Filters(), limit=10, cursor=None).rows
+    assert "pan" == row["offer"]["title"]
+
+
 def test_a_short_token_shows_nothing(store: Store) -> None:
     catalogue(store)
     redeem(store, "r1", institution="brook")

@@ -10,7 +10,7 @@ select
     ledger_entries.commission_amount,
     ledger_entries.institution_payout_amount,
     offers.offer_id,
-    offer_texts.title as offer_title,
+    coalesce(in_first_language.title, in_english.title) as offer_title,
     merchants.name as merchant_name,
     cardholders.cardholder_token,
     institutions.slug as institution,
@@ -28,9 +28,12 @@ inner join cardholders
     and cardholders.institution_id = redemptions.institution_id
 inner join offers on offers.offer_no = redemptions.offer_no
 inner join merchants on merchants.merchant_id = ledger_entries.merchant_id
-left join offer_texts
-    on offer_texts.offer_id = offers.offer_id
-    and offer_texts.language = split_part(institutions.languages, '|', 1)
+left join offer_texts as in_first_language
+    on in_first_language.offer_id = offers.offer_id
+    and in_first_language.language = split_part(institutions.languages, '|', 1)
+left join offer_texts as in_english
+    on in_english.offer_id = offers.offer_id
+    and in_english.language = 'en'
 where ($institution_id is null or redemptions.institution_id = $institution_id)
     and ($status is null or ledger_entries.status = $status)
     and ($from_at is null or redemptions.created_at >= $from_at)

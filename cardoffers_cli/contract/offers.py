@@ -1,0 +1,102 @@
+"""Offers: a cardholder's feed, and the adding of an offer (specification, GET offers, POST add).
+
+Both write, so both run in a transaction of their own. Segment and hints are used for the call
+alone and written nowhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.contract.bodies import json_object
+from cardoffers_cli.contract.messages import Answer
+from cardoffers_cli.contract.parameters import flag, read_fields, read_query, text, token, whole
+from cardoffers_cli.domain.personal import hints
+from cardoffers_cli.jobs.offers import (
+    MOST_OFFERS,
+    AddRequest,
+    FeedRequest,
+    make_link,
+    show_feed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cardoffers_cli.contract.gate import Caller
+    from cardoffers_cli.contract.messages import Call
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_CARDHOLDER = token(
+    "cardholder_token", "The cardholder's opaque, stable token; never personal data."
+)
+_LONGEST_WORD = 200
+_LONGEST_LIST = 4000
+
+FEED = (
+    _CARDHOLDER,
+    text(
+        "locale",
+        "en, es or pt-BR. Another one counts as the first language of the program.",
+        _LONGEST_WORD,
+    ),
+    text(
+        "segment",
+        "The cardholder's segment: offers limited to others are left out. It is not stored.",
+        _LONGEST_WORD,
+    ),
+    whole("limit", "How many offers at most; the program's widget may show fewer.", MOST_OFFERS),
+    flag("personalize", "Order the offers by affinity, and give a reason with each."),
+    text(
+        "prefer_merchants",
+        "Merchants to put first, by id or name, separated by commas. They are not stored.",
+        _LONGEST_LIST,
+    ),
+    text(
+        "prefer_categories",
+        "Categories to put first, separated by commas. They are not stored.",
+        _LONGEST_LIST,
+    ),
+)
+"""The parameters of a feed."""
+
+ADD = (
+    _CARDHOLDER,
+    token("card_token", "The card's opaque token; never a card number."),
+    text(
+        "segment",
+        "The segment that the feed was read with, for offers that are limited to segments.",
+        _LONGEST_WORD,
+    ),
+)
+"""The fields of the body of an add."""
+
+
+def read_feed(
+    store: Store, caller: Caller, call: Call, _parameters: Mapping[str, str], job: Job
+) -> Answer:
+    """Answer with the feed of a cardholder, and note that it was seen."""
+    asked = read_query(call.query, FEED)
+    request = FeedRequest(
+        **{
+            **asked,
+            "prefer_merchants": hints(asked["prefer_merchants"]),
+            "prefer_categories": hints(asked["prefer_categories"]),
+        }
+    )
+    with store.transaction():
+        body = show_feed(store, caller.institution, request, job)
+    return Answer.of(200, body)
+
+
+def add(
+    store: Store, caller: Caller, call: Call, parameters: Mapping[str, str], job: Job
+) -> Answer:
+    """Answer 201 for a link that was made, 200 for one that was there."""
+    body = json_object(call)
+    request = AddRequest(offer_id=parameters["id"], **read_fields(body, ADD))
+    with store.transaction():
+        made = make_link(store, caller.institution, request, job)
+    unknown = len(body.keys() - {known.name for known in ADD})
+    return Answer.of(201 if made["status"] == "added" else 200, made, unknown_fields=unknown)

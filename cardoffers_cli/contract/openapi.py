@@ -1,0 +1,295 @@
+"""The contract described as OpenAPI 3.1, made of `ROUTES` and of what the handlers read.
+
+To describe a new endpoint, add its line to `OPERATIONS`, and the shapes of its bodies to
+`schemas.py`. What every endpoint with a key, a body or a query may be refused for is added here by
+itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli import __version__
+from cardoffers_cli.contract import offers, reports
+from cardoffers_cli.contract.messages import JSON_TYPE, PROBLEM_TYPE, Answer
+from cardoffers_cli.contract.routes import ROUTES, Route
+from cardoffers_cli.contract.schemas import SCHEMAS, Schema, ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from cardoffers_cli.contract.parameters import Parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """What there is to say of one endpoint beside its route.
+
+    `answers` are the name of the schema and a description by status; `refusals` are the codes
+    that other endpoints do not have; `body` names a schema.
+    """
+
+    summary: str
+    answers: Mapping[int, tuple[str, str]]
+    refusals: Sequence[str] = ()
+    query: Sequence[Parameter] = ()
+    path: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "POST /api/v1/transactions": Operation(
+        summary="Send one transaction event; sent again, it is a duplicate and harmless.",
+        body="TransactionEvent",
+        answers={
+            202: ("TransactionReceipt", "Accepted; it is matched with the next match."),
+            200: ("TransactionReceipt", "The transaction_ref was received before."),
+        },
+        refusals=["institution_mismatch"],
+    ),
+    "POST /api/v1/transactions/batch": Operation(
+        summary="Send many events; one that is invalid or known does not fail the others.",
+        body="TransactionBatch",
+        answers={202: ("BatchReceipt", "What became of the events, by their index.")},
+        refusals=["batch_too_large"],
+    ),
+    "POST /api/v1/transactions/simulate": Operation(
+        summary="Ask what an event would come to. Nothing is written, nothing is used up.",
+        body="TransactionEvent",
+        answers={200: ("Simulation", "The outcome, with every check that was made.")},
+        refusals=["institution_mismatch"],
+    ),
+    "GET /api/v1/offers": Operation(
+        summary="Read the offers a cardholder is eligible for.",
+        query=offers.FEED,
+        answers={200: ("OfferFeed", "The offers in the order of the program, or by affinity.")},
+    ),
+    "POST /api/v1/offers/{id}/add": Operation(
+        summary="Add an offer for a cardholder.",
+        path={"id": "The offer's id."},
+        body="AddRequest",
+        answers={
+            201: ("AddedOffer", "Added; from now on purchases can redeem it."),
+            200: ("AddedOffer", "It was added before."),
+        },
+        refusals=[
+            "offer_not_found",
+            "offer_not_available",
+            "segment_not_eligible",
+            "max_active_offers",
+        ],
+    ),
+    "GET /api/v1/reporting/redemptions": Operation(
+        summary="Read redemptions, newest first.",
+        query=reports.PAGE,
+        answers={200: ("RedemptionPage", "A page; none is skipped or repeated in the next.")},
+        refusals=["cursor_invalid"],
+    ),
+    "GET /api/v1/reporting/settlements": Operation(
+        summary="Read ledger entries, newest first.",
+        query=reports.LEDGER_PAGE,
+        answers={200: ("LedgerPage", "A page; none is skipped or repeated in the next.")},
+        refusals=["cursor_invalid"],
+    ),
+    "GET /api/v1/reporting/funnel": Operation(
+        summary="Count views, impressions, added offers and redemptions.",
+        query=reports.WINDOW,
+        answers={200: ("Funnel", "The counts of the window, the last 30 days if none is named.")},
+    ),
+    "GET /openapi.json": Operation(
+        summary="Read this description.", answers={200: ("Description", "An OpenAPI document.")}
+    ),
+}
+
+_ALWAYS = (
+    "method_not_allowed",
+    "body_too_large",
+    "target_too_long",
+    "headers_too_large",
+    "internal",
+)
+_WITH_KEY = ("unauthenticated", "token_revoked", "token_expired", "scope_missing", "busy")
+_WITH_BODY = ("malformed", "body_too_slow", "unsupported_media_type", "invalid")
+_LIMITED = ("rate_limited",)
+
+REFUSALS: Mapping[str, tuple[int, str]] = {
+    "malformed": (400, "The body is not JSON."),
+    "unauthenticated": (401, "The API key is missing, mistyped or unknown."),
+    "token_revoked": (403, "The API key was revoked."),
+    "token_expired": (403, "The API key has expired."),
+    "scope_missing": (403, "The API key lacks the scope."),
+    "institution_mismatch": (403, "The institution_id is not that of the API key."),
+    "segment_not_eligible": (403, "The offer is limited to segments, and not to this one."),
+    "offer_not_found": (404, "The program has no such offer."),
+    "method_not_allowed": (405, "The path answers other methods only."),
+    "body_too_slow": (408, "The body did not arrive in time."),
+    "offer_not_available": (409, "The offer is not active now, or its budget is spent."),
+    "max_active_offers": (409, "The cardholder has as many active offers as the program allows."),
+    "body_too_large": (413, "The body is larger than 8 MiB."),
+    "target_too_long": (414, "The path and the query are too long."),
+    "unsupported_media_type": (415, f"The body is not sent as {JSON_TYPE} in UTF-8."),
+    "invalid": (422, "A value cannot be used; `errors` says which and why."),
+    "batch_too_large": (422, "The batch holds too many events; none was taken."),
+    "cursor_invalid": (422, "The cursor is damaged, or was made for something else."),
+    "rate_limited": (429, "Too many calls with this key within a minute."),
+    "headers_too_large": (431, "The headers are too large."),
+    "internal": (500, "The service failed; sending the call again is safe."),
+    "busy": (503, "The service is busy with a long job; nothing was done."),
+}
+"""The status of every code of a refusal, and what it means."""
+
+HEADERS: Mapping[str, Schema] = {
+    "X-Request-Id": {
+        "description": "Names the call in the log; asked for when something went wrong.",
+        "required": True,
+        "schema": {"type": "string", "format": "uuid"},
+    },
+    "X-Snapshot-At": {
+        "description": "Sent where a long job is running: when what is shown was written.",
+        "schema": {"type": "string", "format": "date-time"},
+    },
+    "Retry-After": {
+        "description": "Seconds to wait.",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "WWW-Authenticate": {
+        "description": "The scheme of authentication.",
+        "required": True,
+        "schema": {"type": "string"},
+    },
+    "Allow": {
+        "description": "The methods that the path answers.",
+        "required": True,
+        "schema": {"type": "string"},
+    },
+}
+_HEADERS_OF = {
+    401: ("WWW-Authenticate",),
+    405: ("Allow",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
+
+
+def describe(*_call: Any) -> Answer:
+    """Answer with the description; it is the same for everybody."""
+    return Answer.of(200, document())
+
+
+@cache
+def document() -> Mapping[str, Any]:
+    """Return the description of every endpoint."""
+    paths: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for route in ROUTES:
+        paths[route.template][route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.1",
+        "info": {
+            "title": "Card-linked offers",
+            "version": __version__,
+            "description": "Amounts are exact decimals, moments are ISO 8601 in UTC.",
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": {**SCHEMAS, "Description": {"type": "object"}},
+            "headers": HEADERS,
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An institution's API key: `co_live_` and what follows.",
+                }
+            },
+        },
+    }
+
+
+def _operation(route: Route) -> Mapping[str, Any]:
+    operation = OPERATIONS[f"{route.method} {route.template}"]
+    described: dict[str, Any] = {
+        "summary": operation.summary,
+        "operationId": _operation_id(route),
+        "security": [{"apiKey": []}] if route.scope else [],
+        "parameters": [*_path(operation), *map(_query, operation.query)],
+        "responses": {**_answers(route, operation), **_refusals(codes_of(route))},
+    }
+    if route.scope:
+        described["description"] = f"The API key needs the scope `{route.scope}`."
+    if operation.body:
+        content = {JSON_TYPE: {"schema": ref(operation.body)}}
+        described["requestBody"] = {"required": True, "content": content}
+    return described
+
+
+def _operation_id(route: Route) -> str:
+    words = route.template.replace("{", "").replace("}", "").strip("/").split("/")
+    return "_".join([route.method.lower(), *(word.replace(".", "_") for word in words)])
+
+
+def _path(operation: Operation) -> Iterator[Schema]:
+    for name, says in operation.path.items():
+        schema = {"type": "string", "minLength": 1}
+        yield {"name": name, "in": "path", "required": True, "description": says, "schema": schema}
+
+
+def _query(parameter: Parameter) -> Schema:
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.required,
+        "description": parameter.says,
+        "schema": parameter.schema,
+    }
+
+
+def _answers(route: Route, operation: Operation) -> dict[str, Schema]:
+    headers = ("X-Snapshot-At",) if route.is_read else ()
+    return {
+        str(status): _response(says, JSON_TYPE, ref(schema), headers)
+        for status, (schema, says) in operation.answers.items()
+    }
+
+
+def _refusals(codes: AbstractSet[str]) -> dict[str, Schema]:
+    """Return the responses to what is refused, by status."""
+    by_status: defaultdict[int, list[str]] = defaultdict(list)
+    for code, (status, _) in REFUSALS.items():
+        if code in codes:
+            by_status[status].append(code)
+    return {str(status): _refusal(status, codes) for status, codes in by_status.items()}
+
+
+def codes_of(route: Route) -> set[str]:
+    """Return the codes that a call of an endpoint may be refused with."""
+    operation = OPERATIONS[f"{route.method} {route.template}"]
+    return {
+        *_ALWAYS,
+        *(_WITH_KEY if route.scope else ()),
+        *(_WITH_BODY if operation.body else ()),
+        *(("invalid",) if operation.query else ()),
+        *(_LIMITED if route.is_limited else ()),
+        *operation.refusals,
+    }
+
+
+def _refusal(status: int, codes: Sequence[str]) -> Schema:
+    says = " ".join(f"`{code}`: {REFUSALS[code][1]}" for code in codes)
+    told = {"status": {"const": status}, "code": {"enum": codes}}
+    schema = {"allOf": [ref("Problem"), {"properties": told}]}
+    return _response(says, PROBLEM_TYPE, schema, _HEADERS_OF.get(status, ()))
+
+
+def _response(says: str, kind: str, schema: Schema, headers: Sequence[str]) -> Schema:
+    return {
+        "description": says,
+        "headers": {
+            name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", *headers)
+        },
+        "content": {kind: {"schema": schema}},
+    }
