@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from hashlib import md5
+from hashlib import md5, sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import polars as pl
 
+from cardoffers_cli.domain.keys import key_hash, last_four, prefix_of, with_checksum
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.store.interning import intern_identifiers, intern_payers
 
@@ -293,6 +294,33 @@ def _ledger(store: Store, rows: list[Row]) -> None:
     _insert(store, "ledger_entries", entries)
 
 
+def key_text(name: str) -> str:
+    """Return the key that a name stands for."""
+    return with_checksum("co_live_" + (sha256(name.encode()).hexdigest() * 2)[:43])
+
+
+def _keys(store: Store, rows: list[Row]) -> None:
+    """Write keys, each by the name of its key; `-` as scopes is a key from before scopes."""
+    texts = [key_text(row["key"]) for row in rows]
+    times = ("expires", "rotated", "retires", "revoked")
+    keys = [
+        {
+            "key_id": str(uid(row["key"])),
+            "institution_id": str(uid(row.get("institution", "alder"))),
+            "name": row["key"],
+            "prefix": prefix_of(text),
+            "last_four": last_four(text),
+            "key_hash": key_hash(text),
+            "scopes": row.get("scopes", "offers|reporting|transactions"),
+            "created_at": moment(row.get("created") or NOON),
+            **{f"{word}_at": row.get(word) and moment(row[word]) for word in times},
+            "replaced_by": row.get("replaced_by") and str(uid(row["replaced_by"])),
+        }
+        for row, text in zip(rows, texts, strict=True)
+    ]
+    _insert(store, "api_keys", keys)
+
+
 def _identifier(row: Row) -> tuple[str, str] | None:
     return (row.get("type", "card_acceptor"), row["identifier"]) if row.get("identifier") else None
 
@@ -359,4 +387,5 @@ _PUT: dict[str, Callable[[Store, list[Row]], None]] = {
     "engagement": _engagement,
     "redemptions": _redemptions,
     "ledger": _ledger,
+    "keys": _keys,
 }

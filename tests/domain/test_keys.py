@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
+from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.keys import (
+    checked_name,
+    checked_scopes,
     is_well_formed,
     key_hash,
     last_four,
@@ -79,3 +82,27 @@ def test_every_swap_of_neighbours_is_found(key: str) -> None:
 def test_what_is_stored_and_what_is_shown() -> None:
     assert hashlib.sha256(KEY.encode()).hexdigest() == key_hash(KEY)
     assert ("co_live_0123", "BZUo") == (prefix_of(KEY), last_four(KEY))
+
+
+@pytest.mark.parametrize("name", ["a", " mobile app ", "x" * 100, "Größe 🙂"])
+def test_a_name_is_taken_without_the_spaces_around_it(name: str) -> None:
+    assert name.strip() == checked_name(name)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101, "a\nb", "a\x1b[1m", "a\u202eb"])
+def test_a_name_that_will_not_do_is_refused(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        checked_name(name)
+    assert "name_invalid" == caught.value.code
+
+
+def test_scopes_are_a_set_of_the_known_ones() -> None:
+    assert {"offers", "reporting"} == checked_scopes(["reporting", "offers", "reporting"])
+
+
+@pytest.mark.parametrize("scopes", [[], ["offers", "Offers"], [""], ["all"]])
+def test_no_scope_or_an_unknown_one_is_refused(scopes: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        checked_scopes(scopes)
+    assert "scope_unknown" == caught.value.code
+    assert "offers, reporting, transactions" in str(caught.value.hint)

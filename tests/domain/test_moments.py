@@ -1,12 +1,17 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.moments import format_moment, parse_moment
+from cardoffers_cli.domain.moments import (
+    a_year_after,
+    format_moment,
+    parse_duration,
+    parse_moment,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +61,36 @@ def test_a_moment_is_written_with_milliseconds() -> None:
 @examples(st.datetimes().map(lambda moment: moment.replace(microsecond=0)))
 def test_what_is_written_reads_back(moment: datetime) -> None:
     assert moment == parse_moment(format_moment(moment))
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("7d", timedelta(days=7)),
+        ("12h", timedelta(hours=12)),
+        ("30m", timedelta(minutes=30)),
+        (" 90s ", timedelta(seconds=90)),
+        ("0d", timedelta()),
+    ],
+)
+def test_a_length_of_time(text: str, length: timedelta) -> None:
+    assert length == parse_duration(text)
+
+
+@pytest.mark.parametrize("text", ["", "7", "d", "-7d", "1.5d", "7 d", "7w", "7D", "٢d", "1000000d"])
+def test_anything_else_is_no_length_of_time(text: str) -> None:
+    with pytest.raises(ValueError, match="length of time"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("moment", "later"),
+    [
+        ("2026-06-01T12:00:00.001Z", "2027-06-01T12:00:00.001Z"),
+        ("2027-12-31T23:59:59.000Z", "2028-12-31T23:59:59.000Z"),
+        ("2028-02-28T06:00:00.000Z", "2029-02-28T06:00:00.000Z"),
+        ("2028-02-29T06:00:00.000Z", "2029-02-28T06:00:00.000Z"),
+    ],
+)
+def test_a_year_later_is_the_same_day(moment: str, later: str) -> None:
+    assert later == format_moment(a_year_after(parse_moment(moment)))

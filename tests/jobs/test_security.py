@@ -137,7 +137,7 @@ def test_a_change_of_any_column_of_any_row_is_found(job: Job, column: str) -> No
             first = security_log.faults(store)[0]
         renumbered = {"entry_no": {1: 2, 2: 3, 3: 7}[number], "fault": "entries_missing_before"}
         changed = {"entry_no": number, "fault": "entry_changed"}
-        assert first == (renumbered if column == "entry_no" else changed)
+        assert (renumbered if column == "entry_no" else changed) == first
 
 
 def test_every_column_is_changed_in_turn(job: Job) -> None:
