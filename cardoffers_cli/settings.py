@@ -32,6 +32,11 @@ class Settings(BaseModel):
     lock_wait_s: int = Field(
         60, ge=0, description="seconds to wait for a busy store, a whole number from 0"
     )
+    request_wait_s: int = Field(
+        10,
+        ge=1,
+        description="seconds that a request waits for a busy store, a whole number from 1",
+    )
     memory_limit: str = Field(
         "1GiB",
         pattern=_SIZE,

@@ -46,6 +46,7 @@ SIBLINGS_APART = {"pipeline", "services"}
 
 ROOMS_OF = {
     "duckdb": {"store", "engine"},
+    "h11": {"http"},
     "httpx": {"wire"},
     "jiter": {"files"},
     "polars": {"files", "store", "engine"},

@@ -28,6 +28,7 @@ def test_the_defaults() -> None:
     assert {
         "store": Path("cardoffers.duckdb"),
         "lock_wait_s": 60,
+        "request_wait_s": 10,
         "memory_limit": "1GiB",
         "threads": 0,
         "temp_directory": None,

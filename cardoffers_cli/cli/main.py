@@ -48,6 +48,8 @@ COMMANDS = (
     Entry("Answers", "report", "report:app", "Redemptions, settlements, funnel, unresolved."),
     Entry("Institutions", "key", "key:app", "API keys: make, rotate, revoke, check."),
     Entry("Institutions", "inbox", "inbox:app", "What an institution's team was told."),
+    Entry("Institutions", "api", "api:api", "Call the HTTP contract without a server."),
+    Entry("Institutions", "serve", "serve:serve", "Answer the HTTP contract on a port."),
     Entry("Upkeep", "audit", "audit:app", "The security log, and the proof that it is whole."),
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
     Entry(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.services.overview import overview
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.opening import create_store, migrate_store
@@ -40,6 +42,16 @@ def info(job: Job) -> dict[str, Any]:
             "migrations": migrations,
             "tables": store.rows("store/info:sizes"),
         }
+
+
+def is_free(job: Job) -> bool:
+    """Open the store for a moment; return whether nobody holds it, raise what is wrong with it."""
+    hurried = replace(job, settings=job.settings.model_copy(update={"lock_wait_s": 1}))
+    try:
+        with hurried.store(read_only=True):
+            return True
+    except StoreBusy:
+        return False
 
 
 def status(job: Job) -> dict[str, Any]:

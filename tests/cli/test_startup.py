@@ -46,7 +46,7 @@ def test_completion_loads_nothing_heavy(line: str) -> None:
 
 def test_completion_offers_commands_and_options(process: Any) -> None:
     asked = {"_CARDOFFERS_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
-    assert {"sample", "settle", "simulate", "status", "store"} == set(
+    assert {"sample", "serve", "settle", "simulate", "status", "store"} == set(
         process(env={**asked, "COMP_WORDS": "cardoffers s"}).stdout.split()
     )
     assert "--store" in process(env={**asked, "COMP_WORDS": "cardoffers --s"}).stdout.split()

@@ -1,0 +1,97 @@
+"""`cardoffers serve`: the HTTP contract on a port."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli import exits
+from cardoffers_cli.cli.desk import Desk
+
+EXTRA = {"h11", "starlette", "uvicorn"}
+"""The packages of the extra `serve`."""
+
+
+def serve(
+    ctx: typer.Context,
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 is any free one.")] = 8484,
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, PEM.")] = None,
+    plain_http: Annotated[
+        bool, typer.Option("--plain-http", help="No TLS anywhere: a proxy in front ends it.")
+    ] = False,
+    port_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the port here when it listens.")
+    ] = None,
+) -> None:
+    """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM.
+
+    Other commands work beside it: calls wait for them, and reports are read from the last
+    `store publish` meanwhile. Each request is a line of JSON on stderr, without tokens or keys.
+
+    Try:
+
+        cardoffers serve
+
+        cardoffers serve --host 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
+    """
+    from cardoffers_cli.jobs.stores import is_free
+
+    with _extra_named():
+        from cardoffers_cli.http.listening import Place
+        from cardoffers_cli.http.server import serve as run
+    desk = Desk.of(ctx)
+    if not is_free(desk.job):
+        desk.note("The store is busy; calls wait for it.")
+
+    def ready(url: str, port: int) -> None:
+        desk.note(f"Listening on {url}")
+        if port_file:
+            _write(port_file, port)
+
+    place = Place(
+        host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, is_plain_allowed=plain_http
+    )
+    run(desk.job, place, clock=_clock(desk.options.as_of), log=exits.tell, ready=ready)
+
+
+@contextmanager
+def _extra_named() -> Iterator[None]:
+    """Say which extra is missing, where one of its packages is."""
+    from cardoffers_cli.domain.errors import UsageError
+
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if str(missing.name).partition(".")[0] not in EXTRA:
+            raise
+        raise UsageError(
+            "Serving needs the extra serve.",
+            code="extra_missing",
+            hint="pip install 'cardoffers-cli[serve]'",
+        ) from None
+
+
+def _clock(as_of: datetime | None) -> Callable[[], datetime]:
+    """Return the clock, naive UTC; `--as-of` sets it, and it goes on from there."""
+
+    def now() -> datetime:
+        return datetime.now(UTC).replace(tzinfo=None)
+
+    ahead = as_of - now() if as_of else timedelta(0)
+    return lambda: now() + ahead
+
+
+def _write(path: Path, port: int) -> None:
+    """Write the port as a whole or not at all, for whoever looks for the file."""
+    from cardoffers_cli.files.exports import replacing
+
+    with replacing(path) as out:
+        out.write(f"{port}\n".encode())

@@ -1,0 +1,87 @@
+"""Where to listen: the address, the port and TLS."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import ConfigurationError, NetworkFailure, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_BACKLOG = 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where to listen. Port 0 is any that is free; `is_plain_allowed` does without TLS anywhere."""
+
+    host: str
+    port: int
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    is_plain_allowed: bool = False
+
+    @property
+    def host_in_url(self) -> str:
+        """The host as a URL has it: an IPv6 address in brackets."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def tls_of(place: Place) -> ssl.SSLContext | None:
+    """Return the TLS of a place, None where it has none; raises what is wrong with its files."""
+    if not place.tls_cert and not place.tls_key:
+        return None
+    if not place.tls_cert or not place.tls_key:
+        raise UsageError(
+            "TLS needs both a certificate and its key.",
+            hint="Give --tls-cert FILE and --tls-key FILE.",
+        )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        # An empty password keeps OpenSSL from asking the terminal for one.
+        context.load_cert_chain(place.tls_cert, place.tls_key, password="")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
+        raise ConfigurationError(
+            f"The certificate and key cannot be used ({reason or type(error).__name__}).",
+            code="tls_unusable",
+            hint="Give PEM files that belong together; the key may not be encrypted.",
+        ) from None
+    return context
+
+
+@contextmanager
+def listener_at(place: Place, *, is_plain: bool) -> Iterator[socket.socket]:
+    """Listen for the length of the block; in plain text to this machine only, unless allowed."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            place.host, place.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        if is_plain and not place.is_plain_allowed:
+            _must_be_this_machine(str(address[0]))
+        listener = socket.create_server(address, family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise NetworkFailure(
+            f"It is not possible to listen on {place.host}, port {place.port}: {error.strerror}.",
+            code="listen_failed",
+            hint="Choose another with --host and --port; ports below 1024 need permission.",
+        ) from None
+    with listener:
+        yield listener
+
+
+def _must_be_this_machine(address: str) -> None:
+    if not ipaddress.ip_address(address).is_loopback:
+        raise UsageError(
+            f"Without TLS the keys of every request could be read on the way to {address}.",
+            code="tls_missing",
+            hint="Give --tls-cert and --tls-key; behind a proxy that ends TLS, --plain-http.",
+        )
