@@ -232,4 +232,4 @@ def _sent_wrong(
 
 
 def _error(pointer: str, code: str, detail: str) -> dict[str, str]:
-    return {"pointer": pointer, "code": code, "detail": detail}
+    return {"pointer": pointer, "code": code, "detail": f"{detail[0].upper()}{detail[1:]}"}

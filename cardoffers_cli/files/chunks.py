@@ -80,6 +80,15 @@ class Chunk:
     bytes_read: int = 0
     size_hint: int | None = None
 
+    def errors(self) -> list[dict[str, Any]]:
+        """Return the errors among the findings by line: line, field, code and message."""
+        return (
+            self.findings.filter(pl.col("level") == "error")
+            .select("line", pl.col("column").alias("field"), "code", "message")
+            .sort("line", "field", "code")
+            .rows(named=True)
+        )
+
 
 @dataclass(frozen=True)
 class Judge:

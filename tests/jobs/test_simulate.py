@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +13,9 @@ from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.jobs.imports import ImportOptions
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.match import match_purchases
-from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.jobs.simulate import judge_event, simulate_event, simulate_file
+from cardoffers_cli.services.institutions import find_institution
+from tables import moment, uid
 from work import file_of, found, kept, new_store, taken, tell
 
 if TYPE_CHECKING:
@@ -183,3 +187,105 @@ def test_whatever_the_file_what_is_simulated_comes_true(
         for item in told["items"]
         if item["outcome"] == "match"
     )
+
+
+# One event
+
+EVENT = {
+    "cardholder_token": "ann",
+    "card_token": "card",
+    "card_acceptor_id": "M1",
+    "amount": 20,
+    "transaction_ref": "e1",
+    "transacted_at": "2026-06-01T12:00:00Z",
+}
+
+
+def simulated_event(made: Job, institution: str = "alder", **changes: Any) -> dict[str, Any]:
+    with made.store() as store:
+        owner = find_institution(store, institution)
+        event = judge_event({**EVENT, **changes}, owner, made)
+        assert [] == event.errors()
+        return simulate_event(store, owner, event, made)
+
+
+def test_an_event_says_what_it_would_redeem(made: Job) -> None:
+    assert {
+        "line": 0,
+        "transaction_ref": "e1",
+        "outcome": "match",
+        "reason": "redeemed",
+        "merchant_id": uid("bakery"),
+        "offer_id": "A",
+        "merchant_funded_amount": Decimal("3.30"),
+        "commission_amount": Decimal("0.30"),
+        "institution_payout_amount": Decimal("3.00"),
+        "currency": "GBP",
+        "evaluations": [
+            {"offer_id": "A", "outcome": "redeemed", "expected": None, "actual": None},
+            {
+                "offer_id": "B",
+                "outcome": "enrolled_after_purchase",
+                "expected": moment("12:00:00"),
+                "actual": moment("12:30:00"),
+            },
+        ],
+    } == simulated_event(made)
+
+
+OUTCOMES = [
+    ({"card_acceptor_id": "M9"}, "merchant_unresolved"),
+    ({"card_acceptor_id": "M2"}, "not_enrolled"),
+    ({"cardholder_token": "zoe"}, "not_enrolled"),
+    ({"cardholder_token": "ben", "card_acceptor_id": "M2", "amount": 9}, "below_min_spend"),
+    ({"transacted_at": "2026-06-01T10:59:59Z"}, "offer_not_started"),
+    ({"transacted_at": "2026-06-01T14:00:00Z"}, "offer_expired"),
+    ({"card_acceptor_id": None}, "merchant_unresolved"),
+]
+
+
+@pytest.mark.parametrize(("changes", "reason"), OUTCOMES)
+def test_an_event_says_why_it_would_redeem_nothing(
+    made: Job, changes: dict[str, Any], reason: str
+) -> None:
+    item = simulated_event(made, **changes)
+    assert ("no_match", None, reason) == (item["outcome"], item["offer_id"], item["reason"])
+
+
+def test_an_event_keeps_nothing_row_for_row(made: Job, tmp_path: Path) -> None:
+    taken(made, file_of(tmp_path / "tx.csv", PURCHASES))
+    match_purchases(made)
+    before = kept(made)
+    for _ in range(2):
+        simulated_event(made)
+        simulated_event(made, transaction_ref="r1")
+        simulated_event(made, "brook", card_token="new", card_acceptor_id="new")  # noqa: S106
+    assert before == kept(made)
+
+
+def test_a_known_ref_counts_as_new(made: Job, tmp_path: Path) -> None:
+    rows = "ref cardholder identifier at\nr7 ann M9 2026-06-01T12:00:00Z"
+    taken(made, file_of(tmp_path / "tx.csv", rows))
+    match_purchases(made)
+    item = simulated_event(made, transaction_ref="r7")
+    assert ("match", "A") == (item["outcome"], item["offer_id"])
+
+
+def test_an_event_meets_what_is_decided_and_nothing_that_waits(made: Job, tmp_path: Path) -> None:
+    """The budget of A is for two: one purchase waits, two are decided before a third asks."""
+    assert "A" == simulated_event(made)["offer_id"]
+    rows = "ref cardholder identifier at\nr1 ann M1 2026-06-01T12:00:00Z"
+    taken(made, file_of(tmp_path / "tx.csv", rows))
+    assert "A" == simulated_event(made)["offer_id"]
+    match_purchases(made)
+    item = simulated_event(made)
+    assert ("no_match", "budget_exhausted") == (item["outcome"], item["reason"])
+
+
+def test_an_event_comes_to_what_a_file_with_it_comes_to(made: Job, tmp_path: Path) -> None:
+    """As no other purchase waits in its way, the two answers are the same."""
+    match_purchases(made)
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps([EVENT]))
+    (item,) = simulated(made, path)["items"]
+    assert item == simulated_event(made)

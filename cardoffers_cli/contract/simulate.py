@@ -1,0 +1,33 @@
+"""Simulate: what one event would come to; nothing is written (specification, POST simulate)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.contract.bodies import json_object
+from cardoffers_cli.contract.events import refusal
+from cardoffers_cli.contract.messages import Answer
+from cardoffers_cli.files.rules import COLUMNS
+from cardoffers_cli.jobs.simulate import judge_event, simulate_event
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cardoffers_cli.contract.gate import Caller
+    from cardoffers_cli.contract.messages import Call
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+def simulate(
+    store: Store, caller: Caller, call: Call, _parameters: Mapping[str, str], job: Job
+) -> Answer:
+    """Answer with the outcome of one event, with every check that was made."""
+    event = json_object(call)
+    judged = judge_event(event, caller.institution, job)
+    if errors := judged.errors():
+        raise refusal(errors)
+    item = simulate_event(store, caller.institution, judged, job)
+    del item["line"]
+    unknown = len(event.keys() - set(COLUMNS))
+    return Answer.of(200, {"simulated": True, **item}, unknown_fields=unknown)
