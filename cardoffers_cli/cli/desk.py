@@ -128,6 +128,16 @@ class Desk:
         if exit_code:
             raise typer.Exit(exit_code)
 
+    def write(self, content: bytes, *, exit_code: int = 0) -> None:
+        """Write bytes as they came, and end the command when the exit code is not 0."""
+        show.write(content, self.output)
+        if self.is_terminal and not content.endswith(b"\n"):
+            show.write(b"\n", None)  # or the shell's prompt would stand behind them
+        if self.output is not None:
+            self.note(f"Wrote {self.output}")
+        if exit_code:
+            raise typer.Exit(exit_code)
+
     def page(self, markdown: str) -> None:
         """Show a page to read, in Markdown."""
         show.page(markdown, self._style(Format.md))

@@ -61,6 +61,12 @@ def show(document: Any, blocks: Sequence[Block], style: Style, output: Path | No
         _WRITERS[style.format](document, blocks or (_fields(document),), style, out)
 
 
+def write(content: bytes, output: Path | None) -> None:
+    """Write bytes as they came."""
+    with replacing(output) if output else _stdout() as out:
+        out.write(content)
+
+
 def page(markdown: str, style: Style) -> None:
     """Write a page to read: laid out on a terminal, as it is in a pipe."""
     if not style.is_terminal:

@@ -1,0 +1,174 @@
+"""`cardoffers api`: one call of the HTTP contract, answered in this process."""
+
+import json
+import os
+import stat
+import sys
+from decimal import Decimal
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import Format
+from cardoffers_cli.domain.errors import NotFound, Refused, StoreBusy, UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.contract.messages import Answer, Call
+
+_KEY_VARIABLE = "CARDOFFERS_KEY"
+_LONGEST_KEY = 4096
+_OTHERS_MAY = 0o077
+_EXIT_CODES = {401: 4, 403: 4, 404: 5, 409: 4}
+_HINTS = {
+    401: f"Name a file that holds the API key with --key-file, or set {_KEY_VARIABLE}.",
+    404: "`cardoffers api GET /openapi.json` describes every path.",
+    503: "Nothing was done. Wait longer with --lock-wait, or try again later.",
+}
+
+
+def api(
+    ctx: typer.Context,
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="GET or POST.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The path, and a query after ?.")],
+    *,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help=f"A private file with the API key [{_KEY_VARIABLE}]."),
+    ] = None,
+    body: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The body; - reads standard input.")
+    ] = None,
+    header: Annotated[
+        list[str] | None, typer.Option("-H", metavar="'NAME: VALUE'", help="One more header.")
+    ] = None,
+    include: Annotated[
+        bool, typer.Option("--include", help="Show the status and the headers too.")
+    ] = False,
+) -> None:
+    """Call the HTTP contract without a server, and print the body as it comes.
+
+    A path that answers 2xx ends with exit code 0; 401, 403 and 409 end with 4, 404 with 5, 5xx
+    with 15, anything else with 3. With --format json --include the answer is one JSON object.
+
+    Try:
+
+        cardoffers api GET /openapi.json
+        cardoffers api GET '/api/v1/reporting/funnel?from=2026-10-01T00:00:00Z' --key-file key.txt
+        cardoffers api POST /api/v1/transactions --key-file key.txt --body event.json --include
+    """
+    desk = Desk.of(ctx)
+    headers = _headers(header or [])
+    key = _key(key_file)
+    if key:
+        headers["authorization"] = f"Bearer {key}"
+    content = b"" if body is None else _content(body)
+    if body is not None:
+        headers.setdefault("content-type", "application/json")
+    answer = _answer(desk, _call(method, path, headers, content))
+    if desk.is_terminal and answer.status >= HTTPStatus.BAD_REQUEST:
+        desk.note(_explained(answer))
+    code = _exit_code(answer.status)
+    if include and desk.format is Format.json:
+        desk.show(_document(answer), exit_code=code)
+    else:
+        desk.write((_head(answer) if include else b"") + answer.body, exit_code=code)
+
+
+def _call(method: str, path: str, headers: dict[str, str], body: bytes) -> "Call":
+    from cardoffers_cli.contract.messages import Call
+
+    place, _, query = path.partition("?")
+    return Call(
+        method=method.upper(),
+        path=place,
+        query=query,
+        headers=headers,
+        body=body,
+        request_id=str(uuid4()),
+    )
+
+
+def _answer(desk: Desk, call: "Call") -> "Answer":
+    from cardoffers_cli.contract.service import Service
+
+    service = Service(desk.job, lambda: desk.now)
+    try:
+        (answer,) = service.answer_all([call], wait_s=desk.settings.lock_wait_s)
+    except StoreBusy:
+        (answer,) = service.answer_busy([call])
+    return answer.with_headers(x_request_id=call.request_id)
+
+
+def _headers(given: list[str]) -> dict[str, str]:
+    """Return headers by lower-case name; one given twice is a list (RFC 9110, 5.3)."""
+    found: dict[str, str] = {}
+    for line in given:
+        name, colon, value = line.partition(":")
+        name, value = name.strip().lower(), value.strip()
+        if not colon or not name:
+            raise UsageError("A header has no name.", hint="Write -H 'Name: value'.")
+        if name == "authorization":
+            raise UsageError(
+                "A key does not belong into a command line, where others can read it.",
+                hint=_HINTS[401],
+            )
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def _key(file: Path | None) -> str:
+    """Return the API key, or nothing where none was given."""
+    if file is None:
+        return os.environ.get(_KEY_VARIABLE, "").strip()
+    try:
+        with file.open("rb") as opened:
+            mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
+            if mode & _OTHERS_MAY:
+                raise Refused(
+                    f"The key in {file} can be read by others.",
+                    code="key_file_open",
+                    hint=f"Make it private: chmod 600 {file}",
+                )
+            return opened.read(_LONGEST_KEY).decode("ascii", "replace").strip()
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {file}.", code="file_missing") from None
+
+
+def _content(named: str) -> bytes:
+    if named == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(named).read_bytes()
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {named}.", code="file_missing") from None
+
+
+def _exit_code(status: int) -> int:
+    if status < HTTPStatus.BAD_REQUEST:
+        return 0
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return 15
+    return _EXIT_CODES.get(status, 3)
+
+
+def _head(answer: "Answer") -> bytes:
+    lines = [f"HTTP {answer.status} {HTTPStatus(answer.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in answer.headers.items()]
+    return "".join(f"{line}\n" for line in [*lines, ""]).encode()
+
+
+def _document(answer: "Answer") -> dict[str, Any]:
+    body = json.loads(answer.body, parse_float=Decimal)
+    return {"status": answer.status, "headers": dict(answer.headers), "body": body}
+
+
+def _explained(answer: "Answer") -> str:
+    problem = _document(answer)["body"]
+    lines = [f"{problem['status']} {problem['title']}: {problem['detail']}"]
+    lines += [f"{error['pointer']}: {error['detail']}" for error in problem.get("errors", [])]
+    hint = _HINTS.get(answer.status)
+    return "\n".join([*lines, f"Hint: {hint}"] if hint else lines)
