@@ -39,12 +39,6 @@ def messages(
     )
 
 
-def is_known(store: Store, institution_id: UUID, message_id: UUID) -> bool:
-    """Whether the institution has such a message."""
-    found = store.value("services/inbox:find", institution_id=institution_id, message_id=message_id)
-    return found is not None
-
-
 def mark_read(store: Store, institution_id: UUID, message_id: UUID | None, *, now: datetime) -> int:
     """Mark a message, or with None all of them, as read; return how many were unread."""
     return store.execute(

@@ -31,10 +31,3 @@ set read_at = $read_at
 where institution_id = $institution_id
     and read_at is null
     and ($message_id is null or message_id = $message_id);
-
--- name: find
--- One message of an institution.
-select message_id
-from inbox_messages
-where institution_id = $institution_id
-    and message_id = $message_id;
