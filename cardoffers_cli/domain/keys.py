@@ -67,9 +67,9 @@ def last_four(text: str) -> str:
 def checked_name(name: str) -> str:
     """Return a key's name without spaces around it; raise `UsageError` if it will not do."""
     name = name.strip()
-    if not 1 <= len(name) <= _LONGEST_NAME or visible(name) != name:
+    if not 1 <= len(name) <= _LONGEST_NAME or visible(name) != name or _MARK in name:
         raise UsageError(
-            f"A key's name has 1 to {_LONGEST_NAME} characters, all of them visible.",
+            f"A key's name has 1 to {_LONGEST_NAME} visible characters, and holds no key.",
             code="name_invalid",
             hint='Say what uses the key: --name "mobile app".',
         )
@@ -79,11 +79,12 @@ def checked_name(name: str) -> str:
 def checked_scopes(scopes: Iterable[str]) -> frozenset[str]:
     """Return a key's scopes; raise `UsageError` for none, or one that does not exist."""
     wanted = frozenset(scopes)
-    unknown = sorted(wanted.difference(SCOPES))
-    if unknown or not wanted:
-        what = f"There is no scope {unknown[0]!r}." if unknown else "A key needs a scope."
-        hint = f"The scopes are {', '.join(SCOPES)}: --scopes a,b."
-        raise UsageError(what, code="scope_unknown", hint=hint)
+    if not wanted or not wanted.issubset(SCOPES):
+        raise UsageError(
+            "A scope does not exist." if wanted else "A key needs a scope.",
+            code="scope_unknown",
+            hint=f"The scopes are {', '.join(SCOPES)}: --scopes a,b.",
+        )
     return wanted
 
 

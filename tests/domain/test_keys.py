@@ -89,7 +89,7 @@ def test_a_name_is_taken_without_the_spaces_around_it(name: str) -> None:
     assert name.strip() == checked_name(name)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "x" * 101, "a\nb", "a\x1b[1m", "a\u202eb"])
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101, "a\nb", "a\x1b[1m", "a\u202eb", f"a {KEY}"])
 def test_a_name_that_will_not_do_is_refused(name: str) -> None:
     with pytest.raises(UsageError) as caught:
         checked_name(name)
