@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -11,16 +12,17 @@ from uuid import uuid4
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cardoffers_cli.contract.messages import Answer, Call
+from cardoffers_cli.contract.limits import BODY_BYTES, check_limits
 from cardoffers_cli.contract.problems import Problem, busy, internal
 from cardoffers_cli.contract.routes import Route, find_route
-from cardoffers_cli.http.reading import Body, check_head, headers_of, path_of, query_of
+from cardoffers_cli.http.reading import Body, call_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.types import Receive, Scope, Send
 
+    from cardoffers_cli.contract.messages import Answer, Call
     from cardoffers_cli.http.access_log import AccessLog
     from cardoffers_cli.http.limits import Limits
     from cardoffers_cli.http.worker import Worker
@@ -50,31 +52,25 @@ class Door:
     async def _answer(self, request: Request, request_id: str, body: Body) -> Answer:
         route: Route | None = None
         try:
-            check_head(request, self._limits)
-            route, _ = find_route(request.method, path_of(request))
-            return await self._worked(request, request_id, body, route)
+            call = call_of(request, request_id)
+            check_limits(call)
+            route, _ = find_route(call.method, call.path)
+            return await self._worked(call, body, route)
         except Problem as refusal:
             return refusal.answer(request_id, route=route and route.template)
         except Exception as fault:  # noqa: BLE001  whatever it is, the client hears nothing of it
             self._log.fault(request_id, fault)
             return internal().answer(request_id, route=route and route.template)
 
-    async def _worked(self, request: Request, request_id: str, body: Body, route: Route) -> Answer:
+    async def _worked(self, call: Call, body: Body, route: Route) -> Answer:
         with self._room(body.most_bytes):
-            call = Call(
-                method=request.method,
-                path=path_of(request),
-                query=query_of(request),
-                headers=headers_of(request),
-                body=await body.read(),
-                request_id=request_id,
-            )
-            return await asyncio.wrap_future(self._worker.put(call, is_read=route.is_read))
+            whole = replace(call, body=await body.read())
+            return await asyncio.wrap_future(self._worker.put(whole, is_read=route.is_read))
 
     @contextmanager
     def _room(self, size_bytes: int) -> Iterator[None]:
         """Count a body among those in hand; raises `Problem` where they would be too many."""
-        counted = min(size_bytes, self._limits.body_bytes)
+        counted = min(size_bytes, BODY_BYTES)
         if self._held_bytes + counted > self._limits.held_bytes:
             raise busy()
         self._held_bytes += counted

@@ -1,4 +1,4 @@
-"""What one client, or all of them, may ask of the server."""
+"""What clients may ask of the server, beyond the limits of a call in `contract/limits.py`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,9 @@ MIB = 1 << 20
 class Limits:
     """Sizes in bytes, times in seconds."""
 
-    body_bytes: int = 8 * MIB
     body_s: float = 30
     """For the whole body, however steadily it trickles."""
-    head_bytes: int = 16 << 10
     head_s: float = 10
-    target_bytes: int = 8 << 10
-    """Path and query."""
     drop_s: float = 2
     """How long the rest of a refused body is read, so that its sender hears the refusal."""
     held_bytes: int = 256 * MIB

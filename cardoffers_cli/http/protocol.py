@@ -11,6 +11,7 @@ from uuid import uuid4
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from cardoffers_cli.contract.limits import headers_too_large
 from cardoffers_cli.contract.problems import Problem, busy
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.http.limits import Limits
 
 HEAD_MOST_BYTES = 64 << 10
-"""What a connection keeps of a head that has no end yet; `Limits.head_bytes` judges whole ones."""
+"""What a connection keeps of a head that has no end yet; the contract judges whole ones."""
 
 STATE = "house"
 """The name under which the application's state holds what a connection needs."""
@@ -37,6 +38,7 @@ class Protocol(H11Protocol):
     """One connection of a client."""
 
     _head_timer: asyncio.TimerHandle | None = None
+    _is_refused = False
 
     @property
     def _house(self) -> House:
@@ -48,12 +50,13 @@ class Protocol(H11Protocol):
         super().connection_made(transport)
         if len(self.connections) > self._house.limits.connections:
             self._refuse(busy())
+            self.transport.close()
         else:
             self._watch_head()
 
     def data_received(self, data: bytes) -> None:
         """Read on; what comes after a refusal is not heard."""
-        if self.transport.is_closing():
+        if self._is_refused:
             return
         super().data_received(data)
         self._watch_head()
@@ -67,14 +70,14 @@ class Protocol(H11Protocol):
         """Refuse what is no HTTP/1.1."""
         unread, _ = self.conn.trailing_data
         if len(unread) > HEAD_MOST_BYTES:
-            self._refuse(Problem(431, "headers_too_large", "The head of the request is too large."))
+            self._refuse(headers_too_large())
         else:
             self._refuse(Problem(400, "malformed", "The request is not HTTP/1.1."))
 
     def _watch_head(self) -> None:
         """Give a head that is awaited its deadline; one that is whole needs none."""
         is_awaited = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
-        if not is_awaited or self.transport.is_closing():
+        if not is_awaited or self._is_refused:
             self._stop_watching()
         elif self._head_timer is None:
             self._head_timer = self.loop.call_later(self._house.limits.head_s, self._too_slow)
@@ -88,7 +91,8 @@ class Protocol(H11Protocol):
         self._refuse(Problem(408, "head_too_slow", "The head of the request did not arrive."))
 
     def _refuse(self, problem: Problem) -> None:
-        """Answer a problem and close, without a request that the application could answer."""
+        """Answer a problem without the application, and close when its sender had time to hear."""
+        self._is_refused = True
         self._stop_watching()
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             request_id = str(uuid4())
@@ -106,4 +110,4 @@ class Protocol(H11Protocol):
             ]
             self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
             self._house.log.request(request_id, None, answer, 0)
-        self.transport.close()
+        self.loop.call_later(self._house.limits.drop_s, self.transport.close)

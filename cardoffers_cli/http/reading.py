@@ -1,4 +1,4 @@
-"""Requests read within limits: the head is checked first, then the body is read or refused."""
+"""Requests, read within limits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.contract.limits import BODY_BYTES, body_too_large
+from cardoffers_cli.contract.messages import Call
 from cardoffers_cli.contract.problems import Problem
 
 if TYPE_CHECKING:
@@ -15,34 +17,23 @@ if TYPE_CHECKING:
     from cardoffers_cli.http.limits import Limits
 
 
-def path_of(request: Request) -> str:
-    """Return the path as it was sent, still percent-encoded."""
-    raw: bytes = request.scope["raw_path"]
-    return raw.decode("latin-1")
+def call_of(request: Request, request_id: str) -> Call:
+    """Return a request as a call, still without its body; path and query are as they were sent."""
+    return Call(
+        method=request.method,
+        path=request.scope["raw_path"].decode("latin-1"),
+        query=request.scope["query_string"].decode("latin-1"),
+        headers=_headers(request),
+        request_id=request_id,
+    )
 
 
-def query_of(request: Request) -> str:
-    """Return the query string as it was sent."""
-    raw: bytes = request.scope["query_string"]
-    return raw.decode("latin-1")
-
-
-def headers_of(request: Request) -> dict[str, str]:
+def _headers(request: Request) -> dict[str, str]:
     """Return the headers by lower-case name; one sent twice is a list (RFC 9110, 5.3)."""
     found: dict[str, str] = {}
     for name, value in request.headers.items():
         found[name] = f"{found[name]}, {value}" if name in found else value
     return found
-
-
-def check_head(request: Request, limits: Limits) -> None:
-    """Refuse a path with its query, or headers, that are longer than anybody needs."""
-    target = len(request.scope["raw_path"]) + len(request.scope["query_string"])
-    if target > limits.target_bytes:
-        raise Problem(414, "target_too_long", "The path and the query are too long.")
-    head = sum(len(name) + len(value) for name, value in request.headers.raw)
-    if head > limits.head_bytes:
-        raise Problem(431, "headers_too_large", "The headers of the request are too large.")
 
 
 class Body:
@@ -53,14 +44,14 @@ class Body:
         self._limits = limits
         length = request.headers.get("content-length")
         is_chunked = "transfer-encoding" in request.headers
-        self.most_bytes = limits.body_bytes if is_chunked else int(length or 0)
+        self.most_bytes = BODY_BYTES if is_chunked else int(length or 0)
         """What it may come to: its length, where that was told."""
         self.is_over = self.most_bytes == 0
 
     async def read(self) -> bytes:
         """Return the whole body; raises `Problem` where it is too large, too slow or cut off."""
-        if self.most_bytes > self._limits.body_bytes:
-            raise self._too_large()
+        if self.most_bytes > BODY_BYTES:
+            raise body_too_large()
         try:
             async with asyncio.timeout(self._limits.body_s):
                 return await self._gathered()
@@ -75,8 +66,8 @@ class Body:
         body = bytearray()
         while not self.is_over:
             body += await self._chunk()
-            if len(body) > self._limits.body_bytes:
-                raise self._too_large()
+            if len(body) > BODY_BYTES:
+                raise body_too_large()
         return bytes(body)
 
     async def _chunk(self) -> bytes:
@@ -97,7 +88,3 @@ class Body:
             async with asyncio.timeout(self._limits.drop_s):
                 while not self.is_over:
                     await self._chunk()
-
-    def _too_large(self) -> Problem:
-        most = self._limits.body_bytes
-        return Problem(413, "body_too_large", f"A body may have {most:,} bytes at most.")
