@@ -37,6 +37,9 @@ class Settings(BaseModel):
         ge=1,
         description="seconds that a request waits for a busy store, a whole number from 1",
     )
+    reporting_calls_per_minute: int = Field(
+        60, ge=1, description="reporting calls that a key has in a minute, a whole number from 1"
+    )
     memory_limit: str = Field(
         "1GiB",
         pattern=_SIZE,

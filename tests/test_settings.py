@@ -29,6 +29,7 @@ def test_the_defaults() -> None:
         "store": Path("cardoffers.duckdb"),
         "lock_wait_s": 60,
         "request_wait_s": 10,
+        "reporting_calls_per_minute": 60,
         "memory_limit": "1GiB",
         "threads": 0,
         "temp_directory": None,

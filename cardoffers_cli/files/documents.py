@@ -116,7 +116,7 @@ def read_document(text: bytes, list_key: str | None) -> Objects:
         root, marked = parse_marked(text)
     except JsonFault as fault:
         raise _syntax_error(fault) from None
-    if isinstance(root, _Repeated):
+    if is_repeated(root):
         raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
     return as_objects(_items(root, list_key), marked=marked)
 
@@ -196,9 +196,14 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values if len(values) == len(pairs) else _Repeated(values)
 
 
+def is_repeated(value: Any) -> bool:
+    """Whether a value of `parse_marked` is an object that itself names a field twice."""
+    return isinstance(value, _Repeated)
+
+
 def has_repeated(value: Any) -> bool:
     """Whether a value of `parse_marked` names a field twice, itself or deeper inside."""
-    return isinstance(value, _Repeated) or any(map(has_repeated, _children(value)))
+    return is_repeated(value) or any(map(has_repeated, _children(value)))
 
 
 def _children(value: Any) -> Iterator[Any]:

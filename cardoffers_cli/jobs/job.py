@@ -26,8 +26,8 @@ class Job:
     actor: str
     command: str
 
-    def opening(self, *, read_only: bool = False) -> Opening:
-        """Say how this job opens its store."""
+    def opening(self, *, read_only: bool = False, wait_s: float | None = None) -> Opening:
+        """Say how this job opens its store, and how long it waits if not as the settings say."""
         return Opening(
             path=self.path,
             settings=self.settings,
@@ -35,8 +35,11 @@ class Job:
             now=self.now,
             since=datetime.now(UTC).replace(tzinfo=None),
             read_only=read_only,
+            wait_s=self.settings.lock_wait_s if wait_s is None else wait_s,
         )
 
-    def store(self, *, read_only: bool = False) -> AbstractContextManager[Store]:
+    def store(
+        self, *, read_only: bool = False, wait_s: float | None = None
+    ) -> AbstractContextManager[Store]:
         """Open the store for the length of a `with` block, under its lock."""
-        return open_store(self.opening(read_only=read_only))
+        return open_store(self.opening(read_only=read_only, wait_s=wait_s))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.store import snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
 
 
 def publish(job: Job) -> dict[str, Any]:
@@ -24,3 +29,13 @@ def publish(job: Job) -> dict[str, Any]:
         "taken_at": job.now,
         "size_bytes": path.stat().st_size,
     }
+
+
+@contextmanager
+def open_published(job: Job) -> Iterator[tuple[Store, datetime]]:
+    """Open the snapshot for reading, with the moment it shows.
+
+    Raises `NoStore` where there is none and `StoreVersion` where it is of another schema.
+    """
+    with snapshot.open_snapshot(job.path, job.settings) as store:
+        yield store, snapshot.taken_at(store)

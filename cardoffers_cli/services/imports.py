@@ -26,3 +26,8 @@ def earlier_import(store: Store, institution_id: UUID, sha256: str) -> UUID | No
 def record_import(store: Store, record: dict[str, Any]) -> None:
     """Write the record of one import; the keys are the columns of the table `imports`."""
     store.execute("services/imports:record", **record)
+
+
+def record_calls(store: Store, **parameters: Any) -> None:
+    """Write the records of the calls in `staged_calls`, whose numbers begin at `import_no`."""
+    store.execute("services/imports:record_calls", **parameters)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class Opening:
     """Who opens which store, and how long they are ready to wait for it.
 
-    `now` is the job's clock, `since` the real moment, for whoever is kept waiting.
+    `now` is the job's clock, `since` the real moment, for whoever is kept waiting; `wait_s` is for
+    the store's lock.
     """
 
     path: Path
@@ -39,6 +40,7 @@ class Opening:
     now: datetime
     since: datetime | None = None
     read_only: bool = False
+    wait_s: float = 0
 
 
 @contextmanager
@@ -114,7 +116,7 @@ def _lock(opening: Opening) -> StoreLock:
         opening.path,
         command=opening.command,
         since=opening.since or opening.now,
-        wait_s=opening.settings.lock_wait_s,
+        wait_s=opening.wait_s,
         shared=opening.read_only,
     )
 

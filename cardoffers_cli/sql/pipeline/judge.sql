@@ -3,12 +3,13 @@
 create or replace temp table known_refs (
     line ubigint,
     transaction_ref varchar,
-    is_conflict boolean
+    is_conflict boolean,
+    received_at timestamp
 );
 
 -- name: known_refs
 -- Makes known_refs: the staged rows whose ref the institution has a purchase of; a conflict where
--- what was said then differs. Grain: one row per such row.
+-- what was said then differs; received_at is when that was. Grain: one row per such row.
 create or replace temp table known_refs as
 select
     staged.line,
@@ -18,7 +19,8 @@ select
     or purchases.identifier_no is distinct from identifier_numbers.identifier_no
     or purchases.merchant_id is distinct from staged.merchant_id
     or purchases.amount <> staged.amount
-    or purchases.transacted_at <> staged.transacted_at as is_conflict
+    or purchases.transacted_at <> staged.transacted_at as is_conflict,
+    purchases.received_at
 from staged
 inner join purchases
     on purchases.institution_id = $institution_id

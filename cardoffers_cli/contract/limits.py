@@ -1,0 +1,43 @@
+"""Limits of every call, whichever door it comes through.
+
+A server counts while it reads, with the same figures, so that it never holds more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.contract.problems import Problem
+
+if TYPE_CHECKING:
+    from cardoffers_cli.contract.messages import Call
+
+BODY_BYTES = 8 << 20
+HEAD_BYTES = 16 << 10
+TARGET_BYTES = 8 << 10
+"""Path and query."""
+
+
+def check_limits(call: Call) -> None:
+    """Let a call pass whose parts are not too large; raise `Problem` 413, 414 or 431."""
+    if len(call.path) + len(call.query) > TARGET_BYTES:
+        raise target_too_long()
+    if sum(len(name) + len(value) for name, value in call.headers.items()) > HEAD_BYTES:
+        raise headers_too_large()
+    if len(call.body) > BODY_BYTES:
+        raise body_too_large()
+
+
+def target_too_long() -> Problem:
+    """Refuse a path and query."""
+    return Problem(414, "target_too_long", "The path and the query are too long.")
+
+
+def headers_too_large() -> Problem:
+    """Refuse headers."""
+    return Problem(431, "headers_too_large", "The head of the request is too large.")
+
+
+def body_too_large() -> Problem:
+    """Refuse a body."""
+    return Problem(413, "body_too_large", f"A body has {BODY_BYTES >> 20} MiB at most.")

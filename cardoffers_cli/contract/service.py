@@ -1,0 +1,241 @@
+"""The service behind both doors: calls in, answers out, with one opening of the store.
+
+All calls that wait are answered together: each passes the gate and is handled in the order it came,
+but the events of an institution's calls are taken in one transaction. No answer leaves before what
+it promises is committed. One call cannot spoil another: what it raises is its own answer, and where
+a group of calls with events fails, each is tried alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from cardoffers_cli.contract.events import answer_events, read_events
+from cardoffers_cli.contract.gate import Gate
+from cardoffers_cli.contract.limits import check_limits
+from cardoffers_cli.contract.problems import Problem, busy, internal, problem_of
+from cardoffers_cli.contract.routes import find_route
+from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreVersion
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.jobs.events import take_events
+from cardoffers_cli.jobs.publish import open_published
+from cardoffers_cli.jobs.security import collect
+from cardoffers_cli.store.call_book import CallBook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.contract.gate import Caller
+    from cardoffers_cli.contract.messages import Answer, Call
+    from cardoffers_cli.contract.routes import Route
+    from cardoffers_cli.jobs.events import Sent
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+    Clock = Callable[[], datetime]
+    OnFault = Callable[[str, BaseException], None]
+
+_COLLECT_EVERY = timedelta(minutes=1)
+
+
+@dataclass(eq=False)
+class Visit:
+    """A call on its way: what is known of it so far and, in the end, its answer."""
+
+    call: Call
+    route: Route | None = None
+    parameters: dict[str, str] | None = None
+    caller: Caller | None = None
+    answer: Answer | None = None
+    unknown_fields: int = 0
+
+    def refuse(self, problem: Problem) -> None:
+        """Answer with a refusal."""
+        self.finish(problem.answer(self.call.request_id))
+
+    def finish(self, answer: Answer) -> None:
+        """Answer, and tell the log what is known of the caller."""
+        self.answer = replace(
+            answer,
+            route=self.route.template if self.route else None,
+            key_prefix=self.caller.key.prefix if self.caller else None,
+            institution=self.caller.institution.slug if self.caller else None,
+            unknown_fields=answer.unknown_fields or self.unknown_fields,
+        )
+
+
+class Service:
+    """Answers calls. `on_fault` is told of what becomes a 500, which tells the caller nothing."""
+
+    def __init__(
+        self, job: Job, clock: Clock, on_fault: OnFault = lambda _request_id, _error: None
+    ) -> None:
+        self._job = job
+        self._clock = clock
+        self._on_fault = on_fault
+        self._collected_at: datetime | None = None
+
+    def answer_all(self, calls: Sequence[Call], *, wait_s: float) -> list[Answer]:
+        """Answer every call, in order; raise `StoreBusy` if the store is not had in `wait_s`.
+
+        Nothing has been done then, and the same calls may be tried again.
+        """
+        visits = self._received(calls)
+        waiting = [visit for visit in visits if visit.answer is None]
+        if waiting:
+            job = replace(self._job, now=self._clock())
+            read_only = all(map(_may_be_old, waiting))
+            with (
+                job.store(read_only=read_only, wait_s=wait_s) as store,
+                CallBook(job.path) as book,
+            ):
+                self._answer(store, Gate(store, book, job), waiting, job)
+                if not read_only:
+                    self._collect(store, book, job)
+        return _answers(visits)
+
+    def answer_busy(self, calls: Sequence[Call]) -> list[Answer]:
+        """Answer calls while the store is held: from the snapshot what may be read there, else 503.
+
+        A snapshot cannot say of a key that it does not exist, and a key that is revoked takes it
+        away; so an unknown key is told to come back, and no revoked one reads on.
+        """
+        visits = self._received(calls)
+        reading = [visit for visit in visits if visit.answer is None and _may_be_old(visit)]
+        if reading:
+            with suppress(NoStore, StoreVersion):
+                self._answer_from_snapshot(reading)
+        for visit in visits:
+            if visit.answer is None:
+                visit.refuse(busy())
+        return _answers(visits)
+
+    def _received(self, calls: Sequence[Call]) -> list[Visit]:
+        """Answer what needs no store: what is too large, nowhere, or open to everybody."""
+        visits = [Visit(call) for call in calls]
+        for visit in visits:
+            self._attempt(visit, self._find)
+        return visits
+
+    def _find(self, visit: Visit) -> None:
+        check_limits(visit.call)
+        visit.route, parameters = find_route(visit.call.method, visit.call.path)
+        visit.parameters = {name: unquote(text) for name, text in parameters.items()}
+        if visit.route.scope is None:
+            visit.finish(_handler(visit.route)())
+
+    def _answer(self, store: Store, gate: Gate, visits: Sequence[Visit], job: Job) -> None:
+        sent: defaultdict[UUID, list[tuple[Visit, Sent]]] = defaultdict(list)
+
+        def enter(visit: Visit) -> None:
+            route, caller = _passed(gate, visit)
+            own = _of(caller, job)
+            if route.name is None:
+                events = read_events(route, caller, visit.call)
+                sent[caller.institution.id].append((visit, events))
+            else:
+                handler = _handler(route)
+                visit.finish(handler(store, caller, visit.call, visit.parameters, own))
+
+        for visit in visits:
+            self._attempt(visit, enter)
+        for group in sent.values():
+            self._take(store, group, job)
+
+    def _take(self, store: Store, group: Sequence[tuple[Visit, Sent]], job: Job) -> None:
+        """Take the events of one institution's calls together; or, if that fails, one by one."""
+        caller = group[0][0].caller
+        if caller is None:
+            return
+        try:
+            every = take_events(store, caller.institution, [sent for _, sent in group], job)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is nobody else's
+            if len(group) > 1:
+                for one in group:
+                    self._take(store, [one], job)
+            else:
+                self._fail(group[0][0], error)
+            return
+        for (visit, _), taken in zip(group, every, strict=True):
+            visit.unknown_fields = taken.unknown_fields
+
+            def give(visit: Visit, taken: Any = taken) -> None:
+                if visit.route:
+                    visit.finish(answer_events(visit.route, taken))
+
+            self._attempt(visit, give)
+
+    def _answer_from_snapshot(self, visits: Sequence[Visit]) -> None:
+        job = replace(self._job, now=self._clock())
+        with open_published(job) as (store, taken_at), CallBook(job.path) as book:
+            gate = Gate(store, book, job)
+            known = [visit for visit in visits if gate.is_known(visit.call)]
+            self._answer(store, gate, known, job)
+        for visit in known:
+            if visit.answer:
+                visit.answer = visit.answer.with_headers(x_snapshot_at=format_moment(taken_at))
+
+    def _attempt(self, visit: Visit, step: Callable[[Visit], None]) -> None:
+        """Do a step for one call; what it raises is that call's answer."""
+        try:
+            step(visit)
+        except Problem as refusal:
+            visit.refuse(refusal)
+        except CardoffersError as error:
+            problem = problem_of(error)
+            if problem.code == internal().code:
+                self._on_fault(visit.call.request_id, error)
+            visit.refuse(problem)
+        except Exception as error:  # noqa: BLE001 - a fault of ours is a 500 and ends no server
+            self._fail(visit, error)
+
+    def _fail(self, visit: Visit, error: Exception) -> None:
+        self._on_fault(visit.call.request_id, error)
+        visit.refuse(internal())
+
+    def _collect(self, store: Store, book: CallBook, job: Job) -> None:
+        """Bring the call book over now and then; that it failed is no caller's concern."""
+        if self._collected_at and job.now - self._collected_at < _COLLECT_EVERY:
+            return
+        self._collected_at = job.now
+        with store.transaction():
+            collected = collect(store, book)
+        book.forget(collected)
+
+
+def _passed(gate: Gate, visit: Visit) -> tuple[Route, Caller]:
+    """Bring a call through the gate; return its endpoint and its caller."""
+    if visit.route is None:
+        raise internal()
+    visit.caller = gate.identify(visit.call)
+    gate.admit(visit.caller, visit.call, visit.route)
+    return visit.route, visit.caller
+
+
+def _of(caller: Caller, job: Job) -> Job:
+    """Return the job of one caller, who signs what it writes."""
+    return replace(job, actor=f"key {caller.key.prefix}")
+
+
+def _may_be_old(visit: Visit) -> bool:
+    return visit.route is not None and visit.route.is_read
+
+
+def _handler(route: Route) -> Callable[..., Answer]:
+    module, _, name = (route.name or "").partition(":")
+    handler: Callable[..., Answer] = getattr(
+        import_module(f"cardoffers_cli.contract.{module}"), name
+    )
+    return handler
+
+
+def _answers(visits: Sequence[Visit]) -> list[Answer]:
+    return [visit.answer or internal().answer(visit.call.request_id) for visit in visits]

@@ -1,0 +1,59 @@
+"""Receipts: what came of each item of the calls that were staged together.
+
+A call's items have the lines from `call_no * stride` on, so one statement answers for all calls.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+    Row = dict[str, Any]
+
+
+@dataclass(kw_only=True)
+class Receipt:
+    """What came of one call.
+
+    `errors` and `repeated` have a row per finding and per known ref, with the `item` they are
+    about; `first` is the purchase of the first item, where that is valid.
+    """
+
+    errors: list[Row] = field(default_factory=list)
+    repeated: list[Row] = field(default_factory=list)
+    first: Row | None = None
+
+
+def stage_calls(store: Store, calls: Sequence[Row], *, stride: int) -> None:
+    """Make `staged_calls` from what was sent with each call and what was judged and admitted.
+
+    A call has call_no, call_id, body_sha256, size_bytes, received and options (JSON text).
+    """
+    store.execute("pipeline/receipts:calls", calls=list(calls), stride=stride)
+
+
+def receipts(
+    store: Store, institution_id: UUID, received_at: datetime, *, stride: int
+) -> dict[int, Receipt]:
+    """Return the receipt of each call by its number."""
+    found: defaultdict[int, Receipt] = defaultdict(Receipt)
+    for row in store.rows("pipeline/receipts:invalid", stride=stride):
+        found[row["call_no"]].errors.append(row)
+    for row in store.rows("pipeline/receipts:repeated", stride=stride):
+        found[row["call_no"]].repeated.append(row)
+    for row in store.rows(
+        "pipeline/receipts:receipts",
+        institution_id=institution_id,
+        received_at=received_at,
+        stride=stride,
+    ):
+        found[row["call_no"]].first = row
+    return found
