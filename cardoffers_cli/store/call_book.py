@@ -30,6 +30,8 @@ _TICK = timedelta(microseconds=1)
 _TICKS_A_SECOND = 1_000_000
 _SECONDS_A_MINUTE = 60
 _LONGEST_WAIT_S = 10
+_PRIMARY_CODE = 0xFF
+"""The part of SQLite's error codes that says what; the rest says where."""
 _SCHEMA = ("make_calls", "index_calls", "make_uses", "make_failures", "index_failures")
 
 
@@ -194,7 +196,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _ours(error: sqlite3.Error, path: Path) -> Exception:
-    match getattr(error, "sqlite_errorcode", None):
+    match getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreBusy(f"{path} is busy.", hint="Try again.")
         case sqlite3.SQLITE_FULL:

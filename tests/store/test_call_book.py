@@ -180,6 +180,14 @@ def test_failures_alike_are_one_row_a_minute(book: CallBook) -> None:
     ] == sorted(told(book))
 
 
+def test_an_event_that_is_noted_again_is_the_same_one(book: CallBook) -> None:
+    for event in ("a", "a", "b", "a"):
+        fail(book, event, 0)
+    assert [("a", "x", 2)] == told(book)
+    fail(book, "a", 0)
+    assert [("a", "x", 2)] == told(book)
+
+
 def test_a_flood_is_a_few_rows(book: CallBook) -> None:
     for number in range(500):
         fail(book, f"flood {number}", number / 10)

@@ -67,11 +67,17 @@ insert into uses (key_id, used_at) values ($key_id, $used_at)
 on conflict (key_id) do update set used_at = max(used_at, excluded.used_at);
 
 -- name: note_failure
--- SQLite. Writes down a failed use, or counts it to the open row of its code, key and minute.
+-- SQLite. Writes down a failed use, or counts it to the open row of its code, key and minute. One
+-- that is known by its event is not counted again.
 insert into failures (
     event_id, code, key_id, minute, is_closed, happened_at, institution_id, request_id, times
 )
-values ($event_id, $code, $key_id, $minute, 0, $happened_at, $institution_id, $request_id, 1)
+select $event_id, $code, $key_id, $minute, 0, $happened_at, $institution_id, $request_id, 1
+where not exists (
+    select 1
+    from failures
+    where event_id = $event_id
+)
 on conflict (code, key_id, minute) where is_closed = 0 do update set times = times + 1;
 
 -- name: close_failures
