@@ -40,7 +40,6 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (aiohttp.ClientConnectorDNSError, "dns"),
     (ssl.SSLError, "tls"),
     (aiohttp.ClientResponseError, "protocol"),
-    (aiohttp.http_exceptions.TransferEncodingError, "protocol"),
     (TimeoutError, "timeout"),
     (ConnectionRefusedError, "connection_refused"),
     (ConnectionError, "connection_reset"),

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -34,8 +33,10 @@ from cardoffers_cli.wire.resolving import CheckedResolver, Lookup, look_up, open
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from aiohttp.connector import Connection
 
 HEADERS = {
     "Content-Type": "application/json",
@@ -48,8 +49,6 @@ HEADERS = {
 _MAY_ASK_TO_WAIT = {429, 503}
 _IDLE_S = 2.0
 """Seconds an unused connection is kept: receivers that hang up tend to do so after 5."""
-_WAITING_PER_SLOT = 16
-_PULLED_AT_A_TIME = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +91,7 @@ class Limits:
 
 
 def send_all(
-    deliveries: Iterable[Delivery],
+    batches: Iterable[Sequence[Delivery]],
     limits: Limits,
     *,
     clock: Callable[[], datetime],
@@ -102,17 +101,18 @@ def send_all(
 ) -> None:
     """Attempt every delivery once, and tell each outcome as soon as it is there.
 
-    Deliveries are pulled in another thread, a little ahead of what is sent. `clock` is the real
-    one, naive UTC: receivers compare the timestamp of the signature with theirs. Once `stop`
-    answers true nothing more is started; what is in flight ends. When pulling fails, what is in
-    flight ends too, and then the failure is raised.
+    Batches are pulled in another thread, one after the other, and may take their time: what came
+    is sent meanwhile, and how much waits is up to who makes them. `clock` is the real one, naive
+    UTC: receivers compare the timestamp of the signature with theirs. Once `stop` answers true
+    nothing more is started; what is in flight ends. When pulling fails, what is in flight ends too,
+    and then the failure is raised.
     """
     context = _tls(limits.ca_file)
 
     async def run() -> None:
         async with _client(limits, context, lookup) as client:
             sender = _Sender(client, limits, clock, on_outcome, stop)
-            await sender.send(iter(deliveries))
+            await sender.send(iter(batches))
 
     asyncio.run(run())
 
@@ -133,40 +133,37 @@ class _Sender:
         self._clock = clock
         self._on_outcome = on_outcome
         self._stop = stop
-        self._waiting = asyncio.Semaphore(limits.at_once * _WAITING_PER_SLOT)
         self._slots = asyncio.Semaphore(limits.at_once)
         self._lanes = defaultdict[str, asyncio.Semaphore](
             lambda: asyncio.Semaphore(limits.per_lane)
         )
 
-    async def send(self, deliveries: Iterator[Delivery]) -> None:
+    async def send(self, batches: Iterator[Sequence[Delivery]]) -> None:
         """Attempt every delivery; a failure to pull more waits for what is in flight."""
         failure: Exception | None = None
         async with asyncio.TaskGroup() as attempts:
             try:
-                await self._start(deliveries, attempts)
+                await self._start(batches, attempts)
             except Exception as error:  # noqa: BLE001  raised below
                 failure = error
         if failure is not None:
             raise failure
 
-    async def _start(self, deliveries: Iterator[Delivery], attempts: asyncio.TaskGroup) -> None:
+    async def _start(
+        self, batches: Iterator[Sequence[Delivery]], attempts: asyncio.TaskGroup
+    ) -> None:
         while not self._stop():
-            pulled = await asyncio.to_thread(list, islice(deliveries, _PULLED_AT_A_TIME))
-            if not pulled:
+            batch = await asyncio.to_thread(next, batches, None)
+            if batch is None:
                 return
-            for delivery in pulled:
-                await self._waiting.acquire()
+            for delivery in batch:
                 attempts.create_task(self._take_turn(delivery))
 
     async def _take_turn(self, delivery: Delivery) -> None:
         """Wait for the lane first and then for a slot: so slots go round among the lanes."""
-        try:
-            async with self._lanes[delivery.lane], self._slots:
-                if not self._stop():
-                    self._on_outcome(await self._attempt(delivery))
-        finally:
-            self._waiting.release()
+        async with self._lanes[delivery.lane], self._slots:
+            if not self._stop():
+                self._on_outcome(await self._attempt(delivery))
 
     async def _attempt(self, delivery: Delivery) -> Outcome:
         started_at, begun = self._clock(), time.monotonic()
@@ -210,6 +207,16 @@ class _Sender:
                 return
 
 
+class _Response(aiohttp.ClientResponse):
+    """A response without its reason phrase: httpx-aiohttp fails on one that is not UTF-8."""
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """Read the status and the headers."""
+        await super().start(connection)
+        self.reason = None
+        return self
+
+
 def _client(limits: Limits, context: ssl.SSLContext, lookup: Lookup) -> httpx.AsyncClient:
     """Make the client: no proxies, no netrc, no redirects, no cookies, no time of its own."""
 
@@ -222,7 +229,10 @@ def _client(limits: Limits, context: ssl.SSLContext, lookup: Lookup) -> httpx.As
             keepalive_timeout=_IDLE_S,
         )
         return aiohttp.ClientSession(
-            connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+            connector=connector,
+            response_class=_Response,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
         )
 
     return httpx.AsyncClient(
