@@ -57,7 +57,7 @@ class Settings(BaseModel):
         8, ge=1, le=1000, description="attempts at once for one institution, from 1 to 1000"
     )
     webhook_ca_file: Path | None = Field(
-        None, description="a PEM file of authorities to trust; unset: those of the system"
+        None, description="a PEM file of authorities to trust beside the public ones"
     )
 
 

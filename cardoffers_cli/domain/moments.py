@@ -37,3 +37,8 @@ def parse_moment(text: str) -> datetime:
 def format_moment(moment: datetime) -> str:
     """Write a UTC moment as ISO 8601 with milliseconds and `Z` (specification, Redemption)."""
     return moment.isoformat(timespec="milliseconds") + "Z"
+
+
+def in_milliseconds(moment: datetime) -> datetime:
+    """Return the moment as it is written, so that what is shown is what is kept."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
