@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from aiohttp.connector import Connection
-
 HEADERS = {
     "Content-Type": "application/json",
     "User-Agent": f"cardoffers/{__version__}",
@@ -97,6 +95,7 @@ def send_all(
     clock: Callable[[], datetime],
     on_outcome: Callable[[Outcome], None],
     stop: Callable[[], bool] = lambda: False,
+    skip: Callable[[Delivery], bool] = lambda _: False,
     lookup: Lookup = look_up,
 ) -> None:
     """Attempt every delivery once, and tell each outcome as soon as it is there.
@@ -104,38 +103,41 @@ def send_all(
     Batches are pulled in another thread, one after the other, and may take their time: what came
     is sent meanwhile, and how much waits is up to who makes them. `clock` is the real one, naive
     UTC: receivers compare the timestamp of the signature with theirs. Once `stop` answers true
-    nothing more is started; what is in flight ends. When pulling fails, what is in flight ends too,
-    and then the failure is raised.
+    nothing more is started; `skip` is asked of each delivery whose turn has come, and leaves it
+    out. What is in flight ends, also when pulling fails; then that failure is raised.
     """
     context = _tls(limits.ca_file)
 
     async def run() -> None:
         async with _client(limits, context, lookup) as client:
-            sender = _Sender(client, limits, clock, on_outcome, stop)
+            sender = _Sender(
+                client=client,
+                limits=limits,
+                clock=clock,
+                on_outcome=on_outcome,
+                stop=stop,
+                skip=skip,
+            )
             await sender.send(iter(batches))
 
     asyncio.run(run())
 
 
+@dataclass(kw_only=True)
 class _Sender:
     """One run: a slot for each attempt in flight, and a share of the slots for each lane."""
 
-    def __init__(
-        self,
-        client: httpx.AsyncClient,
-        limits: Limits,
-        clock: Callable[[], datetime],
-        on_outcome: Callable[[Outcome], None],
-        stop: Callable[[], bool],
-    ) -> None:
-        self._client = client
-        self._limits = limits
-        self._clock = clock
-        self._on_outcome = on_outcome
-        self._stop = stop
-        self._slots = asyncio.Semaphore(limits.at_once)
-        self._lanes = defaultdict[str, asyncio.Semaphore](
-            lambda: asyncio.Semaphore(limits.per_lane)
+    client: httpx.AsyncClient
+    limits: Limits
+    clock: Callable[[], datetime]
+    on_outcome: Callable[[Outcome], None]
+    stop: Callable[[], bool]
+    skip: Callable[[Delivery], bool]
+
+    def __post_init__(self) -> None:
+        self.slots = asyncio.Semaphore(self.limits.at_once)
+        self.lanes = defaultdict[str, asyncio.Semaphore](
+            lambda: asyncio.Semaphore(self.limits.per_lane)
         )
 
     async def send(self, batches: Iterator[Sequence[Delivery]]) -> None:
@@ -152,7 +154,7 @@ class _Sender:
     async def _start(
         self, batches: Iterator[Sequence[Delivery]], attempts: asyncio.TaskGroup
     ) -> None:
-        while not self._stop():
+        while not self.stop():
             batch = await asyncio.to_thread(next, batches, None)
             if batch is None:
                 return
@@ -161,19 +163,19 @@ class _Sender:
 
     async def _take_turn(self, delivery: Delivery) -> None:
         """Wait for the lane first and then for a slot: so slots go round among the lanes."""
-        async with self._lanes[delivery.lane], self._slots:
-            if not self._stop():
-                self._on_outcome(await self._attempt(delivery))
+        async with self.lanes[delivery.lane], self.slots:
+            if not (self.stop() or self.skip(delivery)):
+                self.on_outcome(await self._attempt(delivery))
 
     async def _attempt(self, delivery: Delivery) -> Outcome:
-        started_at, begun = self._clock(), time.monotonic()
+        started_at, begun = self.clock(), time.monotonic()
         status = wait_s = None
         try:
-            check_url(delivery.url, allow_insecure=self._limits.allow_insecure)
+            check_url(delivery.url, allow_insecure=self.limits.allow_insecure)
             signature = delivery.sign(int(started_at.replace(tzinfo=UTC).timestamp()))
             async with (
-                asyncio.timeout(self._limits.deadline_s),
-                self._client.stream(
+                asyncio.timeout(self.limits.deadline_s),
+                self.client.stream(
                     "POST", delivery.url, content=delivery.body, headers=dict(signature)
                 ) as response,
             ):
@@ -196,25 +198,26 @@ class _Sender:
         text = response.headers.get("Retry-After")
         if text is None or response.status_code not in _MAY_ASK_TO_WAIT:
             return None
-        return retry_after_s(text, self._clock())
+        return retry_after_s(text, self.clock())
 
     async def _read(self, response: httpx.Response) -> None:
         """Read the body as it comes, without unpacking it, and not beyond the cap."""
         size = 0
         async for chunk in response.aiter_raw():
             size += len(chunk)
-            if size >= self._limits.body_bytes:
+            if size >= self.limits.body_bytes:
                 return
 
 
-class _Response(aiohttp.ClientResponse):
-    """A response without its reason phrase: httpx-aiohttp fails on one that is not UTF-8."""
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Read the status and the headers."""
-        await super().start(connection)
-        self.reason = None
-        return self
+async def _mend(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Mend what httpx-aiohttp does: it writes names small, and fails on a reason not in UTF-8."""
+    for name in list(request.headers):
+        request.headers[name.title()] = request.headers.pop(name)
+    response = await handler(request)
+    response.reason = None
+    return response
 
 
 def _client(limits: Limits, context: ssl.SSLContext, lookup: Lookup) -> httpx.AsyncClient:
@@ -230,7 +233,7 @@ def _client(limits: Limits, context: ssl.SSLContext, lookup: Lookup) -> httpx.As
         )
         return aiohttp.ClientSession(
             connector=connector,
-            response_class=_Response,
+            middlewares=(_mend,),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
         )
