@@ -41,8 +41,10 @@ SIBLINGS_APART = {"pipeline", "services"}
 """Packages whose modules do not import each other either."""
 
 ROOMS_OF = {
+    "aiohttp": {"wire"},
     "duckdb": {"store", "engine"},
     "httpx": {"wire"},
+    "httpx_aiohttp": {"wire"},
     "jiter": {"files"},
     "polars": {"files", "store", "engine"},
     "pyarrow": {"store", "engine"},
@@ -79,7 +81,7 @@ WRAPS_SQL = {"engine/duck.py"}
 
 STDOUT = {"cli/show.py"}
 STDERR = {"cli/exits.py", "cli/progress.py", "cli/desk.py"}
-HEAVY = {"duckdb", "polars", "pyarrow", "rich"}
+HEAVY = {"aiohttp", "duckdb", "httpx", "polars", "pyarrow", "rich"}
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "core"}
 

@@ -105,7 +105,10 @@ class Place:
 
 def refusal_of(address: str) -> str | None:
     """Return what makes an address one that no webhook goes to; None when it is public."""
-    found = ip_address(address)
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return "no address"
     if getattr(found, "scope_id", None):
         return "link-local"
     return next(

@@ -83,7 +83,6 @@ class Receiver:
         self._port = port
         self._tls = tls
         self._on_received = on_received or (lambda _: None)
-        self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._started: Future[int] = Future()
         self._thread = Thread(target=self._run, name="receiver", daemon=True)
@@ -115,11 +114,10 @@ class Receiver:
         self._thread.join()
 
     def _run(self) -> None:
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            try:
-                runner.run(self._serve())
-            except OSError as error:
-                self._started.set_exception(error)
+        try:
+            asyncio.run(self._serve())
+        except OSError as error:
+            self._started.set_exception(error)
 
     async def _serve(self) -> None:
         app = web.Application(client_max_size=_LONGEST_BODY)
@@ -128,6 +126,7 @@ class Receiver:
         await runner.setup()
         try:
             await web.TCPSite(runner, self._host, self._port, ssl_context=self._tls).start()
+            self._loop = asyncio.get_running_loop()
             self._started.set_result(runner.addresses[0][1])
             await self._stop.wait()
         finally:

@@ -49,6 +49,8 @@ class CheckedResolver(AbstractResolver):
         """Return every address of a name; the family wanted is any."""
         del family
         addresses = await _in_thread(self._lookup, host)
+        if not addresses:
+            raise OSError("the name has no address")
         if not self._allow_insecure:
             refuse(addresses)
         return [_result(host, address, port) for address in addresses]

@@ -70,6 +70,9 @@ REFUSED = """
     fec0::1                 site-local
     ff02::1                 multicast
     ff0e::1                 multicast
+    localhost               no address
+    127.1                   no address
+    0177.0.0.1              no address
 """
 
 PUBLIC = """
