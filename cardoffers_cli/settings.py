@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PREFIX = "CARDOFFERS_"
-_PATHS = ("store", "temp_directory")
+_PATHS = ("store", "temp_directory", "webhook_ca_file")
 _SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
 
 
@@ -56,6 +56,16 @@ class Settings(BaseModel):
     )
     allow_insecure_webhooks: bool = Field(
         False, description="true or false; true is for development only"
+    )
+    webhook_deadline_s: int = Field(
+        15, ge=1, le=15, description="seconds that one attempt may take, from 1 to 15"
+    )
+    webhook_at_once: int = Field(64, ge=1, le=1000, description="attempts at once, from 1 to 1000")
+    webhook_at_once_per_institution: int = Field(
+        8, ge=1, le=1000, description="attempts at once for one institution, from 1 to 1000"
+    )
+    webhook_ca_file: Path | None = Field(
+        None, description="a PEM file of authorities to trust beside the public ones"
     )
 
 

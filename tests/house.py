@@ -45,9 +45,11 @@ SIBLINGS_APART = {"pipeline", "services"}
 """Packages whose modules do not import each other either."""
 
 ROOMS_OF = {
+    "aiohttp": {"wire"},
     "duckdb": {"store", "engine"},
     "h11": {"http"},
     "httpx": {"wire"},
+    "httpx_aiohttp": {"wire"},
     "jiter": {"files"},
     "polars": {"files", "store", "engine"},
     "pyarrow": {"store", "engine"},
@@ -84,7 +86,7 @@ WRAPS_SQL = {"engine/duck.py"}
 
 STDOUT = {"cli/show.py"}
 STDERR = {"cli/exits.py", "cli/progress.py", "cli/desk.py"}
-HEAVY = {"duckdb", "polars", "pyarrow", "rich"}
+HEAVY = {"aiohttp", "duckdb", "httpx", "polars", "pyarrow", "rich"}
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "core"}
 

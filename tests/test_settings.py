@@ -35,6 +35,10 @@ def test_the_defaults() -> None:
         "temp_directory": None,
         "temp_limit": None,
         "allow_insecure_webhooks": False,
+        "webhook_deadline_s": 15,
+        "webhook_at_once": 64,
+        "webhook_at_once_per_institution": 8,
+        "webhook_ca_file": None,
     } == read_settings({}, {}).model_dump()
 
 

@@ -8,9 +8,10 @@ import errno
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from threading import Event
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -171,6 +172,32 @@ def unwind_on_signals() -> None:
     """Let SIGTERM unwind the program as Ctrl-C does."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _INTERRUPTION.unwind)
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[Event]:
+    """Set the event on the first Ctrl-C or SIGTERM, and unwind on the second.
+
+    For work that ends well by itself when it is told to. The block done, the interruption ends the
+    command as ever.
+    """
+    stop = Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            _INTERRUPTION.unwind(number, frame)
+        _INTERRUPTION.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        stop.set()
+        tell("Finishing what is in flight. Once more breaks it off.")
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _usage(error: typer.TyperException) -> Ending:

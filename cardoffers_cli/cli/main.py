@@ -44,6 +44,7 @@ COMMANDS = (
     Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
     Entry("From file to money", "match", "match:match", "Match purchases to offers."),
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
+    Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, funnel, unresolved."),
     Entry("Institutions", "key", "key:app", "API keys: make, rotate, revoke, check."),

@@ -23,6 +23,9 @@ class Progress(Protocol):
     def update(self, done: int, total: int | None = None) -> None:
         """Set what is done so far, and the total where it is known by now."""
 
+    def describe(self, description: str) -> None:
+        """Say something else of the work from now on."""
+
 
 class Silent:
     """Nothing at all, for `--quiet`."""
@@ -31,6 +34,9 @@ class Silent:
         """Take no notice."""
 
     def update(self, done: int, total: int | None = None) -> None:
+        """Take no notice."""
+
+    def describe(self, description: str) -> None:
         """Take no notice."""
 
 
@@ -57,6 +63,10 @@ class Plain:
         if self._clock() >= self._next:
             self._next = self._clock() + EVERY_S
             exits.tell(f"{self._description}: {self._amount()}")
+
+    def describe(self, description: str) -> None:
+        """Say something else in the lines to come."""
+        self._description = description
 
     def _amount(self) -> str:
         if not self._total:
@@ -90,6 +100,9 @@ def _bar(description: str, total: int | None, *, colour: bool) -> Iterator[Progr
 
         def update(self, done: int, total: int | None = None) -> None:
             bars.update(task, completed=done, total=total)
+
+        def describe(self, description: str) -> None:
+            bars.update(task, description=description)
 
     columns = (
         TextColumn("{task.description}", markup=False),

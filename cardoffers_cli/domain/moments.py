@@ -60,3 +60,8 @@ def a_year_after(moment: datetime) -> datetime:
         return moment.replace(year=moment.year + 1)
     except ValueError:
         return moment.replace(year=moment.year + 1, day=28)
+
+
+def in_milliseconds(moment: datetime) -> datetime:
+    """Return the moment as it is written, so that what is shown is what is kept."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

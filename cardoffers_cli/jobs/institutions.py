@@ -55,12 +55,18 @@ def set_institution(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         institution = find_institution(store, slug_or_id)
-        row = _well_formed({**_cells(institution), **values})
         run = start_run(store, kind="institution_set", now=job.now, actor=job.actor)
-        changes = _change(store, row, run)
+        changes = change_institution(store, institution, values, run)
         finish_run(store, run, {"changed": len(changes)})
         after = find_institution(store, institution.slug)
     return {**_shown(after), "changes": changes, "dry_run": dry_run}
+
+
+def change_institution(
+    store: Store, institution: Institution, values: Mapping[str, str], run: Run
+) -> list[dict[str, Any]]:
+    """Change settings in the caller's transaction; return each change. Raises as above."""
+    return _change(store, _well_formed({**_cells(institution), **values}), run)
 
 
 def _shown(institution: Institution) -> dict[str, Any]:

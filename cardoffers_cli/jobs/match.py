@@ -13,6 +13,7 @@ from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.match import match
+from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.pipeline.redeem import Redeemed, redeem
 from cardoffers_cli.pipeline.resolve import resolve
 from cardoffers_cli.store.store import guarded
@@ -63,7 +64,7 @@ def decide(
     import_no: int | None = None,
     dry_run: bool = False,
 ) -> MatchReport:
-    """Resolve, match and redeem in the caller's transaction, as one run.
+    """Resolve, match, redeem and publish in the caller's transaction, as one run.
 
     With an `import_no` decide that import alone, out of its turn: for simulations.
     """
@@ -73,6 +74,7 @@ def decide(
         resolve(store, engine, rematch=rematch, import_no=import_no)
         match(store, engine)
         redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
+    publish(store, run_no=run.run_no)
     report = MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
     finish_run(store, run, report.document())
     return report

@@ -1,0 +1,334 @@
+"""`cardoffers webhook`: tell institutions of redemptions, and see that they hear it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.exits import stop_on_signals
+from cardoffers_cli.cli.options import (
+    All,
+    AnyInstitution,
+    DryRun,
+    From,
+    Institution,
+    Limit,
+    To,
+    moment,
+)
+from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.moments import format_moment
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+WITH_FINDINGS = 3
+
+EVENTS = (
+    Column("redemption_id"),
+    Column("institution", gives_way=3),
+    Column("offer_id", "offer", gives_way=4),
+    Column("occurred_at", kind="moment", gives_way=5),
+    Column("state"),
+    Column("attempts", kind="integer"),
+    Column("next_attempt_at", "next attempt", kind="moment", gives_way=1),
+    Column("last_attempt_at", "last attempt", kind="moment", gives_way=6),
+    Column("last_http_status", "status", kind="integer", gives_way=2),
+    Column("last_error", "error", gives_way=2),
+)
+LOG = (
+    Column("number", "no", kind="integer"),
+    Column("started_at", kind="moment"),
+    Column("http_status", "status", kind="integer"),
+    Column("error"),
+    Column("duration_ms", "ms", kind="integer"),
+    Column("manual", kind="flag"),
+    Column("next_attempt_at", "next attempt", kind="moment"),
+)
+SENT = (Column("events", kind="integer"), Column("meaning"))
+HELD = (
+    Column("institution"),
+    Column("events", kind="integer"),
+    Column("reason"),
+    Column("next"),
+)
+FIELDS = (Column("field"), Column("value"))
+
+RedemptionId = Annotated[
+    str, typer.Argument(metavar="REDEMPTION_ID", help="The redemption whose event is meant.")
+]
+SecretFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the secret to a new file of yours; do not show it."),
+]
+
+
+class State(StrEnum):
+    """How far an event can be."""
+
+    due = "due"
+    delivered = "delivered"
+    failed = "failed"
+    exhausted = "exhausted"
+    stopped = "stopped"
+
+
+@app.callback()
+def webhook() -> None:
+    """Send redemption events to institutions, and see what became of them."""
+
+
+@app.command("set")
+def set_(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    url: Annotated[str, typer.Option(help="Where to send events: https, a public address.")],
+    secret_file: SecretFile = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Set where an institution receives events; start it again if it was stopped.
+
+    The first time it makes the signing secret and shows it, this once.
+
+    Try:
+
+        cardoffers webhook set -i larkmere --url https://hooks.larkmere.example/redemptions
+    """
+    from cardoffers_cli.jobs.webhooks import set_webhook  # polars is heavy
+
+    desk = Desk.of(ctx)
+    _warn(desk)
+    report = set_webhook(desk.job, institution, url, secret_file=secret_file, dry_run=dry_run)
+    _tell_of_secret(desk, report)
+    desk.show(report)
+
+
+@app.command()
+def send(
+    ctx: typer.Context,
+    *,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Stay until nothing is due within the schedule.")
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Send what is due now. A failure is tried again by a later run, up to 8 times in two hours.
+
+    Ctrl-C finishes what is in flight. The exit code is 3 if something was not delivered.
+
+    Try:
+
+        cardoffers webhook send
+        cardoffers webhook send --wait
+    """
+    from cardoffers_cli.jobs.clock import Clock, Watch
+    from cardoffers_cli.jobs.deliver import send as send_due  # httpx is heavy
+
+    desk = Desk.of(ctx)
+    _warn(desk)
+    with desk.progress("Sending webhooks") as bar, stop_on_signals() as stop:
+
+        def tell(counts: Mapping[str, int], due: int) -> None:
+            failed = counts["failed"] + counts["exhausted"]
+            bar.describe(f"Sending webhooks: {counts['delivered']:,} delivered, {failed:,} failed")
+            bar.update(counts["attempted"], max(due, counts["attempted"]))
+
+        watch = Watch(clock=Clock(desk.now), stop=stop, tell=tell)
+        report = send_due(desk.job, wait=wait, dry_run=dry_run, watch=watch)
+    failed = report["failed"] + report["exhausted"]
+    desk.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0)
+
+
+@app.command()
+def retry(
+    ctx: typer.Context,
+    redemption_ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[REDEMPTION_ID]...", help="These ones.")
+    ] = None,
+    *,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Every event that failed or is exhausted.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="MOMENT", callback=moment, help="Whose last attempt was since then."),
+    ] = None,
+    institution: AnyInstitution = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make failed and exhausted events due now, with the whole schedule before them again.
+
+    Try:
+
+        cardoffers webhook retry --failed -i larkmere --since 2026-10-01
+        cardoffers webhook retry 6b0e...
+    """
+    from cardoffers_cli.jobs.webhooks import retry as make_due  # polars is heavy
+
+    if not (redemption_ids or failed or since or institution):
+        raise UsageError(
+            "Nothing says which events to try again.",
+            hint="Name redemptions, or choose with --failed, --since or --institution.",
+        )
+    desk = Desk.of(ctx)
+    chosen: dict[str, Any] = {"redemption_ids": redemption_ids or (), "since": since}
+    report = make_due(desk.job, institution=institution, **chosen, dry_run=dry_run)
+    desk.show(report)
+    if report["made_due"]:
+        desk.note("Next: `cardoffers webhook send`.")
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    state: Annotated[State | None, typer.Option(help="Only this state.")] = None,
+    offer: Annotated[str | None, typer.Option(metavar="OFFER_ID", help="Only this offer.")] = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+) -> None:
+    """List events and how far they are, the newest first.
+
+    Try:
+
+        cardoffers webhook list --state exhausted
+        cardoffers webhook list -i larkmere --from 2026-10-01 --all -o events.csv
+    """
+    from cardoffers_cli.jobs.webhooks import list_events  # polars is heavy
+
+    desk = Desk.of(ctx)
+    filters: dict[str, Any] = {
+        "institution": institution,
+        "state": state.value if state else None,
+        "offer_id": offer,
+        "from_at": from_at,
+        "to_at": to_at,
+    }
+    found = list_events(desk.job, **filters, limit=None if all_rows else limit + 1)
+    shown = found if all_rows else found[:limit]
+    if len(shown) < len(found):
+        desk.note(f"There are more than {limit}: --limit or --all shows them.")
+    desk.show(shown, Sheet("events", EVENTS, shown))
+
+
+@app.command("show")
+def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+    """Show the timeline of one event, and the headers its receiver should have seen.
+
+    Try:
+
+        cardoffers webhook show 6b0e...
+    """
+    from cardoffers_cli.jobs.webhooks import show_event  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = show_event(desk.job, redemption_id)
+    desk.show(found, *_timeline(found))
+
+
+@app.command()
+def resend(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+    """Send one event again now, whatever its state, as an attempt marked as made by hand.
+
+    Try:
+
+        cardoffers webhook resend 6b0e...
+    """
+    from cardoffers_cli.jobs.deliver import resend as send_again  # httpx is heavy
+
+    desk = Desk.of(ctx)
+    _warn(desk)
+    found = send_again(desk.job, redemption_id)
+    failed = found["log"][-1]["error"] is not None
+    desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0)
+
+
+@app.command("rotate-secret")
+def rotate_secret(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    activate_at: Annotated[
+        str | None,
+        typer.Option(metavar="MOMENT", callback=moment, help="Until then the old one signs."),
+    ] = None,
+    secret_file: SecretFile = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make a new signing secret, and show it this once.
+
+    Give it to the receiver before it is active, so that it can accept both meanwhile.
+
+    Try:
+
+        cardoffers webhook rotate-secret -i larkmere --activate-at 2026-10-08T06:00:00Z
+    """
+    from cardoffers_cli.jobs.webhooks import rotate_secret as rotate  # polars is heavy
+
+    desk = Desk.of(ctx)
+    when: dict[str, Any] = {"activate_at": activate_at}
+    report = rotate(desk.job, institution, **when, secret_file=secret_file, dry_run=dry_run)
+    _tell_of_secret(desk, report)
+    desk.show(report)
+
+
+def _warn(desk: Desk) -> None:
+    if desk.settings.allow_insecure_webhooks:
+        desk.note(
+            "Insecure webhooks are allowed (allow_insecure_webhooks): events may go to http and to "
+            "private addresses. This is for development only."
+        )
+
+
+def _tell_of_secret(desk: Desk, report: Mapping[str, Any]) -> None:
+    if "signing_secret" in report:
+        desk.note("The signing secret is shown this once: give it to the receiver, and keep it.")
+
+
+_MEANINGS = {
+    "delivered": "were delivered",
+    "failed": "failed, and will be tried again",
+    "exhausted": "failed for the last time: see `cardoffers webhook list --state exhausted`",
+    "unknown": "had been cut off in an earlier run, and were tried again",
+    "still_due": "are still to be delivered",
+}
+_NEXT = {
+    "stopped": "the receiver wants no more: webhook set starts it again",
+    "no_url": "cardoffers webhook set -i {institution} --url URL",
+    "no_secret": "cardoffers webhook set -i {institution} --url URL",
+}
+
+
+def _sent(report: dict[str, Any]) -> Iterator[Block]:
+    rows = [{"events": report[name], "meaning": text} for name, text in _MEANINGS.items()]
+    yield Sheet("sent", SENT, rows)
+    if report["held"]:
+        held = [{**row, "next": _NEXT[row["reason"]].format(**row)} for row in report["held"]]
+        yield Sheet("held", HELD, held, title="What cannot be sent as things are")
+    if report["next_attempt_at"]:
+        yield Text([f"The next attempt is due at {format_moment(report['next_attempt_at'])}."])
+    if report["dry_run"]:
+        yield Text([f"Nothing was sent (--dry-run); {report['attempted']:,} would be."])
+
+
+def _timeline(found: dict[str, Any]) -> Sequence[Block]:
+    lists = {"log", "headers"}
+    fields = [{"field": name, "value": value} for name, value in found.items() if name not in lists]
+    headers = (found["headers"] or {}).items()
+    return (
+        Sheet("log", LOG, found["log"], title="Attempts"),
+        Sheet("event", FIELDS, fields, title="Event"),
+        Sheet(
+            "headers",
+            FIELDS,
+            [{"field": name, "value": value} for name, value in headers],
+            title="Headers of the last attempt",
+        ),
+    )

@@ -1,0 +1,116 @@
+"""Deliver: send the redemption events that are due, or one again."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.jobs.clock import Watch
+from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.jobs.sending import Sending
+from cardoffers_cli.pipeline import deliver
+from cardoffers_cli.services.webhooks import find_delivery, show_delivery
+from cardoffers_cli.store.sender_lock import sender_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+def send(
+    job: Job, *, wait: bool = False, dry_run: bool = False, watch: Watch | None = None
+) -> dict[str, Any]:
+    """Send what is due; return the shape of `webhook send --format json`.
+
+    With `wait` stay until nothing is due within the schedule. Raises `StoreBusy` where another
+    process is sending.
+    """
+    if dry_run:
+        return _dry_run(job)
+    watch = watch or Watch.of(job)
+    with _begin(job, "webhook_send", watch) as begun:
+        sending = Sending(job, run_no=begun.run.run_no, due=begun.due, watch=watch)
+        sending.send_due()
+        while wait and not watch.stop.is_set() and (moment := _next(job, watch)) is not None:
+            watch.clock.wait_until(moment, watch.stop)
+            sending.send_due()
+        with job.store() as store, store.transaction():
+            report = {"run_id": begun.run.run_id, **sending.counts, "unknown": begun.cut_off}
+            report |= _outlook(store, watch)
+            finish_run(store, begun.run, report)
+    return {**report, "dry_run": False}
+
+
+def resend(job: Job, redemption_id: str, *, watch: Watch | None = None) -> dict[str, Any]:
+    """Send one event again, by hand and whatever its state; return it with its log.
+
+    The schedule is not touched, except that a success ends it. Raises `NotFound`, `Refused` where
+    there is no webhook to send it to, `StoreBusy`.
+    """
+    watch = watch or Watch.of(job)
+    with _begin(job, "webhook_resend", watch) as begun:
+        with job.store() as store, store.transaction():
+            found = find_delivery(store, redemption_id)
+            claims = deliver.claim_one(store, redemption_id, now=watch.clock.now())
+            if not claims:
+                raise _nowhere(found["institution"])
+        sending = Sending(job, run_no=begun.run.run_no, due=1, watch=watch, is_manual=True)
+        sending.send_claims(claims)
+        with job.store() as store, store.transaction():
+            finish_run(store, begun.run, sending.counts)
+            return show_delivery(store, redemption_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Begun:
+    """A run of the only sender: what the one before left cut off, and what is due."""
+
+    run: Run
+    cut_off: int
+    due: int
+
+
+@contextmanager
+def _begin(job: Job, kind: str, watch: Watch) -> Iterator[_Begun]:
+    with sender_lock(job.path):
+        with job.store() as store, store.transaction():
+            run = start_run(store, kind=kind, now=job.now, actor=job.actor)
+            cut_off = deliver.release(store, run_no=run.run_no)
+            due = deliver.waiting(store, now=watch.clock.now())["due_now"]
+        yield _Begun(run=run, cut_off=cut_off, due=due)
+
+
+def _next(job: Job, watch: Watch) -> Any:
+    with job.store(read_only=True) as store:
+        return deliver.waiting(store, now=watch.clock.now())["next_attempt_at"]
+
+
+def _outlook(store: Store, watch: Watch) -> dict[str, Any]:
+    """Return what is still to be sent, and what cannot be."""
+    now = watch.clock.now()
+    found = deliver.waiting(store, now=now)
+    return {
+        "still_due": found["still_due"],
+        "next_attempt_at": found["next_attempt_at"],
+        "held": deliver.held(store, now=now),
+    }
+
+
+def _dry_run(job: Job) -> dict[str, Any]:
+    watch = Watch.of(job)
+    with job.store(read_only=True) as store:
+        due = deliver.waiting(store, now=job.now)["due_now"]
+        counts = {"attempted": due, "delivered": 0, "failed": 0, "exhausted": 0, "unknown": 0}
+        return {"run_id": None, **counts, **_outlook(store, watch), "dry_run": True}
+
+
+def _nowhere(institution: str) -> Refused:
+    return Refused(
+        f"{institution} has no webhook to send to.",
+        code="webhook_missing",
+        hint=f"Set one with `cardoffers webhook set -i {institution} --url URL`.",
+    )

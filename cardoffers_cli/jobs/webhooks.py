@@ -1,0 +1,200 @@
+"""Webhooks: set one, rotate its signing secret, look at its events, have them sent again.
+
+A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
+a new file of its owner's. Setting a webhook again, with the same URL or another, keeps the secret
+and starts a webhook that its receiver had stopped.
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from cardoffers_cli.domain.addresses import check_url
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.files.private import new_private_file
+from cardoffers_cli.jobs.institutions import change_institution
+from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.services import security_log, webhooks
+from cardoffers_cli.services.institutions import Institution, find_institution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_LETTERS = string.digits + string.ascii_letters
+_LENGTH = 43
+"""Letters of base62 that hold as much chance as 32 bytes."""
+
+
+def set_webhook(
+    job: Job, institution: str, url: str, *, secret_file: Path | None = None, dry_run: bool = False
+) -> dict[str, Any]:
+    """Set the URL of an institution's webhook; return it, and the signing secret if it is new.
+
+    Raises `NotFound`, and `UsageError` for a URL to which nothing may be sent.
+    """
+    check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
+    with ExitStack() as kept, job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
+        changes = change_institution(store, owner, {"webhook_url": url}, run)
+        report = {
+            "webhook_url": url,
+            "changed": bool(changes),
+            "started": webhooks.start(store, owner.id),
+        }
+        _log(store, job, owner, "webhook_set", report)
+        if not (dry_run or webhooks.has_secret(store, owner.id)):
+            report |= _new_secret(store, owner, kept, secret_file, now=job.now, activate_at=job.now)
+        finish_run(store, run, {"changed": report["changed"]})
+    return {**report, "dry_run": dry_run}
+
+
+def rotate_secret(
+    job: Job,
+    institution: str,
+    *,
+    activate_at: datetime | None = None,
+    secret_file: Path | None = None,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Make a new signing secret; until it is active the one before signs. Return it, this once.
+
+    Raises `NotFound`, `Refused` where there is no secret yet, `UsageError` for a past moment.
+    """
+    active_at = activate_at or job.now
+    if active_at < job.now:
+        raise UsageError(
+            "The new secret cannot have been active before it was made.",
+            hint="Give a moment to come, or leave --activate-at out.",
+        )
+    with ExitStack() as kept, job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        if not webhooks.has_secret(store, owner.id):
+            raise _no_webhook(owner)
+        run = start_run(store, kind="webhook_rotate_secret", now=job.now, actor=job.actor)
+        report = {"webhook_url": owner.webhook_url, "activate_at": active_at}
+        _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
+        if not dry_run:
+            report |= _new_secret(
+                store, owner, kept, secret_file, now=job.now, activate_at=active_at
+            )
+        finish_run(store, run, {"activate_at": active_at})
+    return {**report, "dry_run": dry_run}
+
+
+def list_events(
+    job: Job,
+    *,
+    institution: str | None = None,
+    state: str | None = None,
+    offer_id: str | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    limit: int | None = None,
+) -> list[dict[str, Any]]:
+    """Return events with how far they are, the newest first; None filters nothing."""
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution) if institution else None
+        return webhooks.list_deliveries(
+            store,
+            institution_id=owner.id if owner else None,
+            state=state,
+            offer_id=offer_id,
+            from_at=from_at,
+            to_at=to_at,
+            limit=limit,
+        )
+
+
+def show_event(job: Job, redemption_id: str) -> dict[str, Any]:
+    """Return one event with the log of its attempts; raise `NotFound`."""
+    with job.store(read_only=True) as store:
+        return webhooks.show_delivery(store, redemption_id)
+
+
+def retry(
+    job: Job,
+    *,
+    redemption_ids: Sequence[str] = (),
+    institution: str | None = None,
+    since: datetime | None = None,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Make failed and exhausted events due now, with the whole schedule before them.
+
+    Without ids, all of them that the filters let through. Raises `NotFound` for an unknown id and
+    `Refused` for one that is delivered, due anyway, or stopped.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution) if institution else None
+        ids = [_retriable(store, each) for each in dict.fromkeys(redemption_ids)]
+        run = start_run(store, kind="webhook_retry", now=job.now, actor=job.actor)
+        due = webhooks.make_due(
+            store,
+            redemption_ids=ids or None,
+            institution_id=owner.id if owner else None,
+            since=since,
+            now=job.now,
+        )
+        report = {"run_id": run.run_id, "made_due": due}
+        finish_run(store, run, report)
+    return {**report, "dry_run": dry_run}
+
+
+def _new_secret(
+    store: Store,
+    owner: Institution,
+    kept: ExitStack,
+    file: Path | None,
+    *,
+    now: datetime,
+    activate_at: datetime,
+) -> dict[str, Any]:
+    """Make and keep a secret; return it as it is shown, or the file that holds it."""
+    secret = "whsec_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+    webhooks.set_secret(store, owner.id, secret, now=now, activate_at=activate_at)
+    if file is None:
+        return {"signing_secret": secret}
+    kept.enter_context(new_private_file(file, f"{secret}\n"))
+    return {"signing_secret_file": str(file)}
+
+
+def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[str, Any]) -> None:
+    security_log.append(
+        store,
+        event,
+        event_id=uuid4(),
+        now=job.now,
+        actor=job.actor,
+        institution_id=owner.id,
+        details=details,
+    )
+
+
+def _retriable(store: Store, redemption_id: str) -> UUID:
+    found = webhooks.find_delivery(store, redemption_id)
+    if found["state"] not in {"failed", "exhausted"}:
+        raise Refused(
+            f"The event of redemption {redemption_id} is {found['state']}.",
+            code="not_failed",
+            hint="`cardoffers webhook resend` sends an event again whatever its state; "
+            "`cardoffers webhook set` starts a stopped webhook.",
+        )
+    return UUID(str(found["redemption_id"]))
+
+
+def _no_webhook(owner: Institution) -> Refused:
+    return Refused(
+        f"{owner.slug} has no signing secret to rotate.",
+        code="webhook_missing",
+        hint=f"Set its webhook with `cardoffers webhook set -i {owner.slug} --url URL`.",
+    )

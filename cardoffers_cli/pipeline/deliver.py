@@ -1,0 +1,151 @@
+"""Deliver: claim events that are due, and record what became of each attempt.
+
+Sending lies between the two, with the store closed: a claim that is never recorded was cut off by a
+crash, and becomes an attempt of its own (`unknown`) before the event is sent again. So an event is
+lost at no moment, and its receiver, who may see it twice, tells by its redemption_id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.backoff import delay_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+GONE = "gone"
+"""The error of a receiver that answers 410: it wants no more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """An event to be sent now, its place in the schedule, and how to sign it."""
+
+    redemption_no: int
+    redemption_id: UUID
+    institution_id: UUID
+    url: str
+    body: str = field(repr=False)
+    secret_no: int
+    secret: str = field(repr=False)
+    state: str
+    attempts: int
+    failures: int
+    next_attempt_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """An attempt that has ended, and what follows for its event: one row to record."""
+
+    redemption_no: int
+    secret_no: int
+    signed_at_s: int | None
+    started_at: datetime
+    http_status: int | None
+    error: str | None
+    duration_ms: int
+    state: str
+    failures: int
+    delay_ms: int | None = None
+    next_attempt_at: datetime | None = None
+
+    def delivered(self) -> Ended:
+        """Return it as the end of the schedule."""
+        return replace(self, state="delivered", delay_ms=None, next_attempt_at=None)
+
+    def failed(self, jitter_permille: int, retry_after_s: int | None) -> Ended:
+        """Return it as one more failure along the schedule, or as the last."""
+        failures = self.failures + 1
+        delay = delay_ms(failures, jitter_permille, retry_after_s=retry_after_s)
+        if delay is None:
+            return replace(self, state="exhausted", failures=failures, next_attempt_at=None)
+        ended_at = self.started_at + timedelta(milliseconds=self.duration_ms)
+        return replace(
+            self,
+            state="failed",
+            failures=failures,
+            delay_ms=delay,
+            next_attempt_at=ended_at + timedelta(milliseconds=delay),
+        )
+
+
+def release(store: Store, *, run_no: int) -> int:
+    """Record every claim that a crash left behind as `unknown`; return how many there were."""
+    store.execute("pipeline/deliver:cut_off", run_no=run_no)
+    return store.execute("pipeline/deliver:release")
+
+
+def claim_due(
+    store: Store,
+    *,
+    now: datetime,
+    due_by: datetime,
+    most: int,
+    most_open: int,
+    but: Collection[UUID] = (),
+) -> list[Claim]:
+    """Claim up to `most` events that were due by a moment, of all institutions in turn.
+
+    None of an institution that has `most_open` attempts under way, so that a slow receiver keeps
+    only its own events waiting, and none of the institutions in `but`.
+    """
+    store.execute(
+        "pipeline/deliver:due",
+        now=now,
+        due_by=due_by,
+        most=most,
+        most_open=most_open,
+        but=[str(each) for each in but],
+    )
+    return _claim(store, now=now, is_manual=False)
+
+
+def claim_one(store: Store, redemption_id: str, *, now: datetime) -> list[Claim]:
+    """Claim the event of a redemption, whatever its state, for an attempt outside of the schedule.
+
+    Nothing is claimed where the institution has no webhook or no secret.
+    """
+    store.execute("pipeline/deliver:one", now=now, redemption_id=redemption_id)
+    return _claim(store, now=now, is_manual=True)
+
+
+def _claim(store: Store, *, now: datetime, is_manual: bool) -> list[Claim]:
+    store.execute("pipeline/deliver:claim", now=now, is_manual=is_manual)
+    return [Claim(**row) for row in store.rows("pipeline/deliver:claimed", now=now)]
+
+
+def unclaim(store: Store, redemption_nos: Collection[int]) -> None:
+    """Release claims whose attempts were never begun, as if they had not been made."""
+    if redemption_nos:
+        store.execute("pipeline/deliver:unclaim", redemption_nos=list(redemption_nos))
+
+
+def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:
+    """Write attempts that have ended, and move their events on."""
+    if ended:
+        store.execute("pipeline/deliver:ended", ended=[asdict(each) for each in ended])
+        store.execute("pipeline/deliver:attempts", run_no=run_no)
+        store.execute("pipeline/deliver:outbox")
+
+
+def stop(store: Store, institution_id: UUID, *, now: datetime) -> bool:
+    """Stop the webhook of an institution; return whether it was not stopped yet."""
+    return bool(store.execute("pipeline/deliver:stop", institution_id=institution_id, now=now))
+
+
+def waiting(store: Store, *, now: datetime) -> dict[str, Any]:
+    """Return `still_due`, `due_now` and `next_attempt_at` of what can be sent, now or later."""
+    return store.rows("pipeline/deliver:waiting", now=now)[0]
+
+
+def held(store: Store, *, now: datetime) -> list[dict[str, Any]]:
+    """Return what cannot be sent as things are: institution, reason, events; a row for each."""
+    return store.rows("pipeline/deliver:held", now=now)

@@ -1,0 +1,18 @@
+"""Publish: every redemption becomes an event for its institution, in the outbox.
+
+It runs in the transaction that redeems, so there is no redemption without its event and no event of
+a simulation. The bytes are written once and sent as they are on every attempt. An institution need
+have no webhook yet: its events wait, and are sent when it has one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cardoffers_cli.store.store import Store
+
+
+def publish(store: Store, *, run_no: int) -> int:
+    """Write the events of the redemptions of a run; return how many there are."""
+    return store.execute("pipeline/publish:outbox", run_no=run_no)

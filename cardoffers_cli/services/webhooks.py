@@ -1,0 +1,116 @@
+"""The webhook of an institution, and how far its events are.
+
+The URL stands with the institution. Here are its signing secrets, of which the newest that is
+active signs, its stop, and the events with every attempt. A secret leaves only when it is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.signing import signature_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+def find_delivery(store: Store, redemption_id: str) -> dict[str, Any]:
+    """Return how far the event of a redemption is; raise `NotFound`."""
+    found = _find(store, redemption_id)
+    del found["body"]
+    return found
+
+
+def show_delivery(store: Store, redemption_id: str) -> dict[str, Any]:
+    """Return an event with the log of its attempts and the headers that signed the last one.
+
+    They are what its receiver should have seen; None where nothing was sent yet, or
+    where the secret of then is not kept any more. Raises `NotFound`.
+    """
+    found = _find(store, redemption_id)
+    body = found.pop("body").encode()
+    signed = store.row("services/webhooks:last_signature", redemption_id=redemption_id)
+    headers = None
+    if signed and signed["secret"]:
+        headers = signature_headers(body, signed["secret"], signed["signed_at_s"])
+    return {
+        **found,
+        "body_bytes": len(body),
+        "headers": headers,
+        "log": store.rows("services/webhooks:log", redemption_id=redemption_id),
+    }
+
+
+def list_deliveries(store: Store, **filters: Any) -> list[dict[str, Any]]:
+    """Return events, the newest first.
+
+    The filters are institution_id, state, offer_id, from_at, to_at and limit, each None for any.
+    """
+    return store.rows("services/webhooks:list", **filters)
+
+
+def make_due(
+    store: Store,
+    *,
+    redemption_ids: Sequence[UUID] | None,
+    institution_id: UUID | None,
+    since: datetime | None,
+    now: datetime,
+) -> int:
+    """Make failed and exhausted events due, with a new schedule; return how many there were.
+
+    None chooses any; `since` is when the last attempt was.
+    """
+    ids = None if redemption_ids is None else [str(each) for each in redemption_ids]
+    store.execute(
+        "services/webhooks:chosen",
+        redemption_ids=ids,
+        institution_id=institution_id,
+        since=since,
+    )
+    return store.execute("services/webhooks:make_due", now=now)
+
+
+def has_secret(store: Store, institution_id: UUID) -> bool:
+    """Whether an institution has a signing secret, active or to come."""
+    return bool(store.value("services/webhooks:has_secret", institution_id=institution_id))
+
+
+def set_secret(
+    store: Store, institution_id: UUID, secret: str, *, now: datetime, activate_at: datetime
+) -> None:
+    """Keep a new signing secret; until it is active the one that signs now goes on.
+
+    One that was to follow, and is not active yet, is given up.
+    """
+    store.execute(
+        "services/webhooks:keep_the_one_that_signs", institution_id=institution_id, now=now
+    )
+    store.execute(
+        "services/webhooks:add_secret",
+        institution_id=institution_id,
+        secret=secret,
+        now=now,
+        activate_at=activate_at,
+    )
+
+
+def start(store: Store, institution_id: UUID) -> bool:
+    """Start a webhook that was stopped; return whether it was."""
+    return bool(store.execute("services/webhooks:start", institution_id=institution_id))
+
+
+def _find(store: Store, redemption_id: str) -> dict[str, Any]:
+    row = store.row("services/webhooks:find", redemption_id=redemption_id)
+    if row is None:
+        raise NotFound(
+            "There is no event of a redemption with this id.",
+            code="redemption_not_found",
+            hint="`cardoffers webhook list` lists events with the ids of their redemptions.",
+        )
+    return row

@@ -1,0 +1,232 @@
+-- name: cut_off
+-- Writes attempts, one row for every claim that a crash left behind: its receiver may have the
+-- event or not. Idempotent, as the claims are released next.
+insert into attempts (
+    redemption_no, institution_id, number, run_no, started_at, error, is_manual, next_attempt_at
+)
+select
+    outbox.redemption_no,
+    outbox.institution_id,
+    outbox.attempts + 1,
+    $run_no,
+    outbox.claimed_at,
+    'unknown',
+    outbox.is_claimed_manually,
+    outbox.next_attempt_at
+from outbox
+where outbox.claimed_at is not null;
+
+-- name: release
+-- Releases every claim in outbox; the attempt counts, but not as a failure along the schedule.
+update outbox
+set attempts = attempts + 1, claimed_at = null, is_claimed_manually = null
+where claimed_at is not null;
+
+-- name: due
+-- Makes due: events that were due by a moment, the longest waiting of each institution in turn.
+-- Institutions that have $most_open attempts under way wait for the next time; those in $but are
+-- left out. Reads deliveries and the secrets active now. Grain: one row per event.
+create or replace temp table due as
+with under_way as (
+    select outbox.institution_id
+    from outbox
+    where outbox.claimed_at is not null
+    group by outbox.institution_id
+    having count(*) >= $most_open
+),
+ready as (
+    select
+        deliveries.redemption_no,
+        deliveries.institution_id,
+        deliveries.next_attempt_at,
+        row_number() over (
+            partition by deliveries.institution_id
+            order by deliveries.next_attempt_at, deliveries.redemption_no
+        ) as place
+    from deliveries
+    inner join signing_secrets($now) as signing
+        on signing.institution_id = deliveries.institution_id
+    where deliveries.state in ('due', 'failed')
+        and deliveries.next_attempt_at <= $due_by
+        and deliveries.claimed_at is null
+        and deliveries.webhook_url is not null
+        and not list_contains(cast($but as uuid[]), deliveries.institution_id)
+        and not exists (
+            select 1
+            from under_way
+            where under_way.institution_id = deliveries.institution_id
+        )
+)
+select ready.redemption_no, ready.institution_id
+from ready
+order by ready.place, ready.next_attempt_at, ready.redemption_no
+limit $most;
+
+-- name: one
+-- Makes due: one event of any state, whose institution has a webhook and a secret.
+create or replace temp table due as
+select deliveries.redemption_no, deliveries.institution_id
+from deliveries
+inner join signing_secrets($now) as signing
+    on signing.institution_id = deliveries.institution_id
+where deliveries.redemption_id = try_cast($redemption_id as uuid)
+    and deliveries.webhook_url is not null;
+
+-- name: claim
+-- Claims the events of due in outbox, so that a crash from now on is seen.
+update outbox
+set claimed_at = $now, is_claimed_manually = $is_manual
+from due
+where due.redemption_no = outbox.redemption_no;
+
+-- name: claimed
+-- What is to be sent: the events of due. Grain: one row per event, in no order.
+select
+    outbox.redemption_no,
+    outbox.redemption_id,
+    outbox.institution_id,
+    outbox.body,
+    outbox.attempts,
+    outbox.failures,
+    outbox.state,
+    outbox.next_attempt_at,
+    institutions.webhook_url as url,
+    signing.secret_no,
+    signing.secret
+from due
+inner join outbox
+    on outbox.redemption_no = due.redemption_no
+    and outbox.institution_id = due.institution_id
+inner join institutions on institutions.institution_id = due.institution_id
+inner join signing_secrets($now) as signing on signing.institution_id = due.institution_id;
+
+-- name: unclaim
+-- Releases claims in outbox whose attempts were never begun: nothing was sent, nothing counts.
+update outbox
+set claimed_at = null, is_claimed_manually = null
+from (select unnest(cast($redemption_nos as bigint[])) as redemption_no) as unbegun
+where unbegun.redemption_no = outbox.redemption_no;
+
+-- name: ended
+-- Makes ended: attempts that have ended, from a list of them. Grain: one row per attempt.
+create or replace temp table ended as
+with listed as (
+    select unnest(
+        cast(
+            $ended as struct(
+                redemption_no bigint,
+                secret_no bigint,
+                signed_at_s bigint,
+                started_at timestamp,
+                http_status integer,
+                error varchar,
+                duration_ms integer,
+                state varchar,
+                failures integer,
+                delay_ms bigint,
+                next_attempt_at timestamp
+            )[]
+        ),
+        recursive := true
+    )
+)
+select
+    listed.redemption_no,
+    listed.secret_no,
+    listed.signed_at_s,
+    listed.started_at,
+    listed.http_status,
+    listed.error,
+    listed.duration_ms,
+    listed.state,
+    listed.failures,
+    listed.delay_ms,
+    listed.next_attempt_at
+from listed;
+
+-- name: attempts
+-- Writes the attempts of ended whose event is still claimed.
+insert into attempts (
+    redemption_no, institution_id, number, run_no, secret_no, signed_at_s, started_at, http_status,
+    error, duration_ms, is_manual, delay_ms, next_attempt_at
+)
+select
+    ended.redemption_no,
+    outbox.institution_id,
+    outbox.attempts + 1,
+    $run_no,
+    ended.secret_no,
+    ended.signed_at_s,
+    ended.started_at,
+    ended.http_status,
+    ended.error,
+    ended.duration_ms,
+    outbox.is_claimed_manually,
+    ended.delay_ms,
+    ended.next_attempt_at
+from ended
+inner join outbox on outbox.redemption_no = ended.redemption_no
+where outbox.claimed_at is not null;
+
+-- name: outbox
+-- Moves the events of ended to their next state and releases their claims. Done twice, the second
+-- finds no claim.
+update outbox
+set state = ended.state,
+    attempts = outbox.attempts + 1,
+    failures = ended.failures,
+    next_attempt_at = ended.next_attempt_at,
+    claimed_at = null,
+    is_claimed_manually = null
+from ended
+where ended.redemption_no = outbox.redemption_no
+    and outbox.claimed_at is not null;
+
+-- name: stop
+-- Writes the stop of an institution's webhook; one that is stopped stays as it is.
+insert into webhook_stops (institution_id, stopped_at)
+select cast($institution_id as uuid), $now
+where not exists (
+    select 1
+    from webhook_stops
+    where webhook_stops.institution_id = $institution_id
+);
+
+-- name: waiting
+-- What a sender still has before it: events that it can send now or later, and when the next is due.
+select
+    count(*) as still_due,
+    count(*) filter (where deliveries.next_attempt_at <= $now) as due_now,
+    min(deliveries.next_attempt_at) as next_attempt_at
+from deliveries
+inner join signing_secrets($now) as signing
+    on signing.institution_id = deliveries.institution_id
+where deliveries.state in ('due', 'failed')
+    and deliveries.webhook_url is not null;
+
+-- name: held
+-- Events that nobody can send as things are, and why. Grain: one row per institution.
+select
+    deliveries.institution,
+    case
+        when webhook_stops.stopped_at is not null then 'stopped'
+        when deliveries.webhook_url is null then 'no_url'
+        else 'no_secret'
+    end as reason,
+    count(*) as events
+from deliveries
+left join webhook_stops on webhook_stops.institution_id = deliveries.institution_id
+left join signing_secrets($now) as signing
+    on signing.institution_id = deliveries.institution_id
+inner join ledger_entries
+    on ledger_entries.redemption_no = deliveries.redemption_no
+    and ledger_entries.institution_id = deliveries.institution_id
+where deliveries.state in ('due', 'failed', 'stopped')
+    and ledger_entries.status <> 'reversed'
+    and (
+        webhook_stops.stopped_at is not null
+        or deliveries.webhook_url is null
+        or signing.secret_no is null
+    )
+group by all
+order by deliveries.institution;

@@ -1,0 +1,139 @@
+-- name: find
+-- How far the event of one redemption is, with its bytes.
+select
+    deliveries.redemption_id,
+    deliveries.institution,
+    offers.offer_id,
+    deliveries.occurred_at,
+    deliveries.state,
+    deliveries.attempts,
+    deliveries.next_attempt_at,
+    outbox.body
+from deliveries
+inner join outbox
+    on outbox.redemption_no = deliveries.redemption_no
+    and outbox.institution_id = deliveries.institution_id
+inner join offers on offers.offer_no = deliveries.offer_no
+where deliveries.redemption_id = try_cast($redemption_id as uuid);
+
+-- name: log
+-- The attempts of one redemption's event, in their order. Grain: one row per attempt.
+select
+    attempts.number,
+    attempts.started_at,
+    attempts.http_status,
+    attempts.error,
+    attempts.duration_ms,
+    attempts.is_manual as manual,
+    attempts.delay_ms,
+    attempts.next_attempt_at
+from attempts
+inner join outbox
+    on outbox.redemption_no = attempts.redemption_no
+    and outbox.institution_id = attempts.institution_id
+where outbox.redemption_id = try_cast($redemption_id as uuid)
+order by attempts.number;
+
+-- name: last_signature
+-- When the last signed attempt of an event was signed, and with which secret if it is still kept.
+select attempts.signed_at_s, webhook_secrets.secret
+from attempts
+inner join outbox
+    on outbox.redemption_no = attempts.redemption_no
+    and outbox.institution_id = attempts.institution_id
+left join webhook_secrets
+    on webhook_secrets.secret_no = attempts.secret_no
+    and webhook_secrets.institution_id = attempts.institution_id
+where outbox.redemption_id = try_cast($redemption_id as uuid)
+    and attempts.signed_at_s is not null
+order by attempts.number desc
+limit 1;
+
+-- name: list
+-- Events, the newest first; nulls in the parameters filter nothing. Grain: one row per event.
+select
+    deliveries.redemption_id,
+    deliveries.institution,
+    offers.offer_id,
+    deliveries.occurred_at,
+    deliveries.state,
+    deliveries.attempts,
+    deliveries.next_attempt_at,
+    attempts.started_at as last_attempt_at,
+    attempts.http_status as last_http_status,
+    attempts.error as last_error
+from deliveries
+inner join offers on offers.offer_no = deliveries.offer_no
+left join attempts
+    on attempts.redemption_no = deliveries.redemption_no
+    and attempts.institution_id = deliveries.institution_id
+    and attempts.number = deliveries.attempts
+where ($institution_id is null or deliveries.institution_id = $institution_id)
+    and ($state is null or deliveries.state = $state)
+    and ($offer_id is null or offers.offer_id = $offer_id)
+    and ($from_at is null or deliveries.occurred_at >= $from_at)
+    and ($to_at is null or deliveries.occurred_at < $to_at)
+order by deliveries.occurred_at desc, deliveries.redemption_no desc
+limit $limit;
+
+-- name: chosen
+-- Makes chosen: failed and exhausted events, those with these ids or all, of one institution or all,
+-- whose last attempt was at $since or later. Grain: one row per event.
+create or replace temp table chosen as
+select deliveries.redemption_no, deliveries.institution_id, deliveries.redemption_id
+from deliveries
+inner join attempts
+    on attempts.redemption_no = deliveries.redemption_no
+    and attempts.institution_id = deliveries.institution_id
+    and attempts.number = deliveries.attempts
+inner join ledger_entries
+    on ledger_entries.redemption_no = deliveries.redemption_no
+    and ledger_entries.institution_id = deliveries.institution_id
+where deliveries.state in ('failed', 'exhausted')
+    and ledger_entries.status <> 'reversed'
+    and ($institution_id is null or deliveries.institution_id = $institution_id)
+    and ($since is null or attempts.started_at >= $since)
+    and (
+        $redemption_ids is null
+        or list_contains(cast($redemption_ids as uuid[]), deliveries.redemption_id)
+    );
+
+-- name: make_due
+-- Makes the events of chosen due in outbox, with the whole schedule before them; done twice, the
+-- second finds nothing chosen.
+update outbox
+set state = 'due', failures = 0, next_attempt_at = $now
+from chosen
+where chosen.redemption_no = outbox.redemption_no;
+
+-- name: has_secret
+-- Whether an institution has a signing secret, active or to come.
+select count(*) > 0 as has_secret
+from webhook_secrets
+where institution_id = $institution_id;
+
+-- name: keep_the_one_that_signs
+-- Removes from webhook_secrets what an institution signs with no more, or not yet.
+delete from webhook_secrets
+where institution_id = $institution_id
+    and secret_no is distinct from (
+        select signing.secret_no
+        from signing_secrets($now) as signing
+        where signing.institution_id = $institution_id
+    );
+
+-- name: add_secret
+-- Writes the next signing secret of an institution.
+insert into webhook_secrets (secret_no, institution_id, secret, created_at, activate_at)
+select
+    coalesce(max(webhook_secrets.secret_no), 0) + 1,
+    cast($institution_id as uuid),
+    $secret,
+    $now,
+    $activate_at
+from webhook_secrets;
+
+-- name: start
+-- Removes the stop of an institution's webhook, if it was stopped.
+delete from webhook_stops
+where institution_id = $institution_id;
