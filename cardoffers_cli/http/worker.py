@@ -81,11 +81,11 @@ class Worker:
             self._changed.notify()
         self._thread.join(within_s)
 
-    def put(self, call: Call, *, is_read: bool) -> Future[Answer]:
+    def put(self, call: Call, *, may_be_old: bool) -> Future[Answer]:
         """Take a call in and promise its answer; raises `Problem` where too many wait."""
         now = time.monotonic()
         deadline = now + self._wait_s
-        soon = now + _READ_WAIT_S if is_read else deadline
+        soon = now + _READ_WAIT_S if may_be_old else deadline
         waiting = Waiting(call, min(soon, deadline), deadline)
         with self._changed:
             if len(self._queue) >= self._limits.waiting_calls:
