@@ -176,7 +176,8 @@ _HEADERS_OF = {
 }
 
 
-def describe(*_call: Any) -> Answer:
+@cache
+def describe() -> Answer:
     """Answer with the description; it is the same for everybody."""
     return Answer.of(200, document())
 
