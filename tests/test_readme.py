@@ -22,6 +22,7 @@ import pytest
 from cardoffers_cli import pipeline
 from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.main import COMMANDS
+from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.settings import Settings, read_settings
 
 CHECKOUT = Path(__file__).parents[1]
@@ -147,6 +148,11 @@ def test_the_configuration_is_one(tmp_path: Path) -> None:
     settings = read_settings({}, {}, path)
     assert tomllib.loads(example).keys() <= Settings.model_fields.keys()
     assert settings.lock_wait_s == tomllib.loads(example)["lock_wait_s"]
+
+
+def test_every_endpoint_is_named_with_its_scope() -> None:
+    rows = re.findall(r"^\| `(\w+) (\S+)` \| (?:`(\w+)`)? ?\|", section("HTTP"), re.MULTILINE)
+    assert [(route.method, route.template, route.scope or "") for route in ROUTES] == rows
 
 
 def test_every_command_is_named_and_no_other() -> None:

@@ -18,12 +18,16 @@ TARGET_BYTES = 8 << 10
 """Path and query."""
 
 
-def check_limits(call: Call) -> None:
-    """Let a call pass whose parts are not too large; raise `Problem` 413, 414 or 431."""
+def check_head(call: Call) -> None:
+    """Let a call pass whose path, query and headers are not too large; raise 414 or 431."""
     if len(call.path) + len(call.query) > TARGET_BYTES:
         raise target_too_long()
     if sum(len(name) + len(value) for name, value in call.headers.items()) > HEAD_BYTES:
         raise headers_too_large()
+
+
+def check_body(call: Call) -> None:
+    """Let a call pass whose body is not too large; raise `Problem` 413."""
     if len(call.body) > BODY_BYTES:
         raise body_too_large()
 

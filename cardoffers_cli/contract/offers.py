@@ -32,7 +32,7 @@ _CARDHOLDER = token(
     "cardholder_token", "The cardholder's opaque, stable token; never personal data."
 )
 _LONGEST_WORD = 200
-_LONGEST_LIST = 4000
+_LONGEST_LIST = 2000
 
 FEED = (
     _CARDHOLDER,

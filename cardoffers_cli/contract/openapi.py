@@ -16,7 +16,7 @@ from cardoffers_cli import __version__
 from cardoffers_cli.contract import offers, reports
 from cardoffers_cli.contract.messages import JSON_TYPE, PROBLEM_TYPE, Answer
 from cardoffers_cli.contract.routes import ROUTES, Route
-from cardoffers_cli.contract.schemas import SCHEMAS, Schema, ref
+from cardoffers_cli.contract.schemas import EXAMPLES, SCHEMAS, Schema, ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -176,7 +176,8 @@ _HEADERS_OF = {
 }
 
 
-def describe(*_call: Any) -> Answer:
+@cache
+def describe() -> Answer:
     """Answer with the description; it is the same for everybody."""
     return Answer.of(200, document())
 
@@ -222,8 +223,8 @@ def _operation(route: Route) -> Mapping[str, Any]:
     if route.scope:
         described["description"] = f"The API key needs the scope `{route.scope}`."
     if operation.body:
-        content = {JSON_TYPE: {"schema": ref(operation.body)}}
-        described["requestBody"] = {"required": True, "content": content}
+        content = {"schema": ref(operation.body), "example": EXAMPLES[operation.body]}
+        described["requestBody"] = {"required": True, "content": {JSON_TYPE: content}}
     return described
 
 

@@ -78,6 +78,7 @@ TOKEN_SCHEMA: Mapping[str, Any] = {
     "maxLength": TOKEN_LENGTH,
     "pattern": "^[!-~]+$",
     "not": {"pattern": E_MAIL},
+    "examples": ["9f1c8a70f3d24be5a6c17e0d4b8f62ad93e5c0b7a1d84f6e2c39b50a7d8e1f46"],
 }
 """What JSON Schema can say of a token; that it is no card number stands in its description."""
 

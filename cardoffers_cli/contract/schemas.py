@@ -292,3 +292,21 @@ SCHEMAS: Mapping[str, Schema] = {
         description="Problem details (RFC 9457). No value of the request is repeated in them.",
     ),
 }
+
+_TOKENS = {
+    "cardholder_token": TOKEN_SCHEMA["examples"][0],
+    "card_token": "c_5d41402abc4b2a76b9719d911017c592",
+}
+_PURCHASE = {
+    **_TOKENS,
+    "card_acceptor_id": "000001234567890",
+    "amount": 25,
+    "transaction_ref": "2026-05-01-000017",
+    "transacted_at": "2026-05-01T12:30:00Z",
+}
+EXAMPLES: Mapping[str, Any] = {
+    "TransactionEvent": _PURCHASE,
+    "TransactionBatch": {"transactions": [_PURCHASE]},
+    "AddRequest": _TOKENS,
+}
+"""A body of each kind that can be sent."""

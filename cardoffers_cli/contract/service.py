@@ -18,10 +18,10 @@ from urllib.parse import unquote
 
 from cardoffers_cli.contract.events import answer_events, read_events
 from cardoffers_cli.contract.gate import Gate
-from cardoffers_cli.contract.limits import check_limits
+from cardoffers_cli.contract.limits import check_body, check_head
 from cardoffers_cli.contract.problems import Problem, busy, internal, problem_of
 from cardoffers_cli.contract.routes import find_route
-from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreVersion
+from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreDamaged, StoreVersion
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.jobs.events import take_events
 from cardoffers_cli.jobs.publish import open_published
@@ -111,7 +111,7 @@ class Service:
         visits = self._received(calls)
         reading = [visit for visit in visits if visit.answer is None and _may_be_old(visit)]
         if reading:
-            with suppress(NoStore, StoreVersion):
+            with suppress(NoStore, StoreVersion, StoreDamaged):
                 self._answer_from_snapshot(reading)
         for visit in visits:
             if visit.answer is None:
@@ -126,8 +126,9 @@ class Service:
         return visits
 
     def _find(self, visit: Visit) -> None:
-        check_limits(visit.call)
+        check_head(visit.call)
         visit.route, parameters = find_route(visit.call.method, visit.call.path)
+        check_body(visit.call)
         visit.parameters = {name: unquote(text) for name, text in parameters.items()}
         if visit.route.scope is None:
             visit.finish(_handler(visit.route)())

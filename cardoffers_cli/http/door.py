@@ -12,7 +12,7 @@ from uuid import uuid4
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cardoffers_cli.contract.limits import BODY_BYTES, check_limits
+from cardoffers_cli.contract.limits import BODY_BYTES, check_head
 from cardoffers_cli.contract.problems import Problem, busy, internal
 from cardoffers_cli.contract.routes import Route, find_route
 from cardoffers_cli.http.reading import Body, call_of
@@ -53,7 +53,7 @@ class Door:
         route: Route | None = None
         try:
             call = call_of(request, request_id)
-            check_limits(call)
+            check_head(call)
             route, _ = find_route(call.method, call.path)
             return await self._worked(call, body, route)
         except Problem as refusal:
@@ -65,7 +65,8 @@ class Door:
     async def _worked(self, call: Call, body: Body, route: Route) -> Answer:
         with self._room(body.most_bytes):
             whole = replace(call, body=await body.read())
-            return await asyncio.wrap_future(self._worker.put(whole, is_read=route.is_read))
+            may_be_old = route.is_read or route.scope is None
+            return await asyncio.wrap_future(self._worker.put(whole, may_be_old=may_be_old))
 
     @contextmanager
     def _room(self, size_bytes: int) -> Iterator[None]:

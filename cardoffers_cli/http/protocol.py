@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 HEAD_MOST_BYTES = 64 << 10
 """What a connection keeps of a head that has no end yet; the contract judges whole ones."""
 
-STATE = "house"
+STATE = "shared"
 """The name under which the application's state holds what a connection needs."""
 
 
-class House(NamedTuple):
-    """What every connection is given."""
+class Shared(NamedTuple):
+    """What all connections share."""
 
     limits: Limits
     log: AccessLog
@@ -41,14 +41,14 @@ class Protocol(H11Protocol):
     _is_refused = False
 
     @property
-    def _house(self) -> House:
-        house: House = self.app_state[STATE]
-        return house
+    def _shared(self) -> Shared:
+        shared: Shared = self.app_state[STATE]
+        return shared
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first head, unless there are too many connections."""
         super().connection_made(transport)
-        if len(self.connections) > self._house.limits.connections:
+        if len(self.connections) > self._shared.limits.connections:
             self._refuse(busy())
             self.transport.close()
         else:
@@ -80,7 +80,7 @@ class Protocol(H11Protocol):
         if not is_awaited or self._is_refused:
             self._stop_watching()
         elif self._head_timer is None:
-            self._head_timer = self.loop.call_later(self._house.limits.head_s, self._too_slow)
+            self._head_timer = self.loop.call_later(self._shared.limits.head_s, self._too_slow)
 
     def _stop_watching(self) -> None:
         if self._head_timer is not None:
@@ -109,5 +109,5 @@ class Protocol(H11Protocol):
                 h11.EndOfMessage(),
             ]
             self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
-            self._house.log.request(request_id, None, answer, 0)
-        self.loop.call_later(self._house.limits.drop_s, self.transport.close)
+            self._shared.log.request(request_id, None, answer, 0)
+        self.loop.call_later(self._shared.limits.drop_s, self.transport.close)

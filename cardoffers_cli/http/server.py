@@ -15,7 +15,7 @@ from cardoffers_cli.http.access_log import AccessLog
 from cardoffers_cli.http.door import Door
 from cardoffers_cli.http.limits import Limits
 from cardoffers_cli.http.listening import Place, listener_at, tls_of
-from cardoffers_cli.http.protocol import HEAD_MOST_BYTES, STATE, House, Protocol
+from cardoffers_cli.http.protocol import HEAD_MOST_BYTES, STATE, Protocol, Shared
 from cardoffers_cli.http.worker import Worker
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ def _app(job: Job, clock: Callable[[], datetime], log: AccessLog, limits: Limits
     worker = Worker(service, limits, wait_s=wait_s, on_fault=log.fault)
 
     @asynccontextmanager
-    async def life(_app: Any) -> AsyncIterator[dict[str, House]]:
+    async def life(_app: Any) -> AsyncIterator[dict[str, Shared]]:
         asyncio.get_running_loop().set_exception_handler(_teller(log))
         worker.start()
-        yield {STATE: House(limits, log)}
+        yield {STATE: Shared(limits, log)}
         await asyncio.to_thread(worker.stop, wait_s + _AFTERWARDS_S)
 
     return Router(default=Door(worker, log, limits), lifespan=life)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _LOCK_WAIT_S = 0.25
 """How long the thread waits for the store before it looks after those who wait for the thread; the
 lock spreads these waits, so that several servers do not march."""
+_GATHER_S = 0.05
+"""How long as many calls as were answered together last are waited for: their senders are likely to
+have more, and each opening of the store costs more than this."""
 _READ_WAIT_S = 1.0
 """How long a call that only reads waits for the store itself, before the snapshot will do."""
 
@@ -64,6 +67,7 @@ class Worker:
         self._wait_s = wait_s
         self._on_fault = on_fault
         self._queue: deque[Waiting] = deque()
+        self._latest = 0
         self._changed = threading.Condition()
         self._is_stopping = False
         # A statement of the engine cannot be hurried: the process may end without it, and what it
@@ -81,11 +85,11 @@ class Worker:
             self._changed.notify()
         self._thread.join(within_s)
 
-    def put(self, call: Call, *, is_read: bool) -> Future[Answer]:
+    def put(self, call: Call, *, may_be_old: bool) -> Future[Answer]:
         """Take a call in and promise its answer; raises `Problem` where too many wait."""
         now = time.monotonic()
         deadline = now + self._wait_s
-        soon = now + _READ_WAIT_S if is_read else deadline
+        soon = now + _READ_WAIT_S if may_be_old else deadline
         waiting = Waiting(call, min(soon, deadline), deadline)
         with self._changed:
             if len(self._queue) >= self._limits.waiting_calls:
@@ -112,11 +116,13 @@ class Worker:
         room = self._limits.batch_bytes
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._is_stopping)
+            self._changed.wait_for(lambda: len(self._queue) >= self._latest, _GATHER_S)
             while self._queue and len(batch) < self._limits.batch_calls:
                 room -= len(self._queue[0].call.body)
                 if batch and room < 0:
                     break
                 batch.append(self._queue.popleft())
+        self._latest = len(batch)
         return batch
 
     def _put_back(self, batch: Sequence[Waiting]) -> None:

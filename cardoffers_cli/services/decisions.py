@@ -22,8 +22,8 @@ def decisions_of_import(store: Store, institution_id: UUID, import_no: int) -> l
     """Return every purchase of an import in the order of the file, as `simulate` answers it.
 
     One item per purchase: outcome `match` or `no_match`, the merchant, the offer and amounts of a
-    match, and one evaluation per offer of the merchant, or of the cardholder's links while the
-    merchant is unknown (decisions, Why, and HTTP contract: simulate).
+    match, and one evaluation per offer of the merchant that is in the program or linked, or of the
+    cardholder's links while the merchant is unknown (decisions, Why, and HTTP contract: simulate).
     """
     of = {"institution_id": institution_id, "import_no": import_no}
     found = store.rows("services/decisions:evaluations_of_import", **of)

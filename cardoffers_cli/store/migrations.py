@@ -14,8 +14,10 @@ import duckdb
 
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.sql import sql_folder, statements
+from cardoffers_cli.store.store import SchemaUnknown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     import polars as pl
@@ -57,16 +59,24 @@ def newest_version() -> int:
 
 
 def applied(store: Store) -> list[dict[str, Any]]:
-    """Return the records of applied migrations; empty if this is no store of ours."""
-    if not store.value("store/info:is_store"):
+    """Return the records of applied migrations; empty if this is no store of ours.
+
+    They are simply read: to ask the engine for its tables first takes ten times as long, and every
+    opening of a store comes by here.
+    """
+    try:
+        return store.rows("store/info:migrations")
+    except SchemaUnknown:
         return []
-    return store.rows("store/info:migrations")
 
 
-def migrate(store: Store, now: datetime) -> list[Migration]:
-    """Apply what is missing inside the caller's transaction; return what was applied."""
-    have = {record["version"] for record in applied(store)}
-    missing = [migration for migration in migrations() if migration.version not in have]
+def migrate(store: Store, now: datetime, have: Iterable[int] = ()) -> list[Migration]:
+    """Apply what is missing inside the caller's transaction; return what was applied.
+
+    `have` are the versions that are `applied`, which is asked before the transaction: in a new
+    file the question fails, and would take the transaction with it.
+    """
+    missing = [made for made in migrations() if made.version not in set(have)]
     for migration in missing:
         for query in statements(migration.stem):
             store.execute(f"{migration.stem}:{query}")

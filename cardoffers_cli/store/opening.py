@@ -99,8 +99,9 @@ def migrate_store(opening: Opening) -> list[Migration]:
     _must_exist(opening.path)
     with _lock(opening), connected(opening.path, opening.settings) as store:
         _check_ours(store, opening.path)
+        have = [record["version"] for record in applied(store)]
         with store.transaction():
-            return migrate(store, opening.now)
+            return migrate(store, opening.now, have)
 
 
 def _must_exist(path: Path) -> None:

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 _PRIVATE = 0o077
 
 
+class SchemaUnknown(CardoffersError):
+    """The store lacks a table or a column that a statement names."""
+
+    code = "store_error"
+
+
 class Store:
     """A connection to one store, or to a scratch database in memory (`path` is `:memory:`)."""
 
@@ -216,7 +222,12 @@ def _ours(error: duckdb.Error) -> CardoffersError:
         )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
-    return CardoffersError(
+    kind = (
+        SchemaUnknown
+        if isinstance(error, duckdb.CatalogException | duckdb.BinderException)
+        else CardoffersError
+    )
+    return kind(
         f"The store refused a statement ({type(error).__name__}).",
         code="store_error",
         hint="Run it again with --debug and report what it prints.",

@@ -13,6 +13,7 @@ from cardoffers_cli.contract.service import Service
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.keys import revoke_key
 from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.store.snapshot import snapshot_path
 from doors import key_of
 from tables import NOON, select
 from work import found, new_store, tell
@@ -163,6 +164,13 @@ def test_reads_fall_back_to_the_snapshot_and_say_so(job: Job) -> None:
         answer.headers.get("x-snapshot-at") for answer in answers[:2]
     ]
     assert {"5"} == {answer.headers["retry-after"] for answer in answers if answer.status == 503}
+
+
+def test_a_damaged_snapshot_is_as_good_as_none(job: Job) -> None:
+    publish(job)
+    snapshot_path(job.path).write_bytes(b"no snapshot")
+    with job.store():
+        assert [(503, "busy")] == told(service(job).answer_busy([call(REDEMPTIONS, "alderall")]))
 
 
 def test_without_a_snapshot_everybody_is_told_to_come_back(job: Job) -> None:

@@ -6,6 +6,7 @@ import string
 
 import pytest
 from hypothesis import given as examples
+from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import UsageError
@@ -57,6 +58,7 @@ def test_what_has_another_form_is_no_key(text: str) -> None:
     assert not is_well_formed(text)
 
 
+@profile(deadline=None)
 @examples(KEYS)
 def test_every_single_wrong_character_is_found(key: str) -> None:
     assert is_well_formed(key)
@@ -69,6 +71,7 @@ def test_every_single_wrong_character_is_found(key: str) -> None:
     assert [] == [slip for slip in slips if is_well_formed(slip)]
 
 
+@profile(deadline=None)
 @examples(KEYS)
 def test_every_swap_of_neighbours_is_found(key: str) -> None:
     swaps = {

@@ -74,7 +74,7 @@ def held(ledger: Ledger) -> StoreLock:
 
 def put(worker: Worker, path: str, method: str = "POST", body: bytes = b"") -> Future[Answer]:
     call = Call(method=method, path=path, request_id=path, body=body)
-    return worker.put(call, is_read=method == "GET")
+    return worker.put(call, may_be_old=method == "GET")
 
 
 def test_calls_are_answered_each_with_its_own(ledger: Ledger) -> None:

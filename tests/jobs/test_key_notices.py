@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given as examples
+from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.jobs.key_notices import give_notices
@@ -93,6 +94,7 @@ def test_which_notices_are_owed(store: Store, owed: list[str], times: str) -> No
     assert owed == [row["notice"] for row in key_notices.due(store, moment("2026-08-01"))]
 
 
+@profile(max_examples=30, deadline=None)
 @examples(st.lists(st.integers(0, 40 * 24), max_size=30), st.integers(1, 24))
 def test_however_often_and_late_it_runs_each_is_given_once(
     scratch: Store, hours: list[int], hour: int

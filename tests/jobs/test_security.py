@@ -245,10 +245,9 @@ def test_what_is_no_head_is_refused(job: Job, text: str) -> None:
 
 def noted(job: Job) -> None:
     with CallBook(job.path) as book:
-        for second, request in ((1, "req-a"), (2, "req-b")):
-            book.note_failure(
-                uid("failed use"), "unauthenticated", NOON + timedelta(seconds=second), request
-            )
+        for event, second, request in (("failed use", 1, "req-a"), ("another", 2, "req-b")):
+            at = NOON + timedelta(seconds=second)
+            book.note_failure(uid(event), "unauthenticated", at, request)
         book.note_failure(
             uid("revoked use"),
             "token_revoked",

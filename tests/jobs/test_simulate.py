@@ -33,6 +33,7 @@ CATALOGUE = {
         B      bakery    2.00      0     -       1     0          11:00:00   14:00:00
         C      cinema    5.00      0     -       -     10.00      11:00:00   14:00:00
         """,
+    "programs": "offer\nA\nB\nC",
     "links": """
         institution  cardholder  offer  added_at
         alder        ann         A      10:00:00

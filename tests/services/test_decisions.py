@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.services.decisions import decisions_of_import
-from tables import NOON, given, uid
+from tables import NOON, given, read, uid
 from work import job
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ def decided(store: Store, offers: str, links: str, purchases: str) -> dict[str, 
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "offers", offers)
+    names = [row["offer"] for row in read(offers)]
+    given(store, "programs", "\n".join(["offer", *names]))
     given(store, "links", links)
     given(store, "purchases", purchases)
     store.connection.execute("update purchases set import_no = 1, line = purchase_no")
@@ -96,3 +98,20 @@ def test_the_terms_are_those_of_the_time_of_the_decision(store: Store) -> None:
     store.connection.execute(f"{versions} from offer_versions")
     (item,) = decisions_of_import(store, uid("alder"), 1)
     assert item == items["small"]
+
+
+def test_offers_of_other_programs_are_told_only_to_who_has_a_link(store: Store) -> None:
+    items = decided(
+        store,
+        offers="offer merchant\nA bakery\nB bakery\nC bakery",
+        links="cardholder offer\nann B",
+        purchases="ref cardholder merchant\nr1 ann bakery\nr2 ben bakery",
+    )
+    assert ["A", "B", "C"] == offers_told(items["r1"])
+    store.connection.execute("delete from program_offers where offer_id <> 'A'")
+    items = decisions_of_import(store, uid("alder"), 1)
+    assert [["A", "B"], ["A"]] == [offers_told(item) for item in items]
+
+
+def offers_told(item: dict[str, Any]) -> list[str]:
+    return [evaluation["offer_id"] for evaluation in item["evaluations"]]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given as examples
+from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import StoreBusy, StoreDamaged
@@ -76,6 +77,7 @@ def test_sixty_a_minute_if_nothing_else_is_said(book: CallBook) -> None:
     assert [None] * 60 + [60] == [book.take_turn(KEY, NOON) for _ in range(61)]
 
 
+@profile(max_examples=30, deadline=None)
 @examples(st.lists(st.integers(0, 400), max_size=60), st.integers(1, 4))
 def test_no_window_ever_holds_more_and_who_waits_is_let_through(
     tmp_path_factory: pytest.TempPathFactory, pauses: list[int], most: int

@@ -42,7 +42,8 @@ order by purchases.line;
 
 -- name: evaluations_of_import
 -- Every check of every purchase of an import against the offers of its merchant, with what was
--- expected and what was there. The terms are those in force when it was decided: the newest version
+-- expected and what was there: those that the cardholder has a link to, and the others of the
+-- institution's program, as what other programs hold is not its business. The terms are those in force when it was decided: the newest version
 -- of the offer before the run. While nobody knows the merchant, these are the offers that the
 -- cardholder has links to. Grain: one row per purchase and offer.
 with bought as (
@@ -95,6 +96,13 @@ final as (
         on links.offer_no = versions.offer_no
         and links.cardholder_no = bought.cardholder_no
         and links.institution_id = bought.institution_id
+    where links.offer_no is not null
+        or exists (
+            select 1
+            from program_offers
+            where program_offers.institution_id = bought.institution_id
+                and program_offers.offer_id = offers.offer_id
+        )
     union all
     select
         purchases.line,

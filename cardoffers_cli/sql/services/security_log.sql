@@ -1,5 +1,6 @@
 -- name: append
--- Appends one row to the security log, chained to the last one. Idempotent by event_id.
+-- Appends one row to the security log, chained to the last one. Idempotent by event_id. The last
+-- row is found by its number, because `max_by` would read every hash.
 insert into security_log (
     entry_no, event_id, happened_at, institution_id, key_id, event, actor, details, previous_hash,
     entry_hash
@@ -7,9 +8,9 @@ insert into security_log (
 with last_entry as (
     select
         coalesce(max(security_log.entry_no), 0) as entry_no,
-        coalesce(max_by(security_log.entry_hash, security_log.entry_no), repeat('0', 64))
-            as entry_hash
+        coalesce(max(security_log.entry_hash), repeat('0', 64)) as entry_hash
     from security_log
+    where security_log.entry_no = (select max(entry_no) from security_log)
 ),
 entry as (
     select
@@ -42,8 +43,9 @@ where not exists (
 -- The number and the hash of the last row; 0 and 64 zeros where there is none.
 select
     coalesce(max(entry_no), 0) as entry_no,
-    coalesce(max_by(entry_hash, entry_no), repeat('0', 64)) as entry_hash
-from security_log;
+    coalesce(max(entry_hash), repeat('0', 64)) as entry_hash
+from security_log
+where entry_no = (select max(entry_no) from security_log);
 
 -- name: entries
 -- The latest rows of the security log, the newest first, filtered as asked. Grain: one row per

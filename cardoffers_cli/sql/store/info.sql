@@ -1,13 +1,6 @@
--- name: is_store
--- Whether the record of migrations exists, that is, whether this file is a store of ours; the
--- column tells it from a table of the same name in another program's file.
-select count(*) = 1 as is_store
-from duckdb_columns()
-where table_name = 'migrations'
-    and column_name = 'engine_version';
-
 -- name: migrations
--- The migrations applied, oldest first. Grain: one row per migration.
+-- The migrations applied, oldest first; a file without this table and these columns is no store of
+-- ours. Grain: one row per migration.
 select version, name, digest, engine_version, applied_at
 from migrations
 order by version;
