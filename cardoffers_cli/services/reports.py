@@ -7,7 +7,6 @@ a row of a later page. Cardholder tokens leave masked.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
@@ -16,6 +15,7 @@ from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
@@ -77,15 +77,18 @@ def _page(
         for row in store.rows(
             f"services/reports:{report}",
             **_parameters(filters),
-            after_at=datetime.fromisoformat(after_at) if after_at else None,
+            after_at=after_at,
             after_id=after_id,
             limit=limit + 1,
         )
     ]
     page = rows[:limit]
     more = len(rows) > limit
-    last = [page[-1]["created_at"].isoformat(), str(page[-1]["id"])] if more else []
-    return Page(rows=page, next_cursor=encode_cursor(last, purpose) if more else None)
+    last = page[-1] if more else None
+    return Page(
+        rows=page,
+        next_cursor=encode_cursor(last["created_at"], last["id"], purpose) if last else None,
+    )
 
 
 def _parameters(filters: Filters) -> dict[str, Any]:
