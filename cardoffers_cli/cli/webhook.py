@@ -9,6 +9,7 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import stop_on_signals
+from cardoffers_cli.cli.listen import listen
 from cardoffers_cli.cli.options import (
     All,
     AnyInstitution,
@@ -20,6 +21,7 @@ from cardoffers_cli.cli.options import (
     moment,
 )
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_moment
 
@@ -285,6 +287,10 @@ def _warn(desk: Desk) -> None:
             "Insecure webhooks are allowed (allow_insecure_webhooks): events may go to http and to "
             "private addresses. This is for development only."
         )
+
+
+app.command()(listen)
+app.command()(verify)
 
 
 def _tell_of_secret(desk: Desk, report: Mapping[str, Any]) -> None:
