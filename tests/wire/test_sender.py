@@ -13,7 +13,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
 from cardoffers_cli.wire.sender import Delivery, Limits, Outcome, send_all
 from post import DEADLINE_S, EVENT, SECRET, delivery, post, real_clock, send
-from strangers import Reader, Writer, answers, head, listening, status
+from strangers import Reader, Writer, answers, head, listening, request, says, status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,7 +141,6 @@ def test_a_request_says_this_and_nothing_else() -> None:
         "User-Agent: cardoffers/0.1.0",
         "Accept: */*",
         "Accept-Encoding: identity",
-        "Connection: keep-alive",
         "X-Service-Signature: …",
         "X-Service-Timestamp: …",
         "X-Service-Signature-V2: …",
@@ -213,6 +212,33 @@ def test_a_connection_is_used_again() -> None:
     assert set(range(50)) == {outcome.number for outcome in outcomes}
     assert {None} == {outcome.error for outcome in outcomes}
     assert connections <= 2
+
+
+def test_a_connection_that_was_closed_meanwhile_is_no_failure() -> None:
+    asked = 0
+    once = says(head(b"HTTP/1.1 200 OK", b"Content-Length: 0"))
+
+    async def behave(reader: Reader, writer: Writer) -> None:
+        nonlocal asked
+        asked += 1
+        await once(reader, writer)
+
+    with listening(behave) as (port,):
+        limits = Limits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=1)
+        outcomes = send((delivery(f"http://127.0.0.1:{port}/", n) for n in range(200)), limits)
+    assert [None] * 200 == [outcome.error for outcome in outcomes]
+    assert 200 == asked
+
+
+def test_a_new_connection_that_is_lost_is_not_tried_again() -> None:
+    asked: list[bytes] = []
+
+    async def behave(reader: Reader, _writer: Writer) -> None:
+        asked.append(await request(reader))
+
+    with listening(behave) as (port,):
+        outcome = post(f"http://127.0.0.1:{port}/")
+    assert ("connection_reset", 1) == (outcome.error, len(asked))
 
 
 def test_a_lane_has_its_share_and_no_more() -> None:
