@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 import socket
 import threading
-import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -264,23 +263,20 @@ def test_a_lane_has_its_share_and_no_more() -> None:
 
 
 def test_a_lane_that_hangs_does_not_hold_up_the_others() -> None:
-    hung = Behaviour(delay_s=2)
+    hung = Behaviour(delay_s=4)
     with Receiver(clock=real_clock, behaviour=hung) as slow, Receiver(clock=real_clock) as quick:
         deliveries = [
-            *(delivery(slow.url, n, "slow") for n in range(30)),
+            *(delivery(slow.url, n, "slow") for n in range(20)),
             *(delivery(quick.url, n, f"quick-{n % 5}") for n in range(100, 300)),
         ]
-        limits = Limits(deadline_s=0.5, allow_insecure=True, at_once=12, per_lane=10)
-        begun = time.monotonic()
+        limits = Limits(deadline_s=1.5, allow_insecure=True, at_once=12, per_lane=10)
         outcomes = send(deliveries, limits)
-        seconds = time.monotonic() - begun
-    assert [None] * 200 + ["timeout"] * 30 == sorted(
-        (outcome.error for outcome in outcomes), key=lambda error: error is not None
-    )
-    assert seconds < 0.5 * 3 + 1  # three times ten that hang, and the others meanwhile
-    last_quick = max(outcomes, key=lambda each: (each.number >= 100, each.started_at))
-    last_slow = max(outcomes, key=lambda each: (each.number < 100, each.started_at))
-    assert last_quick.started_at < last_slow.started_at
+    slow_ones = [outcome for outcome in outcomes if outcome.number < 100]
+    quick_ones = [outcome for outcome in outcomes if outcome.number >= 100]
+    assert (20, {"timeout"}) == (len(slow_ones), {outcome.error for outcome in slow_ones})
+    assert (200, {None}) == (len(quick_ones), {outcome.error for outcome in quick_ones})
+    last_start = max(outcome.started_at for outcome in slow_ones)
+    assert all(outcome.started_at < last_start for outcome in quick_ones)
 
 
 def test_what_came_is_sent_while_more_is_waited_for() -> None:
