@@ -178,8 +178,8 @@ def unwind_on_signals() -> None:
 def stop_on_signals() -> Iterator[Event]:
     """Set the event on the first Ctrl-C or SIGTERM, and unwind on the second.
 
-    For work that ends well by itself when it is told to. The block done, the interruption ends the
-    command as ever.
+    For work that ends well by itself when it is told to. At the end of the block the interruption
+    ends the command as ever.
     """
     stop = Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -198,6 +198,8 @@ def stop_on_signals() -> Iterator[Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if stop.is_set() and _INTERRUPTION.kind:
+            raise _INTERRUPTION.kind
 
 
 def _usage(error: typer.TyperException) -> Ending:

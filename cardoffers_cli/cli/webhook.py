@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import stop_on_signals
+from cardoffers_cli.cli.listen import listen
 from cardoffers_cli.cli.options import (
     All,
     AnyInstitution,
@@ -19,7 +21,9 @@ from cardoffers_cli.cli.options import (
     To,
     moment,
 )
+from cardoffers_cli.cli.progress import Progress
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_moment
 
@@ -130,17 +134,12 @@ def send(
 
     desk = Desk.of(ctx)
     _warn(desk)
-    with desk.progress("Sending webhooks") as bar, stop_on_signals() as stop:
-
-        def tell(counts: Mapping[str, int], due: int) -> None:
-            failed = counts["failed"] + counts["exhausted"]
-            bar.describe(f"Sending webhooks: {counts['delivered']:,} delivered, {failed:,} failed")
-            bar.update(counts["attempted"], max(due, counts["attempted"]))
-
-        watch = Watch(clock=Clock(desk.now), stop=stop, tell=tell)
-        report = send_due(desk.job, wait=wait, dry_run=dry_run, watch=watch)
-    failed = report["failed"] + report["exhausted"]
-    desk.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0)
+    with stop_on_signals() as stop:
+        with desk.progress("Sending webhooks") as bar:
+            watch = Watch(clock=Clock(desk.now), stop=stop, tell=partial(_count, bar))
+            report = send_due(desk.job, wait=wait, dry_run=dry_run, watch=watch)
+        failed = report["failed"] + report["exhausted"]
+        desk.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0)
 
 
 @app.command()
@@ -287,9 +286,19 @@ def _warn(desk: Desk) -> None:
         )
 
 
+app.command()(listen)
+app.command()(verify)
+
+
 def _tell_of_secret(desk: Desk, report: Mapping[str, Any]) -> None:
     if "signing_secret" in report:
         desk.note("The signing secret is shown this once: give it to the receiver, and keep it.")
+
+
+def _count(bar: Progress, counts: Mapping[str, int], due: int) -> None:
+    failed = counts["failed"] + counts["exhausted"]
+    bar.describe(f"Sending webhooks: {counts['delivered']:,} delivered, {failed:,} failed")
+    bar.update(counts["attempted"], max(due, counts["attempted"]))
 
 
 _MEANINGS = {

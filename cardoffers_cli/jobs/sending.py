@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.store.store import Store
 
-BATCH = 1000
+BATCH = 2000
 """Events claimed in one opening of the store."""
 
-MOST_OPEN = 64
+MOST_OPEN = 256
 """Events of one institution under way, above which no more of its are claimed."""
 
-ENOUGH = 256
-"""Outcomes that are worth an opening of the store while nothing can be claimed."""
+ENOUGH = 1000
+"""Outcomes that are worth an opening of the store; half of what is under way is worth one too."""
 
 _RECORD_WAIT_S = 3600
 """How long to wait for a busy store: what was sent has to be recorded, or it is sent again."""
@@ -109,7 +109,7 @@ class Sending:
             self._leave()
 
     def _batches(self, due_by: datetime) -> Iterator[Sequence[Delivery]]:
-        """Yield batches; wait while nothing can be claimed but something may still end."""
+        """Yield batches, and wait between them until enough has ended; end when all has."""
         while not self._stop.is_set():
             with self._job.store() as store, store.transaction():
                 self._record(store)
@@ -123,10 +123,9 @@ class Sending:
                 )
             if claims:
                 yield self._deliveries(claims)
-            elif self._open:
-                self._wait()
-            else:
+            if not self._open:
                 return
+            self._wait()
 
     def _deliveries(self, claims: Iterable[Claim]) -> list[Delivery]:
         made = []
@@ -156,7 +155,7 @@ class Sending:
         if outcome.error == GONE:
             self._gone.add(self._open[outcome.number].institution_id)
         self._outcomes.append(outcome)
-        if len(self._outcomes) >= min(ENOUGH, len(self._open)):
+        if len(self._outcomes) >= min(ENOUGH, len(self._open) // 2):
             self._moved.set()
 
     def _wait(self) -> None:

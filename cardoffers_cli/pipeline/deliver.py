@@ -7,7 +7,7 @@ lost at no moment, and its receiver, who may see it twice, tells by its redempti
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +131,8 @@ def unclaim(store: Store, redemption_nos: Collection[int]) -> None:
 def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:
     """Write attempts that have ended, and move their events on."""
     if ended:
-        store.execute("pipeline/deliver:ended", ended=[asdict(each) for each in ended])
+        columns = {each.name: [getattr(row, each.name) for row in ended] for each in fields(Ended)}
+        store.execute("pipeline/deliver:ended", **columns)
         store.execute("pipeline/deliver:attempts", run_no=run_no)
         store.execute("pipeline/deliver:outbox")
 

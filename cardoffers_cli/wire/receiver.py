@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LONGEST_BODY = 1024 * 1024
 _PATIENCE_S = 1.0
-"""Seconds that requests in flight get to end when the receiver stops."""
+"""Seconds beyond their delay that requests in flight get to end when the receiver stops."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,12 @@ class Receiver:
     async def _serve(self) -> None:
         app = web.Application(client_max_size=_LONGEST_BODY)
         app.router.add_post("/{path:.*}", self._answer)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_PATIENCE_S)
+        runner = web.AppRunner(
+            app,
+            access_log=None,
+            handler_cancellation=True,  # nobody waits for who has left
+            shutdown_timeout=self._behaviour.delay_s + _PATIENCE_S,
+        )
         await runner.setup()
         try:
             await web.TCPSite(runner, self._host, self._port, ssl_context=self._tls).start()

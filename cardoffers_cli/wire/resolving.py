@@ -22,7 +22,7 @@ from cardoffers_cli.domain.addresses import refusal_of
 Lookup = Callable[[str], Sequence[str]]
 """Name -> addresses, as text; may take its time, and raises `OSError` when there are none."""
 
-_RECEIVE_BUFFER = 32 * 1024
+_RECEIVE_BUFFER = 8 * 1024
 """Bytes the system takes in ahead of us: enough for any answer, and it slows a flood down."""
 
 

@@ -4,9 +4,6 @@ A receiver is a stranger. Whatever it does, an attempt ends within one deadline 
 (name, connection, TLS, headers, body), reads a bounded part of the answer, follows nothing,
 remembers nothing, and ends in one outcome. Delivered means a 2xx whose answer came in whole, or up
 to the cap.
-
-httpx is the interface and aiohttp carries it: the pool of httpx itself slows down as connections
-grow. Proxies, netrc and certificates of the environment are not heeded.
 """
 
 from __future__ import annotations
@@ -14,25 +11,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import aiohttp
 import httpx
-from httpx_aiohttp import AiohttpTransport
 
 from cardoffers_cli import __version__
 from cardoffers_cli.domain.addresses import check_url
-from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.domain.retry_after import retry_after_s
 from cardoffers_cli.wire.failures import error_of, error_of_status
-from cardoffers_cli.wire.resolving import CheckedResolver, Lookup, look_up, open_socket
+from cardoffers_cli.wire.resolving import Lookup, look_up
+from cardoffers_cli.wire.transport import make_tls, make_transport
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
@@ -45,8 +39,6 @@ HEADERS = {
 """What every delivery says beside its signature."""
 
 _MAY_ASK_TO_WAIT = {429, 503}
-_IDLE_S = 2.0
-"""Seconds an unused connection is kept: receivers that hang up tend to do so after 5."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +98,14 @@ def send_all(
     nothing more is started; `skip` is asked of each delivery whose turn has come, and leaves it
     out. What is in flight ends, also when pulling fails; then that failure is raised.
     """
-    context = _tls(limits.ca_file)
+    context = make_tls(limits.ca_file)
 
     async def run() -> None:
-        async with _client(limits, context, lookup) as client:
+        async with make_transport(
+            context, lookup, allow_insecure=limits.allow_insecure
+        ) as transport:
             sender = _Sender(
-                client=client,
+                transport=transport,
                 limits=limits,
                 clock=clock,
                 on_outcome=on_outcome,
@@ -127,7 +121,7 @@ def send_all(
 class _Sender:
     """One run: a slot for each attempt in flight, and a share of the slots for each lane."""
 
-    client: httpx.AsyncClient
+    transport: httpx.AsyncBaseTransport
     limits: Limits
     clock: Callable[[], datetime]
     on_outcome: Callable[[Outcome], None]
@@ -171,13 +165,13 @@ class _Sender:
         started_at, begun = self.clock(), time.monotonic()
         status = wait_s = None
         try:
-            check_url(delivery.url, allow_insecure=self.limits.allow_insecure)
+            url = _checked(delivery.url, allow_insecure=self.limits.allow_insecure)
             signature = delivery.sign(int(started_at.replace(tzinfo=UTC).timestamp()))
+            headers = {**HEADERS, **signature}
+            request = httpx.Request("POST", url, headers=headers, content=delivery.body)
             async with (
                 asyncio.timeout(self.limits.deadline_s),
-                self.client.stream(
-                    "POST", delivery.url, content=delivery.body, headers=dict(signature)
-                ) as response,
+                aclosing(await self.transport.handle_async_request(request)) as response,
             ):
                 status = response.status_code
                 wait_s = self._wanted_wait_s(response)
@@ -209,55 +203,8 @@ class _Sender:
                 return
 
 
-async def _mend(
-    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
-) -> aiohttp.ClientResponse:
-    """Mend what httpx-aiohttp does: it writes names small, and fails on a reason not in UTF-8."""
-    for name in list(request.headers):
-        request.headers[name.title()] = request.headers.pop(name)
-    response = await handler(request)
-    response.reason = None
-    return response
-
-
-def _client(limits: Limits, context: ssl.SSLContext, lookup: Lookup) -> httpx.AsyncClient:
-    """Make the client: no proxies, no netrc, no redirects, no cookies, no time of its own."""
-
-    def session() -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(
-            limit=0,  # the slots are the limit
-            ssl=context,
-            resolver=CheckedResolver(lookup, allow_insecure=limits.allow_insecure),
-            socket_factory=partial(open_socket, allow_insecure=limits.allow_insecure),
-            keepalive_timeout=_IDLE_S,
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
-            middlewares=(_mend,),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,
-        )
-
-    return httpx.AsyncClient(
-        transport=AiohttpTransport(verify=context, client=session),
-        headers=HEADERS,
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        timeout=httpx.Timeout(None),  # the deadline is over everything
-        follow_redirects=False,
-        trust_env=False,
-    )
-
-
-def _tls(ca_file: Path | None) -> ssl.SSLContext:
-    """Return the context that verifies receivers: certificate, name, TLS 1.2 or newer."""
-    context = httpx.create_ssl_context(trust_env=False)
-    if ca_file is not None:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except OSError as error:
-            raise ConfigurationError(
-                f"The certificates in {ca_file} cannot be read: {error.strerror or error}.",
-                code="ca_file_unreadable",
-                hint="Name a file of certificates in PEM.",
-            ) from None
-    return context
+@lru_cache
+def _checked(url: str, *, allow_insecure: bool) -> httpx.URL:
+    """Check a URL's form once; what its name resolves to is checked with every connection."""
+    check_url(url, allow_insecure=allow_insecure)
+    return httpx.URL(url)

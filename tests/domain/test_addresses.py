@@ -132,7 +132,8 @@ WRONG = r"""
     url_invalid      https://[fe80::1%25eth0]/
     url_scheme       http://example.com/
     url_scheme       ftp://example.com/
-    url_scheme       file:///etc/passwd
+    url_invalid      file:/etc/passwd
+    url_scheme       data://etc/passwd
     url_scheme       gopher://127.0.0.1:6379/
     url_user_info    https://user@example.com/
     url_user_info    https://user:word@example.com/

@@ -11,8 +11,8 @@ import pytest
 from cardoffers_cli.domain.errors import NetworkFailure
 from cardoffers_cli.domain.signing import signature_headers
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
-from post import EVENT, SECRET, delivery, post, real_clock, send
 from cardoffers_cli.wire.sender import Limits
+from post import EVENT, SECRET, delivery, post, real_clock, send
 
 NOON = datetime(2026, 5, 1, 12)  # noqa: DTZ001 - moments are naive UTC
 NOON_S = 1777636800

@@ -148,12 +148,12 @@ def test_a_name_that_the_system_does_not_know_is_dns() -> None:
 def test_a_name_server_that_hangs_costs_one_deadline() -> None:
     def hangs(name: str) -> list[str]:
         if name == "hangs.example":
-            time.sleep(3)
+            time.sleep(8)
         return ["127.0.0.1"]
 
     with Receiver(clock=real_clock) as receiver:
         port = receiver.url.rsplit(":", 1)[1]
-        limits = Limits(deadline_s=0.5, allow_insecure=True)
+        limits = Limits(deadline_s=1.5, allow_insecure=True)
         names = [f"{n}.example" for n in range(20)]
         begun = time.monotonic()
         outcomes = send(
@@ -168,7 +168,7 @@ def test_a_name_server_that_hangs_costs_one_deadline() -> None:
     assert {(99, None), *((n, "timeout") for n in range(20))} == {
         (outcome.number, outcome.error) for outcome in outcomes
     }
-    assert seconds < 2
+    assert seconds < 5
 
 
 def test_no_way_there_is_unreachable() -> None:

@@ -108,41 +108,20 @@ from (select unnest(cast($redemption_nos as bigint[])) as redemption_no) as unbe
 where unbegun.redemption_no = outbox.redemption_no;
 
 -- name: ended
--- Makes ended: attempts that have ended, from a list of them. Grain: one row per attempt.
+-- Makes ended: attempts that have ended, from a list for each column. Grain: one row per attempt.
 create or replace temp table ended as
-with listed as (
-    select unnest(
-        cast(
-            $ended as struct(
-                redemption_no bigint,
-                secret_no bigint,
-                signed_at_s bigint,
-                started_at timestamp,
-                http_status integer,
-                error varchar,
-                duration_ms integer,
-                state varchar,
-                failures integer,
-                delay_ms bigint,
-                next_attempt_at timestamp
-            )[]
-        ),
-        recursive := true
-    )
-)
 select
-    listed.redemption_no,
-    listed.secret_no,
-    listed.signed_at_s,
-    listed.started_at,
-    listed.http_status,
-    listed.error,
-    listed.duration_ms,
-    listed.state,
-    listed.failures,
-    listed.delay_ms,
-    listed.next_attempt_at
-from listed;
+    unnest(cast($redemption_no as bigint[])) as redemption_no,
+    unnest(cast($secret_no as bigint[])) as secret_no,
+    unnest(cast($signed_at_s as bigint[])) as signed_at_s,
+    unnest(cast($started_at as timestamp[])) as started_at,
+    unnest(cast($http_status as integer[])) as http_status,
+    unnest(cast($error as varchar[])) as error,
+    unnest(cast($duration_ms as integer[])) as duration_ms,
+    unnest(cast($state as varchar[])) as state,
+    unnest(cast($failures as integer[])) as failures,
+    unnest(cast($delay_ms as bigint[])) as delay_ms,
+    unnest(cast($next_attempt_at as timestamp[])) as next_attempt_at;
 
 -- name: attempts
 -- Writes the attempts of ended whose event is still claimed.

@@ -1,0 +1,116 @@
+"""`cardoffers webhook listen`: a local receiver that verifies what it gets, or misbehaves."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.secret import VARIABLE, SecretFile, read_secrets
+from cardoffers_cli.cli.show import Column, Sheet, say
+from cardoffers_cli.domain import json_text
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.visible import visible
+
+WITH_FINDINGS = 3
+
+RECEIVED = (
+    Column("number", kind="integer"),
+    Column("received_at", kind="moment"),
+    Column("event", gives_way=4),
+    Column("redemption_id"),
+    Column("institution_payout_amount", "amount", kind="number"),
+    Column("cardholder_token_masked", "cardholder", gives_way=2),
+    Column("copy", kind="integer"),
+    Column("verified", kind="flag"),
+    Column("faults", gives_way=1),
+    Column("status", kind="integer"),
+    Column("path", gives_way=3),
+)
+
+
+def listen(
+    ctx: typer.Context,
+    *,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 is any free one.")
+    ] = 8080,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    secret_file: SecretFile = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Speak TLS: certificate and key, PEM.")
+    ] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="End after so many requests.")] = None,
+    fail: Annotated[int, typer.Option(min=0, help="Answer the first so many with an error.")] = 0,
+    status: Annotated[
+        int | None, typer.Option(min=200, max=599, help="Answer so; with --fail, the errors.")
+    ] = None,
+    delay: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Answer late.")] = 0,
+) -> None:
+    """Receive webhooks on this machine, verify them, and show each as it comes.
+
+    With the signing secret, what does not verify is answered 401, and the exit code is 3. Tables
+    and jsonl are written as requests come, other formats at the end: after --count, or Ctrl-C.
+
+    Try:
+
+        cardoffers webhook listen --secret-file secret.txt
+        cardoffers webhook listen --port 9000 --fail 3 --status 503
+    """
+    from cardoffers_cli.jobs.listen import listening  # aiohttp is heavy
+
+    desk = Desk.of(ctx)
+    secrets = read_secrets(secret_file)
+    place = partial(listening, host=host, port=port, certificate=certificate)
+    rows: list[dict[str, Any]] = []
+    with (
+        suppress(KeyboardInterrupt),  # the way to end it
+        place(secrets, status=status, fail=fail, delay_s=delay) as listener,
+    ):
+        desk.note(f"Listening on {listener.url}; Ctrl-C ends it.")
+        if not secrets:
+            desk.note(f"Nothing is verified: name --secret-file, or set {VARIABLE}.")
+        for row in islice(listener.rows, count):
+            rows.append(row)
+            _tell(desk, row)
+    code = WITH_FINDINGS if any(row["faults"] for row in rows) else 0
+    if _is_live(desk):
+        raise typer.Exit(code)
+    desk.show(rows, Sheet("received", RECEIVED, rows), exit_code=code)
+
+
+def _is_live(desk: Desk) -> bool:
+    """Whether each request is written when it comes: to a person, or as a line of JSON."""
+    return desk.output is None and desk.format in {Format.table, Format.jsonl}
+
+
+def _tell(desk: Desk, row: dict[str, Any]) -> None:
+    if not _is_live(desk):
+        desk.note(_line(row))
+    elif desk.format is Format.jsonl:
+        say(json_text.dumps(row))
+    else:
+        say(visible(_line(row)))
+
+
+def _line(row: dict[str, Any]) -> str:
+    return "  ".join(_parts(row))
+
+
+def _parts(row: dict[str, Any]) -> Iterator[str]:
+    yield format_moment(row["received_at"])
+    yield str(row["status"])
+    if row["verified"] is not None:
+        yield "verified" if row["verified"] else f"not verified ({', '.join(row['faults'])})"
+    if row["event"] is None:
+        yield "no event"
+        return
+    yield f"{row['event']} {row['redemption_id']}"
+    yield f"{row['institution_payout_amount']} to {row['cardholder_token_masked']}"
+    if row["copy"] > 1:
+        yield f"copy {row['copy']}"

@@ -1,0 +1,94 @@
+"""`cardoffers webhook verify`: is a captured request genuine, and if not, which rule failed."""
+
+import re
+import sys
+from datetime import UTC
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.secret import VARIABLE, SecretFile, read_secrets
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.domain.signing import RULES, TOLERANCE_S, check_signature
+
+WITH_FINDINGS = 3
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*(.*)")
+_LONGEST_BODY = 1024 * 1024
+
+FAILED = (Column("rule"), Column("meaning"))
+
+
+def verify(
+    ctx: typer.Context,
+    body: Annotated[str, typer.Argument(metavar="BODY", help="The raw body; - is stdin.")],
+    *,
+    header: Annotated[
+        list[str] | None,
+        typer.Option("-H", metavar="'NAME: VALUE'", help="One header."),
+    ] = None,
+    headers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file of headers, one a line.")
+    ] = None,
+    secret_file: SecretFile = None,
+    tolerance: Annotated[
+        int, typer.Option(min=0, metavar="SECONDS", help="How old a timestamp may be.")
+    ] = TOLERANCE_S,
+) -> None:
+    """Check the signatures of a captured webhook, as a receiver must, and say which rule failed.
+
+    The body must be the very bytes that came. --as-of is the moment it came, if not now. Exit code
+    0: genuine; 3: a rule failed.
+
+    Try:
+
+        cardoffers webhook verify body.json --headers headers.txt --secret-file secret.txt
+    """
+    desk = Desk.of(ctx)
+    if body == "-" and secret_file == Path("-"):
+        raise UsageError("Standard input cannot be both the body and the secret.")
+    secrets = read_secrets(secret_file)
+    if not secrets:
+        raise UsageError(
+            "There is no secret to check with.",
+            code="secret_missing",
+            hint=f"Name --secret-file, or set {VARIABLE}.",
+        )
+    given = _headers([*(_lines(headers) if headers else []), *(header or [])])
+    now_s = int(desk.now.replace(tzinfo=UTC).timestamp())
+    failed = check_signature(_body(body), given, secrets, now_s, tolerance)
+    rows = [{"rule": rule, "meaning": RULES[rule]} for rule in failed]
+    desk.note("Not genuine." if failed else "Genuine: V1, V2 and the timestamp fit.")
+    document = {"ok": not failed, "failed": failed}
+    desk.show(document, Sheet("failed", FAILED, rows), exit_code=WITH_FINDINGS if failed else 0)
+
+
+def _body(named: str) -> bytes:
+    return sys.stdin.buffer.read(_LONGEST_BODY) if named == "-" else _read(Path(named))
+
+
+def _lines(file: Path) -> list[str]:
+    """Return the lines of a captured head that are headers: request lines and blanks are none."""
+    text = _read(file).decode("utf-8", "replace")
+    return [line for line in text.splitlines() if _HEADER.fullmatch(line)]
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {file}.", code="file_missing") from None
+    except IsADirectoryError:
+        raise NotFound(f"{file} is a folder.", code="file_missing") from None
+
+
+def _headers(lines: list[str]) -> dict[str, str]:
+    found = {}
+    for line in lines:
+        match = _HEADER.fullmatch(line)
+        if match is None:
+            raise UsageError("A header has no name.", hint="Write -H 'Name: value'.")
+        found[match[1]] = match[2]
+    return found
