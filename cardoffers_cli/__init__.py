@@ -6,7 +6,8 @@ and settlements, one step a module. Imports go down only:
     5  doors   cli                    commands; parse, make one call, show
     4  jobs    jobs                   what an operator runs; owns clock, transaction, run record
     3  work    pipeline, services     the steps of the river; one-record operations and reads
-    2  edges   files, store, engine   disk; DuckDB; where a plan runs
+    2  edges   files, store, engine   disk; DuckDB; where a plan runs;
+               wire                   HTTP to institutions
     1  words   domain                 rules of money, time, tokens, errors; no disk, clock or SQL
 
 `settings.py` reads the configuration; `sql/` holds every statement, named after the module that

@@ -237,12 +237,17 @@ def decide_and_report(listener: Listener) -> None:
     assert 3 == len(told["data"])
     assert {f"{TOKEN[:4]}…{TOKEN[-4:]}"} == {row["cardholder_token_masked"] for row in told["data"]}
     listener.run("settle", "--format", "json")
+    listener.run("webhook", "set", "-i", "alder", "--url", "https://192.0.2.1/", "--debug")
+    listener.run("webhook", "set", "-i", "alder", "--url", "https://hooks.invalid/")
+    listener.run("webhook", "send", "--debug")
     listener.run("redemption", "reverse", told["data"][0]["id"], "--reason", "returned")
     for form in FORMATS:
         for report in ("redemptions", "settlements", "unresolved"):
             show(listener, form, "report", report, "--all")
         for by in ("day", "offer", "merchant"):
             show(listener, form, "report", "funnel", "-i", "alder", "--compare", "--by", by)
+        show(listener, form, "webhook", "list")
+        show(listener, form, "webhook", "show", told["data"][0]["id"])
         show(listener, form, "status")
         show(listener, form, "institution", "show", "alder")
 

@@ -79,6 +79,7 @@ def story(steps: Sequence[Step], folder: Path | None) -> Iterator[Block]:
     yield from _match(matches[0])
     yield from _examples(named["redemptions"][0])
     yield from _settle(settles[:-1])
+    yield from _webhooks(named["webhook_set"] + named["webhook_send"])
     yield from _offers([*named["feed"], *named.get("add", [])])
     yield from _funnel(named["funnel"][0])
     yield from _again([imports[2], matches[1], settles[-1]])
@@ -185,10 +186,23 @@ def _balance(settlements: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
 
 
+def _webhooks(steps: Sequence[Step]) -> Iterator[Block]:
+    sent = steps[-1].result
+    yield from _chapter(
+        "7. The institution hears of each credit",
+        steps,
+        "Every redemption is announced to the institution, which credits its cardholder. Here a "
+        "receiver on this machine plays the institution, so insecure webhooks are allowed "
+        f"(CARDOFFERS_ALLOW_INSECURE_WEBHOOKS=1). {sent['delivered']} events were delivered; it "
+        f"verified the signatures of {sent['verified']}. What fails is sent again, up to 8 times "
+        "in two hours.",
+    )
+
+
 def _offers(steps: Sequence[Step]) -> Iterator[Block]:
     feed, *added = steps
     yield from _chapter(
-        "7. A cardholder looks at the offers, and adds one",
+        "8. A cardholder looks at the offers, and adds one",
         steps,
         f"{feed.result['total']} offers are open to this cardholder: they are running and can be "
         "paid. First come those of merchants where the cardholder bought before. What is added now "
@@ -200,7 +214,7 @@ def _offers(steps: Sequence[Step]) -> Iterator[Block]:
 
 def _funnel(step: Step) -> Iterator[Block]:
     yield from _chapter(
-        "8. From looking to redeeming",
+        "9. From looking to redeeming",
         [step],
         "Each look counts, and each offer shown, added and redeemed. What cardholders saw before "
         "today came with the catalogue, as engagement.csv.",
@@ -211,7 +225,7 @@ def _funnel(step: Step) -> Iterator[Block]:
 def _again(steps: Sequence[Step]) -> Iterator[Block]:
     taken, matched, settled = (step.result for step in steps)
     yield from _chapter(
-        "9. Everything again: nothing is paid twice",
+        "10. Everything again: nothing is paid twice",
         steps,
         "Any step may be run again, by mistake or after a crash. It finds nothing new to do.",
     )
@@ -226,7 +240,7 @@ def _again(steps: Sequence[Step]) -> Iterator[Block]:
 
 def _unresolved(step: Step) -> Iterator[Block]:
     yield from _chapter(
-        "10. What still waits",
+        "11. What still waits",
         [step],
         "Some purchases are of merchants that nobody knows yet. Add their identifiers to the "
         "catalogue, import it and match again: these purchases are tried every time.",

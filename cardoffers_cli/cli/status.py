@@ -79,6 +79,19 @@ def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "purchases of unknown merchants",
             "cardoffers report unresolved",
         ),
+        (found["webhooks_due"], "events to send", "cardoffers webhook send"),
+        (found["webhooks_later"], "events to send again later", "cardoffers webhook send"),
+        (
+            found["webhooks_unset"],
+            "events without a webhook",
+            "cardoffers webhook set -i INST --url URL",
+        ),
+        (found["webhooks_stopped"], "events stopped", "cardoffers webhook list --state stopped"),
+        (
+            found["webhooks_exhausted"],
+            "events given up",
+            "cardoffers webhook list --state exhausted",
+        ),
         (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
     )
     for count, waits, then in counted:

@@ -19,6 +19,8 @@ from cardoffers_cli.files.bundled import copy_sample_data, write_sample_tokens
 from cardoffers_cli.files.samples.plan import DEFAULT_END
 from cardoffers_cli.files.transactions import Reading
 from cardoffers_cli.jobs.catalogue import import_catalogue
+from cardoffers_cli.jobs.clock import Clock
+from cardoffers_cli.jobs.deliver import send
 from cardoffers_cli.jobs.funnel import read_funnel
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
@@ -28,6 +30,8 @@ from cardoffers_cli.jobs.reports import report_page, unresolved_rows
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.stores import init
 from cardoffers_cli.jobs.validate import validate
+from cardoffers_cli.jobs.webhooks import set_webhook
+from cardoffers_cli.wire.receiver import Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,11 +41,12 @@ if TYPE_CHECKING:
 CLOCK = datetime.combine(DEFAULT_END, time())
 """When the demo takes place unless another moment is given: right after the sample's last day."""
 
-STEPS = 16
+STEPS = 18
 """How many steps there are, for the progress shown meanwhile."""
 
 _STORE = "cardoffers.duckdb"
 _TOKENS = "cardholder.txt"
+_KEPT = "signing-secret.txt"
 _BANK = "larkmere"
 _EXAMPLES = 3
 _FUNNEL_DAYS = 100
@@ -115,6 +120,7 @@ class _Demo:
         if due := settled.result["next_settles_at"]:
             self._job = replace(self._job, now=due)
             yield self._settle()
+        yield from self._webhooks()
         yield from self._offers()
         yield self._funnel()
         yield self._import("transactions/larkmere.csv", "larkmere")
@@ -163,6 +169,21 @@ class _Demo:
             "pagination": {"limit": _EXAMPLES, "next_cursor": page.next_cursor},
         }
         return self._step("redemptions", f"report redemptions --limit {_EXAMPLES}", envelope)
+
+    def _webhooks(self) -> Iterator[Step]:
+        """Send what the bank is owed to a receiver on this machine, which verifies it."""
+        settings = self._job.settings.model_copy(update={"allow_insecure_webhooks": True})
+        job = replace(self._job, settings=settings)
+        file = self._folder / _KEPT
+        secrets: list[str] = []  # the receiver is there before its secret is
+        with Receiver(clock=Clock(job.now).real, secrets=secrets) as receiver:
+            made = set_webhook(job, _BANK, receiver.url, secret_file=file)
+            secrets.append(file.read_text("utf-8").strip())
+            words = f"webhook set -i {_BANK} --url {receiver.url} --secret-file {_KEPT}"
+            yield self._step("webhook_set", words, {**made, "signing_secret_file": _KEPT})
+            report = send(job)
+        verified = sum(not received.faults for received in receiver.received)
+        yield self._step("webhook_send", "webhook send", {**report, "verified": verified})
 
     def _offers(self) -> Iterator[Step]:
         """Show a cardholder some offers; the first one that can be added is added."""

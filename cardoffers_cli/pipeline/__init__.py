@@ -2,6 +2,7 @@
 
     file -stage-> staged rows -number-> numbers -judge-> verdicts -admit-> purchases
     purchases -resolve-> resolutions -match-> candidates -redeem-> redemptions -settle-> settlements
+    redemptions -publish-> outbox -deliver-> attempts
 
 A step reads the tables on its left and writes those on its right, inside the transaction of the
 job that calls it; done twice it does nothing the second time. May import `store`, `engine`,

@@ -23,5 +23,6 @@ def overview(store: Store, now: datetime) -> dict[str, Any]:
         ],
         **store.rows("services/overview:totals")[0],
         **store.rows("services/overview:due", now=now)[0],
+        **store.rows("services/overview:webhooks", now=now)[0],
         "last_runs": store.rows("services/overview:last_runs"),
     }

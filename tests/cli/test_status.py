@@ -46,9 +46,10 @@ def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
     assert ["239 purchases to match cardoffers match"] == status(FILLED[1])
     unknown = "14 purchases of unknown merchants cardoffers report unresolved"
     held = "33 ledger entries on hold, the first until 2026-10-08 cardoffers settle"
-    assert [unknown, held] == status(FILLED[2])
-    assert ["33 ledger entries due cardoffers settle", unknown] == status(at=HELD)
-    assert [unknown] == status(("settle", *HELD), at=HELD)
+    unset = "33 events without a webhook cardoffers webhook set -i INST --url URL"
+    assert [unknown, unset, held] == status(FILLED[2])
+    assert ["33 ledger entries due cardoffers settle", unknown, unset] == status(at=HELD)
+    assert [unknown, unset] == status(("settle", *HELD), at=HELD)
 
 
 def test_the_money_stands_beside_its_currency(cardoffers: Any, status: Any) -> None:

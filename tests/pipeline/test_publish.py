@@ -105,3 +105,16 @@ def test_a_dry_run_announces_nothing(tmp_path: Path) -> None:
     assert [] == found(made, "from outbox")
     match_purchases(made)
     assert [(1,)] == found(made, "select count(*) from outbox")
+
+
+def test_a_store_of_before_gets_the_events_of_its_redemptions(store: Store) -> None:
+    redeem(store)
+    written = select(store, "from outbox")
+    earlier = "migrations/0004_webhooks:events_of_earlier_redemptions"
+    select(store, "delete from outbox")
+    store.execute(earlier)
+    assert written == select(store, "from outbox")
+    select(store, "delete from outbox")
+    select(store, "update ledger_entries set status = 'reversed'")
+    store.execute(earlier)
+    assert [] == select(store, "from outbox")

@@ -90,6 +90,40 @@ select
 from ledger_entries
 where ledger_entries.status = 'pending';
 
+-- name: webhooks
+-- How many redemption events are in which state, and what can be sent now or later.
+with counted as (
+    select
+        count(*) filter (where deliveries.state = 'delivered') as webhooks_delivered,
+        count(*) filter (where deliveries.state = 'exhausted') as webhooks_exhausted,
+        count(*) filter (where deliveries.state = 'stopped') as webhooks_stopped,
+        count(*) filter (
+            where deliveries.state in ('due', 'failed') and signing.secret_no is null
+        ) as webhooks_unset,
+        count(*) filter (
+            where signing.secret_no is not null
+                and deliveries.state in ('due', 'failed')
+                and deliveries.next_attempt_at <= $now
+        ) as webhooks_due,
+        count(*) filter (
+            where signing.secret_no is not null
+                and deliveries.state in ('due', 'failed')
+                and deliveries.next_attempt_at > $now
+        ) as webhooks_later
+    from deliveries
+    left join signing_secrets($now) as signing
+        on signing.institution_id = deliveries.institution_id
+        and deliveries.webhook_url is not null
+)
+select
+    counted.webhooks_delivered,
+    counted.webhooks_due,
+    counted.webhooks_later,
+    counted.webhooks_exhausted,
+    counted.webhooks_stopped,
+    counted.webhooks_unset
+from counted;
+
 -- name: last_runs
 -- The newest run of each kind. Grain: one row per kind.
 select kind, max(run_no) as run_no, max_by(run_id, run_no) as run_id, max_by(as_of, run_no) as as_of
