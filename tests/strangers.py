@@ -61,9 +61,12 @@ async def _waited(task: asyncio.Task[None]) -> None:
 
 def _guarded(behave: Behave) -> Behave:
     async def serve(reader: Reader, writer: Writer) -> None:
-        with suppress(OSError, asyncio.CancelledError):
-            await behave(reader, writer)
-        writer.transport.abort() if writer.transport.is_closing() else writer.close()
+        try:
+            with suppress(OSError):
+                await behave(reader, writer)
+            writer.transport.abort() if writer.transport.is_closing() else writer.close()
+        except asyncio.CancelledError:  # at the end; what was not sent yet would keep it open
+            writer.transport.abort()
 
     return serve
 

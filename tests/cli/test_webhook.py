@@ -86,7 +86,7 @@ def test_a_secret_that_cannot_be_kept_is_not_made(webhook: Any, tmp_path: Path) 
     tell(made, institutions="institution\nalder")
     words = ("-i", "alder", "--url", URL, "--secret-file", tmp_path / "nowhere" / "secret")
     refused = webhook("set", *words, "--format", "json")
-    assert (2, "file_unwritable") == (refused.exit_code, refused.error["code"])
+    assert (2, "folder_missing") == (refused.exit_code, refused.error["code"])
     assert [] == secrets(made)
     assert [(None,)] == found(made, "select webhook_url from institutions")
 

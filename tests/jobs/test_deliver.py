@@ -27,7 +27,7 @@ from tables import NOON
 from work import found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
@@ -449,11 +449,15 @@ def test_waiting_goes_through_the_schedule(tmp_path: Path) -> None:
 
 
 def test_who_waits_for_the_schedule_can_be_told_to_stop(tmp_path: Path) -> None:
-    made = events(tmp_path)
-    watch = Watch(clock=Clock(made.now))
+    made, stop = events(tmp_path), threading.Event()
+
+    def stop_after_the_first(counts: Mapping[str, int], _due: int) -> None:
+        if counts["failed"]:
+            stop.set()
+
+    watch = Watch(clock=Clock(made.now), stop=stop, tell=stop_after_the_first)
     with failing() as receiver:
         goes_to(made, receiver.url)
-        threading.Timer(0.5, watch.stop.set).start()
         report = send(made, wait=True, watch=watch)
     assert (1, 1) == (report["failed"], report["still_due"])
 
