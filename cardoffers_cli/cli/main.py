@@ -46,6 +46,7 @@ COMMANDS = (
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
     Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
+    Entry("Answers", "why", "why:why", "Why a purchase did, or did not, redeem."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, funnel, unresolved."),
     Entry("Institutions", "key", "key:app", "API keys: make, rotate, revoke, check."),
     Entry("Institutions", "inbox", "inbox:app", "What an institution's team was told."),
