@@ -31,6 +31,11 @@ _DAY = {"en": "{day} {month} {year}"}
 _ANOTHER_DAY = "{day} de {month} de {year}"
 _POINTS = str.maketrans(",.", ".,")
 _AT = {"en": " at {name}", "es": " en {name}", "pt-BR": " em {name}"}
+_PURCHASE = {
+    "en": "Your purchase of {amount}{at} on {day}",
+    "es": "Su compra de {amount}{at} del {day}",
+    "pt-BR": "Sua compra de {amount}{at} no dia {day}",
+}
 _OFFER = {
     "en": "the offer “{title}”",
     "es": "la oferta «{title}»",
@@ -39,108 +44,95 @@ _OFFER = {
 
 TEXTS: dict[str, dict[str, str]] = {
     "pending": {
-        "en": "Your purchase of {amount}{at} on {day} earned {payout} of cashback with {offer}. "
-        "It is on its way to you.",
-        "es": "Su compra de {amount}{at} del {day} generó {payout} de reembolso con {offer}. "
-        "El importe está en camino.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} rendeu {payout} de cashback com {offer}. "
-        "O valor está a caminho.",
+        "en": "{purchase} earned {payout} of cashback with {offer}. It is on its way to you.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. El importe está en camino.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor está a caminho.",
     },
     "settled": {
-        "en": "Your purchase of {amount}{at} on {day} earned {payout} of cashback with {offer}. "
-        "It was passed on for you on {settled}.",
-        "es": "Su compra de {amount}{at} del {day} generó {payout} de reembolso con {offer}. "
-        "El importe se liquidó el {settled}.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} rendeu {payout} de cashback com {offer}. "
-        "O valor foi liquidado em {settled}.",
+        "en": "{purchase} earned {payout} of cashback with {offer}. It was passed on for you on "
+        "{settled}.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. El importe se liquidó el "
+        "{settled}.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor foi liquidado em "
+        "{settled}.",
     },
     "reversed": {
-        "en": "Your purchase of {amount}{at} on {day} had earned {payout} of cashback, which was "
-        "taken back on {reversed}.",
-        "es": "Su compra de {amount}{at} del {day} había generado {payout} de reembolso, que se "
-        "anuló el {reversed}.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} havia rendido {payout} de cashback, que foi "
-        "estornado em {reversed}.",
+        "en": "{purchase} had earned {payout} of cashback, which was taken back on {reversed}.",
+        "es": "{purchase} había generado {payout} de reembolso, que se anuló el {reversed}.",
+        "pt-BR": "{purchase} havia rendido {payout} de cashback, que foi estornado em {reversed}.",
     },
     "below_min_spend": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: {offer} asks for at "
-        "least {min_spend} in one purchase, so {missing} were missing.",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: {offer} exige al menos "
-        "{min_spend} en una sola compra; faltaron {missing}.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: {offer} pede pelo menos "
-        "{min_spend} em uma única compra; faltaram {missing}.",
+        "en": "{purchase} earned no cashback: {offer} asks for at least {min_spend} in one "
+        "purchase, so {missing} were missing.",
+        "es": "{purchase} no generó reembolso: {offer} exige al menos {min_spend} en una sola "
+        "compra; faltaron {missing}.",
+        "pt-BR": "{purchase} não rendeu cashback: {offer} pede pelo menos {min_spend} em uma "
+        "única compra; faltaram {missing}.",
     },
     "offer_expired": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: {offer} had already "
-        "ended, on {expires}.",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: {offer} ya había "
-        "terminado el {expires}.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: {offer} já havia "
-        "terminado em {expires}.",
+        "en": "{purchase} earned no cashback: {offer} had already ended, on {expires}.",
+        "es": "{purchase} no generó reembolso: {offer} ya había terminado el {expires}.",
+        "pt-BR": "{purchase} não rendeu cashback: {offer} já havia terminado em {expires}.",
     },
     "offer_not_started": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: {offer} had not begun "
-        "yet; it began on {starts}.",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: {offer} aún no había "
-        "comenzado; comenzó el {starts}.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: {offer} ainda não havia "
-        "começado; começou em {starts}.",
+        "en": "{purchase} earned no cashback: {offer} had not begun yet; it began on {starts}.",
+        "es": "{purchase} no generó reembolso: {offer} aún no había comenzado; comenzó el "
+        "{starts}.",
+        "pt-BR": "{purchase} não rendeu cashback: {offer} ainda não havia começado; começou em "
+        "{starts}.",
     },
     "enrolled_after_purchase": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: {offer} was added only "
-        "after it, on {added}. Purchases count from then on.",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: {offer} se activó después, "
-        "el {added}. Las compras cuentan a partir de entonces.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: {offer} só foi ativada "
-        "depois, em {added}. As compras contam a partir de então.",
+        "en": "{purchase} earned no cashback: {offer} was added only after it, on {added}. "
+        "Purchases count from then on.",
+        "es": "{purchase} no generó reembolso: {offer} se activó después, el {added}. Las compras "
+        "cuentan a partir de entonces.",
+        "pt-BR": "{purchase} não rendeu cashback: {offer} só foi ativada depois, em {added}. As "
+        "compras contam a partir de então.",
     },
     "not_enrolled": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: {offer} had not been "
-        "added. An offer counts for purchases made after it is added.",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: {offer} no estaba "
-        "activada. Una oferta cuenta para las compras posteriores a su activación.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: {offer} não estava "
-        "ativada. Uma oferta vale para compras feitas depois da ativação.",
+        "en": "{purchase} earned no cashback: {offer} had not been added. An offer counts for "
+        "purchases made after it is added.",
+        "es": "{purchase} no generó reembolso: {offer} no estaba activada. Una oferta cuenta para "
+        "las compras posteriores a su activación.",
+        "pt-BR": "{purchase} não rendeu cashback: {offer} não estava ativada. Uma oferta vale "
+        "para compras feitas depois da ativação.",
     },
     "budget_exhausted": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: {offer} had given all "
-        "of its cashback to earlier purchases.",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: {offer} ya había concedido "
-        "todo su reembolso a compras anteriores.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: {offer} já havia "
-        "concedido todo o seu cashback a compras anteriores.",
+        "en": "{purchase} earned no cashback: {offer} had given all of its cashback to earlier "
+        "purchases.",
+        "es": "{purchase} no generó reembolso: {offer} ya había concedido todo su reembolso a "
+        "compras anteriores.",
+        "pt-BR": "{purchase} não rendeu cashback: {offer} já havia concedido todo o seu cashback "
+        "a compras anteriores.",
     },
     "redemption_limit_reached": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: {offer} had already been "
-        "used as often as it can be ({uses}).",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: {offer} ya se había usado "
-        "el máximo de veces ({uses}).",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: {offer} já havia sido "
-        "usada o máximo de vezes ({uses}).",
+        "en": "{purchase} earned no cashback: {offer} had already been used as often as it can be "
+        "({uses}).",
+        "es": "{purchase} no generó reembolso: {offer} ya se había usado el máximo de veces "
+        "({uses}).",
+        "pt-BR": "{purchase} não rendeu cashback: {offer} já havia sido usada o máximo de vezes "
+        "({uses}).",
     },
     "no_offer": {
-        "en": "Your purchase of {amount}{at} on {day} earned no cashback: there was no offer for "
-        "it.",
-        "es": "Su compra de {amount}{at} del {day} no generó reembolso: no había ninguna oferta "
-        "para ella.",
-        "pt-BR": "Sua compra de {amount}{at} no dia {day} não rendeu cashback: não havia oferta para "
-        "ela.",
+        "en": "{purchase} earned no cashback: there was no offer for it.",
+        "es": "{purchase} no generó reembolso: no había ninguna oferta para ella.",
+        "pt-BR": "{purchase} não rendeu cashback: não havia oferta para ela.",
     },
     "merchant_unresolved": {
         "en": "We have your purchase of {amount} on {day}, but could not tell yet which shop it "
         "was made at. As soon as we can, it is looked at again.",
         "es": "Tenemos su compra de {amount} del {day}, pero aún no sabemos en qué comercio se "
         "hizo. En cuanto lo sepamos, se revisará de nuevo.",
-        "pt-BR": "Temos sua compra de {amount} no dia {day}, mas ainda não sabemos em qual loja ela "
-        "foi feita. Assim que soubermos, ela será analisada de novo.",
+        "pt-BR": "Temos sua compra de {amount} no dia {day}, mas ainda não sabemos em qual loja "
+        "ela foi feita. Assim que soubermos, ela será analisada de novo.",
     },
     "not_matched_yet": {
         "en": "We have your purchase of {amount} on {day}; it has not been looked at yet. Please "
         "ask again tomorrow.",
         "es": "Tenemos su compra de {amount} del {day}; aún no se ha revisado. Vuelva a consultar "
         "mañana, por favor.",
-        "pt-BR": "Temos sua compra de {amount} no dia {day}; ela ainda não foi analisada. Consulte de "
-        "novo amanhã, por favor.",
+        "pt-BR": "Temos sua compra de {amount} no dia {day}; ela ainda não foi analisada. "
+        "Consulte de novo amanhã, por favor.",
     },
     "rejected": {
         "en": "Your purchase reached us with a mistake in its data, so it could not be taken. We "
@@ -183,6 +175,7 @@ def _purchase(found: Row, locale: str) -> dict[str, str]:
         "at": _AT[locale].format(name=shortened(name)) if name else "",
         "day": _day(purchase["transacted_at"], locale),
     }
+    told["purchase"] = _PURCHASE[locale].format(**told)
     if redemption:
         currency = redemption["currency"]
         told["payout"] = _money(redemption["institution_payout_amount"], currency, locale)
