@@ -47,6 +47,7 @@ COMMANDS = (
     Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Reverse a redemption."),
     Entry("Answers", "why", "why:why", "Why a purchase did, or did not, redeem."),
+    Entry("Answers", "timeline", "timeline:timeline", "Everything that happened, from any id."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, funnel, unresolved."),
     Entry("Institutions", "key", "key:app", "API keys: make, rotate, revoke, check."),
     Entry("Institutions", "inbox", "inbox:app", "What an institution's team was told."),
