@@ -31,8 +31,8 @@ _OF_MANY = {"settlement", "import"}
 def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     """Return what an institution has under an id, or None.
 
-    One of ref, line (rows that were not accepted), redemption, entry, settlement, import, link,
-    transaction.
+    One of ref (of a purchase, or of rows that were not accepted), redemption, entry, settlement,
+    import, link, transaction.
     """
     for way in _WAYS:
         kind: str | None = store.value(

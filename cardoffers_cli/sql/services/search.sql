@@ -30,7 +30,7 @@ where contains(lower(merchants.name), lower($merchant))
 order by identifiers.identifier_no;
 
 -- name: purchase_of_redemption
--- The number of the purchase of a redemption.
+-- Which purchase redeemed, by the public id of what it came to.
 select redemptions.purchase_no
 from redemptions
 where redemptions.institution_id = $institution_id

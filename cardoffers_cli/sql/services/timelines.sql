@@ -48,18 +48,19 @@ where purchases.institution_id = $institution_id
 
 -- name: known_by_line
 -- Whether rows with this ref were rejected, or came again.
-select 'line' as kind
+select 'ref' as kind
 from rejects
 where rejects.institution_id = $institution_id
     and rejects.transaction_ref = $id
 union
-select 'line'
+select 'ref'
 from duplicates
 where duplicates.institution_id = $institution_id
     and duplicates.transaction_ref = $id;
 
 -- name: follow_ref
--- Makes followed: the purchase with this ref. Grain: one row per purchase.
+-- Makes followed: the purchase with this ref, if its row was ever accepted.
+-- Grain: one row per purchase.
 create or replace temp table followed as
 select purchases.purchase_no, cast(null as integer) as offer_no
 from purchases
@@ -158,14 +159,6 @@ where purchases.institution_id = $institution_id
     and transaction_id(purchases.institution_id, purchases.transaction_ref)
     = try_cast($id as uuid);
 
--- name: follow_line
--- Makes followed: no purchase, where rows were not accepted. Grain: none.
-create or replace temp table followed as
-select purchases.purchase_no, cast(null as integer) as offer_no
-from purchases
-where purchases.institution_id = $institution_id
-    and 1 = 0;
-
 -- name: refs
 -- Makes followed_refs: the refs that rejected rows and repeated ones are told of, which are those
 -- followed, or the ref asked for. Grain: one row per ref.
@@ -248,7 +241,8 @@ earned as (
 
 told as (
     select
-        links_followed.added_at as happened_at, 1 as step, 'enrolled' as event,
+        links_followed.added_at as happened_at, cast(null as bigint) as run_no, 1 as step,
+        'enrolled' as event,
         offers.offer_id as detail, runs.actor, cast(null as decimal(18, 4)) as amount,
         cast(null as varchar) as currency
     from links_followed
@@ -256,12 +250,12 @@ told as (
     left join runs on runs.run_no = links_followed.run_no
     union all
     select
-        bought.transacted_at, 2, 'bought', bought.seller, null, bought.amount, bought.currency
+        bought.transacted_at, null, 2, 'bought', bought.seller, null, bought.amount, bought.currency
     from bought
     where $is_single
     union all
     select
-        bought.received_at, 3, 'received',
+        bought.received_at, imports.run_no, 3, 'received',
         case
             when imports.file_kind = 'call' then 'call ' || cast(imports.import_id as varchar)
             else imports.file_name
@@ -279,7 +273,7 @@ told as (
     left join runs on runs.run_no = imports.run_no
     union all
     select
-        imports.imported_at, 3, 'rejected',
+        imports.imported_at, imports.run_no, 3, 'rejected',
         rejects.code || ': ' || rejects.message || ' (' || imports.file_name || ', line '
         || cast(rejects.line as varchar) || ')',
         runs.actor, null, null
@@ -292,7 +286,7 @@ told as (
     where rejects.institution_id = $institution_id
     union all
     select
-        imports.imported_at, 4, 'came again',
+        imports.imported_at, imports.run_no, 4, 'came again',
         case when duplicates.is_conflict then 'other content (' else 'the same (' end
         || imports.file_name || ', line ' || cast(duplicates.line as varchar) || ')',
         runs.actor, null, null
@@ -304,7 +298,8 @@ told as (
     left join runs on runs.run_no = imports.run_no
     where duplicates.institution_id = $institution_id
     union all
-    select imports.imported_at, 3, 'rejected', rejects.code, runs.actor, null, null
+    select
+        imports.imported_at, imports.run_no, 3, 'rejected', rejects.code, runs.actor, null, null
     from imports
     inner join rejects
         on rejects.import_no = imports.import_no
@@ -314,7 +309,7 @@ told as (
         and imports.import_id = try_cast($id as uuid)
     union all
     select
-        imports.imported_at, 4, 'came again',
+        imports.imported_at, imports.run_no, 4, 'came again',
         case when duplicates.is_conflict then 'other content' else 'the same' end,
         runs.actor, null, null
     from imports
@@ -326,13 +321,14 @@ told as (
         and imports.import_id = try_cast($id as uuid)
     union all
     select
-        runs.as_of, 5, 'decided', decisions.outcome, runs.actor, bought.amount, bought.currency
+        runs.as_of, decisions.run_no, 5, 'decided', decisions.outcome, runs.actor,
+        bought.amount, bought.currency
     from bought
     inner join decisions on decisions.purchase_no = bought.purchase_no
     inner join runs on runs.run_no = decisions.run_no
     union all
     select
-        ledger_moves.moved_at, 6, ledger_moves.status,
+        ledger_moves.moved_at, ledger_moves.run_no, 6, ledger_moves.status,
         coalesce(ledger_moves.reason, '')
         || case when $is_single then ' (' || earned.offer_id || ')' else '' end,
         ledger_moves.actor, earned.institution_payout_amount, earned.currency
@@ -340,7 +336,7 @@ told as (
     inner join ledger_moves on ledger_moves.redemption_no = earned.redemption_no
     union all
     select
-        settlements.settled_at, 7, 'deducted',
+        settlements.settled_at, settlements.run_no, 7, 'deducted',
         'settlement ' || cast(settlements.settlement_id as varchar), runs.actor,
         adjustments.institution_payout_amount, adjustments.currency
     from earned
@@ -353,7 +349,7 @@ told as (
     left join runs on runs.run_no = settlements.run_no
     union all
     select
-        case when $is_single then attempts.started_at else runs.as_of end, 8,
+        case when $is_single then attempts.started_at else runs.as_of end, attempts.run_no, 8,
         case when attempts.error is null then 'delivered' else 'not delivered' end,
         case when $is_single then 'attempt ' || cast(attempts.number as varchar) || ': ' else '' end
         || coalesce(attempts.error, 'status ' || cast(attempts.http_status as varchar), ''),
@@ -370,7 +366,9 @@ select
     sum(told.amount) as amount, count(*) as times
 from told
 group by told.happened_at, told.step, told.event, told.detail, told.actor, told.currency
-order by told.happened_at, told.step, told.detail nulls first, told.actor nulls first;
+order by
+    told.happened_at, min(told.run_no) nulls first, told.step, told.detail nulls first,
+    told.actor nulls first;
 
 -- name: waiting
 -- What the purchases that are followed wait for, and until when. Grain: one row.
