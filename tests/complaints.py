@@ -7,7 +7,9 @@ institution, of which nobody at alder may hear.
 
 from __future__ import annotations
 
+from contextlib import chdir
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.match import match_purchases
@@ -17,8 +19,6 @@ from tables import NOON, select
 from work import file_of, found, job, new_store, taken, tell
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cardoffers_cli.jobs.job import Job
 
 HOSTILE = "=cinema\x1b[31m[bold]<b>|\u202e"
@@ -85,16 +85,21 @@ theirs  dan         M1          2026-06-01T07:30:00Z
 def complaints(folder: Path) -> Job:
     """Make the store: received, matched, settled, one reversed, one that waits; two days later."""
     made = new_store(folder)
+    with chdir(folder):  # so that the names of the files are the same in every folder
+        _happen(made)
+    return at(made, days=2, hours=1)
+
+
+def _happen(made: Job) -> None:
     tell(made, **CATALOGUE)
-    taken(made, file_of(folder / "brook.csv", THEIRS), "brook")
-    taken(made, file_of(folder / "alder.csv", PURCHASES))
+    taken(made, file_of(Path("brook.csv"), THEIRS), "brook")
+    taken(made, file_of(Path("alder.csv"), PURCHASES))
     match_purchases(made)
     settled = at(made, days=2)
     settle_due(settled)
     reverse(redemption(made, "second"), "goods returned", settled)
     _attempts(made)
-    taken(settled, file_of(folder / "later.csv", LATER))
-    return at(made, days=2, hours=1)
+    taken(settled, file_of(Path("later.csv"), LATER))
 
 
 def at(made: Job, **after: int) -> Job:

@@ -101,7 +101,9 @@ def find(
     ] = None,
     from_at: From = None,
     to_at: To = None,
-    state: Annotated[State | None, typer.Option(help="How far it is.")] = None,
+    state: Annotated[
+        State | None, typer.Option(metavar="STATE", help=f"One of {', '.join(State)}.")
+    ] = None,
     limit: Limit = 100,
     raw: Raw = False,
 ) -> None:
@@ -114,7 +116,8 @@ def find(
 
         cardoffers find -i larkmere --ref 'LAR1-93*'
         cardoffers find -i larkmere --cardholder - < token.txt
-        cardoffers find -i larkmere --merchant grocers --amount 20 --tolerance 1 --day 2026-09-05
+        cardoffers find -i larkmere --merchant grocers --day 2026-09-05
+        cardoffers find -i larkmere --amount 20 --tolerance 1 --state settled
     """
     from cardoffers_cli.jobs.find import find as look  # polars is heavy
 

@@ -181,8 +181,9 @@ def _blocks(found: dict[str, Any]) -> Iterator[Block]:
 
 
 def _now(again: dict[str, Any]) -> Iterator[Block]:
-    names = ("status", "reason", "headline", "offer_id", "differs")
+    names = ("status", "reason", "headline", "offer_id")
     fields = [{"field": name, "value": again[name]} for name in names]
+    fields.append({"field": "differs", "value": ", ".join(again["differs"]) or "nothing"})
     yield Sheet("now", FIELDS, fields, title="If it were decided now")
     if again["checks"]:
         yield Sheet("checks_now", CHECKS, again["checks"], title="Every check, now")
