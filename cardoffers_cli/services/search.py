@@ -123,9 +123,10 @@ def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -
         to_at=wanted.to_at,
         limit=None if wanted.state else limit,
     )
-    rows = store.rows(
-        "services/search:purchases", institution_id=institution_id, state=wanted.state, limit=limit
+    store.execute(
+        "services/search:shown", institution_id=institution_id, state=wanted.state, limit=limit
     )
+    rows = store.rows("services/search:purchases", institution_id=institution_id)
     return [_purchase(row) for row in rows]
 
 

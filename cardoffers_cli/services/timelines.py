@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-_WAYS = ("known_by_ref", "known_by_id", "known_by_line", "known_by_derivation")
-"""Where an id is looked for, the quickest first."""
+_WAYS = ("known_by_ref", "known_by_id", "known_by_line", "known_link", "known_transaction")
+"""Where an id is looked for, the quickest first: the last two make every id there is."""
 
 _OF_MANY = {"settlement", "import"}
 

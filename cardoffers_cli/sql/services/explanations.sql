@@ -275,20 +275,23 @@ with known as (
     select purchases.transaction_ref
     from purchases
     where purchases.institution_id = $institution_id
-    union
+    union all
     select rejects.transaction_ref
     from rejects
     where rejects.institution_id = $institution_id
-        and rejects.transaction_ref is not null
+),
+
+final as (
+    select known.transaction_ref
+    from known
+    where replace(translate(upper(known.transaction_ref), 'OIL- ', '011'), '0', '')
+        = replace(translate(upper($ref), 'OIL- ', '011'), '0', '')
+        and known.transaction_ref <> $ref
 )
-select known.transaction_ref
-from known
-where replace(replace(replace(
-        translate(upper(known.transaction_ref), 'OIL', '011'), '0', ''), ' ', ''), '-', '')
-    = replace(replace(replace(
-        translate(upper($ref), 'OIL', '011'), '0', ''), ' ', ''), '-', '')
-    and known.transaction_ref <> $ref
-order by known.transaction_ref
+
+select distinct final.transaction_ref
+from final
+order by final.transaction_ref
 limit 1000;
 
 -- name: give_back

@@ -67,9 +67,10 @@ where purchases.institution_id = $institution_id
 order by purchases.transacted_at desc, purchases.purchase_no desc
 limit $limit;
 
--- name: purchases
--- The purchases of matching with how far each is, the newest first; null as state is any.
--- Grain: one row per purchase.
+-- name: shown
+-- Makes shown: the purchases of matching that are in a state, with their state, the newest of them;
+-- null as state is any. Only numbers are looked at, so many can be. Grain: one row per purchase.
+create or replace temp table shown as
 with decided as (
     select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
     from decisions
@@ -77,50 +78,60 @@ with decided as (
     group by decisions.purchase_no
 ),
 
-final as (
+states as (
     select
-        purchases.purchase_no,
-        purchases.transaction_ref,
-        coalesce(ledger_entries.status, decided.outcome, 'not_matched_yet') as state,
-        purchases.transacted_at,
-        purchases.received_at,
-        purchases.amount,
-        purchases.currency,
-        merchants.name as merchant_name,
-        identifiers.merchant_identifier,
-        cardholders.cardholder_token,
-        redemptions.redemption_id,
-        imports.file_name as file,
-        purchases.line
+        matching.purchase_no,
+        matching.transacted_at,
+        coalesce(ledger_entries.status, decided.outcome, 'not_matched_yet') as state
     from matching
-    inner join purchases
-        on purchases.purchase_no = matching.purchase_no
-        and purchases.institution_id = $institution_id
-    inner join cardholders
-        on cardholders.cardholder_no = purchases.cardholder_no
-        and cardholders.institution_id = purchases.institution_id
-    left join decided on decided.purchase_no = purchases.purchase_no
+    left join decided on decided.purchase_no = matching.purchase_no
     left join redemptions
-        on redemptions.purchase_no = purchases.purchase_no
-        and redemptions.institution_id = purchases.institution_id
+        on redemptions.purchase_no = matching.purchase_no
+        and redemptions.institution_id = $institution_id
     left join ledger_entries
         on ledger_entries.redemption_no = redemptions.redemption_no
-        and ledger_entries.institution_id = redemptions.institution_id
-    left join identifiers on identifiers.identifier_no = purchases.identifier_no
-    left join merchants
-        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
-    left join imports
-        on imports.import_no = purchases.import_no
-        and imports.institution_id = purchases.institution_id
+        and ledger_entries.institution_id = $institution_id
 )
 
-select
-    transaction_ref, state, transacted_at, received_at, amount, currency, merchant_name,
-    merchant_identifier, cardholder_token, redemption_id, file, line
-from final
-where $state is null or state = $state
-order by transacted_at desc, purchase_no desc
+select states.purchase_no, states.state
+from states
+where $state is null or states.state = $state
+order by states.transacted_at desc, states.purchase_no desc
 limit $limit;
+
+-- name: purchases
+-- The purchases of shown with everything that is told of them, the newest first.
+-- Grain: one row per purchase.
+select
+    purchases.transaction_ref,
+    shown.state,
+    purchases.transacted_at,
+    purchases.received_at,
+    purchases.amount,
+    purchases.currency,
+    merchants.name as merchant_name,
+    identifiers.merchant_identifier,
+    cardholders.cardholder_token,
+    redemptions.redemption_id,
+    imports.file_name as file,
+    purchases.line
+from shown
+inner join purchases
+    on purchases.purchase_no = shown.purchase_no
+    and purchases.institution_id = $institution_id
+inner join cardholders
+    on cardholders.cardholder_no = purchases.cardholder_no
+    and cardholders.institution_id = purchases.institution_id
+left join redemptions
+    on redemptions.purchase_no = purchases.purchase_no
+    and redemptions.institution_id = purchases.institution_id
+left join identifiers on identifiers.identifier_no = purchases.identifier_no
+left join merchants
+    on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+left join imports
+    on imports.import_no = purchases.import_no
+    and imports.institution_id = purchases.institution_id
+order by purchases.transacted_at desc, purchases.purchase_no desc;
 
 -- name: rejects
 -- The rows that were not accepted, the newest first, one of their errors each; nulls filter

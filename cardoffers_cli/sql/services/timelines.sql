@@ -27,9 +27,8 @@ from imports
 where imports.institution_id = $institution_id
     and imports.import_id = try_cast($id as uuid);
 
--- name: known_by_derivation
--- What this id is of, among what has its id made when it is asked for, which takes longer.
--- Grain: one row, or none.
+-- name: known_link
+-- Whether this id is of a link, which has its id made when it is asked for.
 select 'link' as kind
 from links
 inner join cardholders
@@ -38,9 +37,11 @@ inner join cardholders
 inner join offers on offers.offer_no = links.offer_no
 where links.institution_id = $institution_id
     and link_id(links.institution_id, cardholders.cardholder_token, offers.offer_id)
-    = try_cast($id as uuid)
-union all
-select 'transaction'
+    = try_cast($id as uuid);
+
+-- name: known_transaction
+-- Whether this id is the public one of a purchase, which is made when it is asked for.
+select 'transaction' as kind
 from purchases
 where purchases.institution_id = $institution_id
     and transaction_id(purchases.institution_id, purchases.transaction_ref)
