@@ -58,10 +58,10 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
 
 
 def near_refs(store: Store, institution_id: UUID, ref: str) -> list[str]:
-    """Return the refs of an institution that may have been meant (O for 0, leading zeros, case)."""
+    """Return the refs of an institution that may have been meant, those of like length first."""
     rows = store.rows("services/explanations:near", institution_id=institution_id, ref=ref)
     near = [row["transaction_ref"] for row in rows if are_near(ref, row["transaction_ref"])]
-    return near[:_SUGGESTED]
+    return sorted(near, key=lambda each: (abs(len(each) - len(ref)), each))[:_SUGGESTED]
 
 
 def titles(store: Store, offer_ids: Iterable[str]) -> dict[str, dict[str, str]]:
