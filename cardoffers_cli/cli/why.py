@@ -25,8 +25,8 @@ PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("
 CHECKS = (
     Column("check"),
     Column("ok", kind="flag"),
-    Column("expected"),
-    Column("actual"),
+    Column("expected", gives_way=1),
+    Column("actual", gives_way=1),
     Column("detail"),
 )
 OFFERS = (Column("offer_id", "offer"), Column("outcome"), Column("expected"), Column("actual"))

@@ -116,7 +116,7 @@ def _spent_enough(row: Row) -> tuple[bool, Any, Any, str]:
     if missing > 0:
         told = f"it is short by {money_text(missing, row['currency'])}"
         return False, expected, actual, told
-    return True, expected, actual, "it was large enough"
+    return True, expected, actual, f"it reached {money_text(row['min_spend'], row['currency'])}"
 
 
 def _budget(row: Row) -> tuple[bool | None, Any, Any, str]:
@@ -125,17 +125,27 @@ def _budget(row: Row) -> tuple[bool | None, Any, Any, str]:
         return (True if row["outcome"] in _FITTED else None), None, held, "no budget limits it"
     if held is None:
         return None, budget, None, "not reached"
-    currency = row["currency"]
-    cost = row["cashback_amount"] + commission_amount(
-        row["cashback_amount"], row["commission_rate"], currency
-    )
-    told = (
-        f"earlier purchases held {money_text(held, currency)} of {money_text(budget, currency)}"
-        f"{_last(row['last_held_at'])}; one redemption takes {money_text(cost, currency)}"
-    )
     if row["outcome"] == "budget_exhausted":
-        return False, budget, held, f"the budget was spent: {told}"
-    return True, budget, held, told
+        return False, budget, held, _budget_spent(row)
+    return True, budget, held, f"earlier purchases held {_share(row)}"
+
+
+def _budget_spent(row: Row) -> str:
+    if not row["last_held_at"]:
+        budget = money_text(row["budget_amount"], row["currency"])
+        return f"the budget of {budget} never covered one redemption"
+    when = format_minute(row["last_held_at"])
+    return f"the budget was spent at {when} by earlier purchases, which held {_share(row)}"
+
+
+def _share(row: Row) -> str:
+    """Say what is held of a budget, and what one redemption more takes of it."""
+    cashback, currency = row["cashback_amount"], row["currency"]
+    cost = cashback + commission_amount(cashback, row["commission_rate"], currency)
+    held, budget, one = (
+        money_text(amount, currency) for amount in (row["held_amount"], row["budget_amount"], cost)
+    )
+    return f"{held} of {budget}, and one redemption takes {one}"
 
 
 def _uses(row: Row) -> tuple[bool | None, Any, Any, str]:
@@ -144,8 +154,9 @@ def _uses(row: Row) -> tuple[bool | None, Any, Any, str]:
         return (True if row["outcome"] in _FITTED else None), None, uses, "nothing limits its uses"
     if uses is None:
         return None, most, None, "not reached"
-    told = f"{uses} of {most} uses were spent{_last(row['last_used_at'])}"
-    return uses < most, most, uses, told
+    last = row["last_used_at"]
+    when = f", the last at {format_minute(last)}" if last else ""
+    return uses < most, most, uses, f"{uses} of {most} uses were spent{when}"
 
 
 def _best(row: Row) -> tuple[bool | None, Any, Any, str]:
@@ -155,10 +166,6 @@ def _best(row: Row) -> tuple[bool | None, Any, Any, str]:
     if row["outcome"] == "outranked":
         return False, best, own, f"{row['best_offer_id']} was the better offer"
     return None, best, own, "not reached"
-
-
-def _last(moment: Any) -> str:
-    return f", the last of {format_minute(moment)}" if moment else ""
 
 
 _CHECKS: dict[str, Callable[[Row], tuple[bool | None, Any, Any, str]]] = {

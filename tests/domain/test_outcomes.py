@@ -49,9 +49,13 @@ FAILED = [
     (
         {"outcome": "budget_exhausted", "held_amount": Decimal("9.8999")},
         (
-            "the budget was spent: earlier purchases held GBP 9.90 of GBP 9.90, the last of "
-            "2026-05-31 12:00 UTC; one redemption takes GBP 3.30"
+            "the budget was spent at 2026-05-31 12:00 UTC by earlier purchases, which held "
+            "GBP 9.90 of GBP 9.90, and one redemption takes GBP 3.30"
         ),
+    ),
+    (
+        {"outcome": "budget_exhausted", "held_amount": Decimal(0), "last_held_at": None},
+        "the budget of GBP 9.90 never covered one redemption",
     ),
     ({"outcome": "redemption_limit_reached", "uses": 2}, "2 of 2 uses were spent"),
     ({"outcome": "outranked"}, "B was the better offer"),

@@ -32,9 +32,9 @@ for the cardholder, settled at 2026-06-03 12:00 UTC.
 second   | redeemed            | redeemed                 | B | It redeemed B at bakery: GBP 2.00 \
 for the cardholder, but reversed at 2026-06-03 12:00 UTC (goods returned).
 third    | not_redeemed        | redemption_limit_reached | B | It redeemed nothing: 1 of 1 uses \
-were spent, the last of 2026-06-01 09:00 UTC (B at bakery).
+were spent, the last at 2026-06-01 09:00 UTC (B at bakery).
 spent    | not_redeemed        | budget_exhausted         | A | It redeemed nothing: the budget \
-was spent: earlier purchases held GBP 9.90 of GBP 9.90, the last of 2026-06-01 08:00 UTC; one \
+was spent at 2026-06-01 08:00 UTC by earlier purchases, which held GBP 9.90 of GBP 9.90, and one \
 redemption takes GBP 3.30 (A at bakery).
 small    | not_redeemed        | below_min_spend          | C | It redeemed nothing: it is short \
 by GBP 7.50 (C at CINEMA).

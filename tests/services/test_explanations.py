@@ -53,7 +53,7 @@ def test_a_budget_is_told_as_it_was_at_the_turn_of_the_purchase(store: Store) ->
     assert (True, "2.00", "0.00") == told(store, "p1", "budget")
     assert (True, "2.00", "1.00") == told(store, "p2", "budget")
     assert (False, "2.00", "2.00") == told(store, "p3", "budget")
-    assert "the last of 2026-06-01 11:00 UTC" in check(store, "p3", "budget")["detail"]
+    assert "spent at 2026-06-01 11:00 UTC" in check(store, "p3", "budget")["detail"]
 
 
 def test_decisions_of_earlier_runs_come_first_whenever_the_purchase_was(store: Store) -> None:
