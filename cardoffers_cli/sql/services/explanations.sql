@@ -128,7 +128,8 @@ terms as (
         case
             when judged.merchant_id is null then judged.outcome
             else coalesce(outcomes.outcome, 'not_enrolled')
-        end as outcome
+        end as outcome,
+        outcomes.offer_no is not null as was_added
     from newest
     inner join judged on judged.purchase_no = newest.purchase_no
     inner join offer_versions
@@ -214,7 +215,7 @@ select
     held.last_held_at,
     case when fitting.offer_no is not null then coalesce(held.uses, 0) end as uses,
     held.last_used_at,
-    links.offer_no is not null or program_offers.offer_id is not null as is_offered
+    terms.was_added or program_offers.offer_id is not null as is_offered
 from terms
 inner join offers on offers.offer_no = terms.offer_no
 left join links
