@@ -20,6 +20,7 @@ from cardoffers_cli.cli import exits, progress, show
 from cardoffers_cli.cli.options import Format, Options
 from cardoffers_cli.cli.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.visible import visible
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -137,6 +138,10 @@ class Desk:
             self.note(f"Wrote {self.output}")
         if exit_code:
             raise typer.Exit(exit_code)
+
+    def say(self, text: str) -> None:
+        """Show a text to paste elsewhere, as it is but for what acts or hides."""
+        show.say(visible(text, keep="\n"))
 
     def page(self, markdown: str) -> None:
         """Show a page to read, in Markdown."""

@@ -1,4 +1,4 @@
-"""`cardoffers redemption`: what is done to one redemption."""
+"""`cardoffers redemption`: look at one redemption, or take it back."""
 
 from typing import Annotated
 
@@ -6,25 +6,56 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.cli.show import Column, Sheet
 
 app = typer.Typer(
     name="redemption",
-    help="Take redemptions back.",
+    help="Show a redemption, take it back.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
 )
 
 
+HISTORY = (
+    Column("moved_at", kind="moment"),
+    Column("status"),
+    Column("actor"),
+    Column("reason"),
+)
+
+RedemptionId = Annotated[str, typer.Argument(metavar="ID", help="The redemption's id.")]
+
+
 @app.callback()
 def redemption() -> None:
-    """Take redemptions back."""
+    """Show a redemption, take it back."""
+
+
+@app.command("show")
+def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+    """Show a redemption: purchase, offer, money, webhook, and every change of its state.
+
+    Try:
+
+        cardoffers redemption show 6b0e...
+    """
+    from cardoffers_cli.jobs.redemptions import show  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = show(redemption_id, desk.job)
+    fields = [{"field": name, "value": each} for name, each in found.items() if name != "history"]
+    desk.show(
+        found,
+        Sheet("redemption", (Column("field"), Column("value")), fields),
+        Sheet("history", HISTORY, found["history"], title="History"),
+    )
 
 
 @app.command()
 def reverse(
     ctx: typer.Context,
-    redemption_id: Annotated[str, typer.Argument(metavar="ID", help="The redemption's id.")],
+    redemption_id: RedemptionId,
     *,
     reason: Annotated[str, typer.Option(help="Why; kept in the ledger's history.")],
     dry_run: DryRun = False,

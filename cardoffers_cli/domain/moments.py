@@ -54,6 +54,22 @@ def parse_duration(text: str) -> timedelta:
     return int(match[1]) * _UNITS[match[2]]
 
 
+def format_minute(moment: datetime) -> str:
+    """Write a UTC moment for the eye, in a sentence: `2026-10-03 14:02 UTC`."""
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def format_length(length: timedelta) -> str:
+    """Write a length of time for the eye, in its two largest units: `2 h`, `1 d 3 h`."""
+    seconds = int(length.total_seconds())
+    parts = []
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "less than 1 s"
+
+
 def a_year_after(moment: datetime) -> datetime:
     """Return the same day and time next year; for 29 February, 28 February."""
     try:

@@ -45,6 +45,11 @@ def quantize(amount: Decimal, currency: str) -> Decimal:
     return amount.quantize(Decimal(1).scaleb(-minor_unit(currency)), rounding=ROUND_HALF_UP)
 
 
+def money_text(amount: Decimal, currency: str) -> str:
+    """Write an amount in a sentence: `GBP 7.50`."""
+    return f"{currency} {quantize(amount, currency)}"
+
+
 def commission_amount(cashback_amount: Decimal, rate: Decimal, currency: str) -> Decimal:
     """Return the service's commission on one redemption (decisions, Money): half up."""
     return quantize(cashback_amount * rate, currency)

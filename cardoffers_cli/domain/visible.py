@@ -33,5 +33,11 @@ def controls_visible(text: str) -> str:
     return _CONTROL.sub(lambda found: _escape(found[0]), text)
 
 
+def shortened(text: str, most: int = 80) -> str:
+    """Return a name as a sentence can carry it: hidden characters escaped, the rest cut off."""
+    shown = visible(text)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
 def _escape(character: str) -> str:
     return _NAMED.get(character) or character.encode("ascii", "backslashreplace").decode()

@@ -1,8 +1,12 @@
-"""A file for a secret: new, for its owner only, and gone again if what it belongs to fails."""
+"""Files for secrets, which are for their owner only.
+
+A new one is gone again if what it belongs to fails; one that others may read is not read.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OWNER_ONLY = 0o600
+_OTHERS = 0o077
+_LONGEST = 4096  # bytes; no secret is as long
 
 
 @contextmanager
@@ -52,3 +58,22 @@ def _created(path: Path) -> int:
             code="permission",
             hint="Name a file in a folder of your own.",
         ) from None
+
+
+def read_private_line(path: Path) -> str:
+    """Return the first line of a file that only its owner may read.
+
+    Raises `UsageError` where there is none, and `Refused` where others may read it too.
+    """
+    try:
+        with path.open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
+                raise Refused(
+                    f"Others may read {path}.", code="file_open", hint=f"Run `chmod 600 {path}`."
+                )
+            line = file.readline(_LONGEST)
+    except (FileNotFoundError, IsADirectoryError):
+        raise UsageError(
+            f"There is no file {path}.", code="file_missing", hint="Check its name."
+        ) from None
+    return line.decode(errors="replace").rstrip("\r\n")

@@ -62,16 +62,18 @@ def decide(
     *,
     rematch: bool = False,
     import_no: int | None = None,
+    purchase_no: int | None = None,
     dry_run: bool = False,
 ) -> MatchReport:
     """Resolve, match, redeem and publish in the caller's transaction, as one run.
 
-    With an `import_no` decide that import alone, out of its turn: for simulations.
+    With an `import_no` decide that import alone, with a `purchase_no` that purchase, out of their
+    turn: for what is not kept.
     """
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
     engine = DuckEngine(store.connection)
     with guarded():  # the engine computes on the store's connection and raises what it raises
-        resolve(store, engine, rematch=rematch, import_no=import_no)
+        resolve(store, engine, rematch=rematch, import_no=import_no, purchase_no=purchase_no)
         match(store, engine)
         redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
     publish(store, run_no=run.run_no)

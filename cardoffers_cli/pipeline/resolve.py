@@ -10,13 +10,22 @@ if TYPE_CHECKING:
 
 
 def resolve(
-    store: Store, engine: DuckEngine, *, rematch: bool = False, import_no: int | None = None
+    store: Store,
+    engine: DuckEngine,
+    *,
+    rematch: bool = False,
+    import_no: int | None = None,
+    purchase_no: int | None = None,
 ) -> None:
     """Make `undecided` and `resolutions`.
 
-    With `rematch` look at all that never redeemed; with an `import_no` at that import alone.
+    With `rematch` look at all that never redeemed; with an `import_no` at that import alone, and
+    with a `purchase_no` at that purchase, whatever was decided of it.
     """
-    if import_no is not None:
+    if purchase_no is not None:
+        store.execute("pipeline/resolve:purchase_looked_at", purchase_no=purchase_no)
+        store.execute("pipeline/resolve:of_purchase")
+    elif import_no is not None:
         store.execute("pipeline/resolve:import_looked_at", import_no=import_no)
         store.execute("pipeline/resolve:of_import")
     else:

@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.outcomes import compared, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
@@ -59,43 +59,14 @@ def _reason(decided: str | None, evaluations: list[Row]) -> str:
     """Say what was decided or, where no offer was won, how near the nearest of them came."""
     if decided != "not_redeemed":
         return decided or "not_matched_yet"
-    outcomes = [evaluation["outcome"] for evaluation in evaluations]
-    return min(outcomes, key=_NEAREST.index, default="no_offer")
-
-
-_NEAREST = (
-    "outranked",
-    "redemption_limit_reached",
-    "budget_exhausted",
-    "below_min_spend",
-    "offer_expired",
-    "offer_not_started",
-    "enrolled_after_purchase",
-    "not_enrolled",
-)
-"""The outcomes of a purchase that won no offer, from just missed to far off."""
+    return nearest(evaluation["outcome"] for evaluation in evaluations)
 
 
 def _evaluation(row: Row) -> Row:
-    explain = _EXPLAINED.get(row["outcome"])
-    expected, actual = explain(row) if explain else (None, None)
+    expected, actual = compared(row)
     return {
         "offer_id": row["offer_id"],
         "outcome": row["outcome"],
         "expected": expected,
         "actual": actual,
     }
-
-
-_EXPLAINED: dict[str, Callable[[Row], tuple[Any, Any]]] = {
-    "enrolled_after_purchase": lambda row: (row["transacted_at"], row["added_at"]),
-    "offer_not_started": lambda row: (row["starts_at"], row["transacted_at"]),
-    "offer_expired": lambda row: (row["expires_at"], row["transacted_at"]),
-    "below_min_spend": lambda row: (
-        quantize(row["min_spend"], row["currency"]),
-        quantize(row["amount"], row["currency"]),
-    ),
-    "budget_exhausted": lambda row: (quantize(row["budget_amount"], row["currency"]), None),
-    "redemption_limit_reached": lambda row: (row["max_redemptions_per_cardholder"], None),
-}
-"""What each check expected and what was there; the other outcomes compare nothing."""

@@ -1,4 +1,4 @@
-"""One redemption: find it, reverse it (decisions, Money: states)."""
+"""One redemption: find it, show it, reverse it (decisions, Money: states)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,37 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound, Refused
 from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.store.store import Store
 
+_AMOUNTS = ("amount", "merchant_funded_amount", "commission_amount", "institution_payout_amount")
+
 
 def find_redemption(store: Store, redemption_id: str) -> dict[str, Any]:
     """Return a redemption with its amounts and state; raise `NotFound`."""
     row = store.row("services/redemptions:find", redemption_id=redemption_id)
     if row is None:
-        raise NotFound(
-            "There is no redemption with this id.",
-            code="redemption_not_found",
-            hint="`cardoffers report redemptions` lists them with their ids.",
-        )
+        raise _unknown()
     return row
+
+
+def show_redemption(store: Store, redemption_id: str) -> dict[str, Any]:
+    """Return a redemption with all that belongs to it, and its history; raise `NotFound`."""
+    row = store.row("services/redemptions:show", redemption_id=redemption_id)
+    if row is None:
+        raise _unknown()
+    token = row.pop("cardholder_token")
+    return {
+        **row,
+        **{name: quantize(row[name], row["currency"]) for name in _AMOUNTS},
+        "cardholder_token_masked": mask(token),
+        "history": store.rows("services/redemptions:moves", redemption_id=redemption_id),
+    }
 
 
 def reverse_redemption(
@@ -53,3 +67,11 @@ def reverse_redemption(
         reason=reason,
     )
     return found
+
+
+def _unknown() -> NotFound:
+    return NotFound(
+        "There is no redemption with this id.",
+        code="redemption_not_found",
+        hint="`cardoffers report redemptions` lists them with their ids.",
+    )

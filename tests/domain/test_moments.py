@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.moments import (
     a_year_after,
+    format_length,
     format_moment,
     parse_duration,
     parse_moment,
@@ -94,3 +95,19 @@ def test_anything_else_is_no_length_of_time(text: str) -> None:
 )
 def test_a_year_later_is_the_same_day(moment: str, later: str) -> None:
     assert later == format_moment(a_year_after(parse_moment(moment)))
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"),
+    [
+        ("less than 1 s", 0),
+        ("less than 1 s", 0.5),
+        ("1 s", 1),
+        ("1 min 1 s", 61),
+        ("2 h", 7_200),
+        ("1 d 1 s", 86_401),
+        ("400 d 23 h", 400 * 86_400 + 86_399),
+    ],
+)
+def test_a_length_is_told_in_two_units(expected: str, seconds: float) -> None:
+    assert expected == format_length(timedelta(seconds=seconds))

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from cardoffers_cli.domain.visible import controls_visible, visible
+from cardoffers_cli.domain.visible import controls_visible, shortened, visible
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,8 @@ def test_no_format_or_control_character_is_forgotten() -> None:
         or unicodedata.bidirectional(chr(point)) in {"LRI", "RLI", "FSI", "PDI"}
     ]
     assert [] == [hex(ord(each)) for each in acting if visible(each) == each]
+
+
+def test_a_name_in_a_sentence_is_short_and_shows_what_it_holds() -> None:
+    assert r"a\x1b[0m" == shortened("a\x1b[0m")
+    assert "xxxx…" == shortened("x" * 10_000, most=5)

@@ -1,0 +1,63 @@
+"""`cardoffers timeline`: everything that happened, from any id."""
+
+from typing import Annotated
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import Institution
+from cardoffers_cli.cli.show import Column, Sheet
+
+EVENTS = (
+    Column("happened_at", kind="moment"),
+    Column("gap", gives_way=2),
+    Column("event"),
+    Column("detail"),
+    Column("amount", kind="money", gives_way=3),
+    Column("currency", gives_way=4),
+    Column("times", kind="integer", gives_way=5),
+    Column("actor", gives_way=1),
+)
+EXPECTED = (
+    Column("event"),
+    Column("at", kind="moment"),
+    Column("overdue", kind="flag"),
+    Column("times", kind="integer"),
+    Column("by"),
+)
+
+
+def timeline(
+    ctx: typer.Context,
+    id_: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="A reference, or the id of a redemption, ledger entry, settlement, import, "
+            "webhook (its redemption), link or transaction.",
+        ),
+    ],
+    *,
+    institution: Institution,
+) -> None:
+    """Show everything that happened, from the purchase to the money, and what comes next.
+
+    Each event comes with the time since the one before and with who did it. Settlements and
+    imports show what happened to their purchases together.
+
+    Try:
+
+        cardoffers timeline tx-1234 -i larkmere
+        cardoffers timeline 6b0e... -i larkmere --format json
+    """
+    from cardoffers_cli.jobs.timeline import tell_timeline  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = tell_timeline(id_, institution, desk.job)
+    if not found["expected"]:
+        desk.note("Nothing more is expected.")
+    desk.show(
+        found,
+        Sheet("events", EVENTS, found["events"]),
+        Sheet("expected", EXPECTED, found["expected"], title="Expected next"),
+    )

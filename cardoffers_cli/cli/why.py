@@ -1,0 +1,189 @@
+"""`cardoffers why`: why a purchase did, or did not, redeem."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import Institution
+from cardoffers_cli.cli.show import Block, Column, Sheet
+from cardoffers_cli.domain.errors import NotFound, UsageError
+
+WITH_FINDINGS = 3
+
+ANSWERS = (
+    Column("transaction_ref"),
+    Column("status"),
+    Column("reason"),
+    Column("headline"),
+    Column("offer_id", "offer", gives_way=2),
+    Column("merchant_id", gives_way=4),
+    Column("redemption_id", gives_way=3),
+)
+PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("answer"))
+CHECKS = (
+    Column("check"),
+    Column("ok", kind="flag"),
+    Column("expected", gives_way=1),
+    Column("actual", gives_way=1),
+    Column("detail"),
+)
+OFFERS = (Column("offer_id", "offer"), Column("outcome"), Column("expected"), Column("actual"))
+FIELDS = (Column("field"), Column("value"))
+REJECTS = (
+    Column("file"),
+    Column("line", kind="integer"),
+    Column("column"),
+    Column("code"),
+    Column("message"),
+    Column("fix"),
+)
+DUPLICATES = (
+    Column("file"),
+    Column("line", kind="integer"),
+    Column("conflict", kind="flag"),
+    Column("imported_at", kind="moment"),
+)
+
+
+def why(
+    ctx: typer.Context,
+    ref: Annotated[
+        str | None, typer.Argument(metavar="[REF]", help="The transaction reference.")
+    ] = None,
+    *,
+    institution: Institution,
+    now: Annotated[
+        bool, typer.Option("--now", help="Also decide it again, as things are now; keeps nothing.")
+    ] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Answer the cardholder: nothing internal, to paste.")
+    ] = False,
+    locale: Annotated[
+        str | None, typer.Option(help="Of --plain: en, es or pt-BR [the institution's first].")
+    ] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="FILE", help="Many references, one a line.")
+    ] = None,
+) -> None:
+    """Tell why a purchase did, or did not, redeem, with every check that was made.
+
+    The answer is from what was decided then. An unknown reference ends with exit code 5, a list
+    with unknown ones with 3.
+
+    Try:
+
+        cardoffers why tx-1234 -i larkmere
+        cardoffers why tx-1234 -i larkmere --plain --locale es
+        cardoffers why --file complaints.txt -i larkmere -o answers.xlsx
+    """
+    desk = Desk.of(ctx)
+    refs = _refs(ref, file, now=now, plain=plain, locale=locale)
+    if plain:
+        _show_plain(desk, refs, institution, locale, is_list=file is not None)
+    elif file is not None:
+        _show_list(desk, refs, institution)
+    else:
+        _show_one(desk, refs[0], institution, now=now)
+
+
+def _refs(
+    ref: str | None, file: str | None, *, now: bool, plain: bool, locale: str | None
+) -> list[str]:
+    if (ref is None) == (file is None):
+        raise UsageError(
+            "Name one reference, or a file of them.",
+            hint="Write `cardoffers why REF -i INST`, or --file FILE with one reference a line.",
+        )
+    if now and (plain or file is not None):
+        raise UsageError(
+            "--now looks at one purchase, for staff.", hint="Leave out --plain and --file."
+        )
+    if locale and not plain:
+        raise UsageError("--locale is the language of --plain.", hint="Add --plain.")
+    if file is None:
+        return [ref or ""]
+    from cardoffers_cli.files.lists import read_list
+
+    return read_list(file)
+
+
+def _show_one(desk: Desk, ref: str, institution: str, *, now: bool) -> None:
+    from cardoffers_cli.jobs.why import why as explain  # polars is heavy
+
+    found = explain(ref, institution, desk.job, now=now)
+    desk.show(found, *_blocks(found))
+    if found["status"] == "not_received":
+        _not_received(ref, found["near"])
+
+
+def _show_list(desk: Desk, refs: Sequence[str], institution: str) -> None:
+    from cardoffers_cli.jobs.why import why_each  # polars is heavy
+
+    found = why_each(refs, institution, desk.job)
+    desk.show(found, Sheet("why", ANSWERS, found), exit_code=_exit_code(desk, found))
+
+
+def _show_plain(
+    desk: Desk, refs: Sequence[str], institution: str, locale: str | None, *, is_list: bool
+) -> None:
+    from cardoffers_cli.jobs.why import plain_answers  # polars is heavy
+
+    found = plain_answers(refs, institution, desk.job, locale=locale)
+    sheet = Sheet("answers", PLAIN, found)
+    if is_list:
+        desk.show(found, sheet, exit_code=_exit_code(desk, found))
+        return
+    if desk.options.format is None and desk.output is None:
+        desk.say(found[0]["answer"])
+    else:
+        desk.show(found[0], sheet)
+    if found[0]["status"] == "not_received":
+        _not_received(refs[0], [])
+
+
+def _exit_code(desk: Desk, found: Sequence[dict[str, Any]]) -> int:
+    unknown = sum(each["status"] == "not_received" for each in found)
+    if unknown:
+        desk.note(f"{unknown:,} of {len(found):,} references were never received.")
+    return WITH_FINDINGS if unknown else 0
+
+
+def _not_received(ref: str, near: Sequence[str]) -> NoReturn:
+    hint = "`cardoffers find` looks by day, amount or merchant."
+    raise NotFound(
+        f"Nothing with the reference {ref!r} was received.",
+        code="not_received",
+        hint=f"Did you mean {' or '.join(near)}?" if near else hint,
+        near=list(near),
+    )
+
+
+def _blocks(found: dict[str, Any]) -> Iterator[Block]:
+    yield Sheet("why", ANSWERS, [found])
+    if found["checks"]:
+        title = f"Every check of {found['offer_id']}"
+        yield Sheet("checks", CHECKS, found["checks"], title=title)
+    others = [each for each in found["evaluations"] if each["offer_id"] != found["offer_id"]]
+    if others:
+        yield Sheet("offers", OFFERS, others, title="The other offers")
+    for name in ("purchase", "redemption"):
+        if found[name]:
+            fields = [{"field": field, "value": value} for field, value in found[name].items()]
+            yield Sheet(name, FIELDS, fields, title=name.capitalize())
+    if found["rejects"]:
+        yield Sheet("rejects", REJECTS, found["rejects"], title="Rejected rows")
+    if found["duplicates"]:
+        yield Sheet("duplicates", DUPLICATES, found["duplicates"], title="Came again")
+    if "now" in found:
+        yield from _now(found["now"])
+
+
+def _now(again: dict[str, Any]) -> Iterator[Block]:
+    names = ("status", "reason", "headline", "offer_id")
+    fields = [{"field": name, "value": again[name]} for name in names]
+    fields.append({"field": "differs", "value": ", ".join(again["differs"]) or "nothing"})
+    yield Sheet("now", FIELDS, fields, title="If it were decided now")
+    if again["checks"]:
+        yield Sheet("checks_now", CHECKS, again["checks"], title="Every check, now")

@@ -1,0 +1,92 @@
+"""One sentence that answers why a purchase did, or did not, redeem; for staff, in English."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.moments import format_minute
+from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.outcomes import CHECK_OF
+from cardoffers_cli.domain.visible import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Row = dict[str, Any]
+
+
+def headline(found: Row) -> str:
+    """Return the sentence for what `services.explanations.explain` found of one ref."""
+    return _HEADLINES.get(found["status"], _not_redeemed)(found)
+
+
+def place(row: Row) -> str:
+    """Say where a row came from: `tx.csv, line 4`, or the call that brought it."""
+    if row["file"] is None:
+        return "an unknown source"
+    if row["file_kind"] == "call":
+        return f"call {row['import_id']}, item {row['line']}"
+    return f"{shortened(row['file'])}, line {row['line']}"
+
+
+def _redeemed(found: Row) -> str:
+    redemption = found["redemption"]
+    payout = money_text(redemption["institution_payout_amount"], redemption["currency"])
+    offer = f"{redemption['offer_id']}{_at(found)}"
+    return f"It redeemed {offer}: {payout} for the cardholder, {_state(redemption)}."
+
+
+def _state(redemption: Row) -> str:
+    match redemption["status"]:
+        case "settled":
+            return f"settled at {format_minute(redemption['settled_at'])}"
+        case "reversed":
+            reason = shortened(redemption["reversal_reason"] or "no reason given")
+            return f"but reversed at {format_minute(redemption['reversed_at'])} ({reason})"
+        case _:
+            return f"pending until {format_minute(redemption['settles_at'])}"
+
+
+def _not_redeemed(found: Row) -> str:
+    if found["reason"] not in CHECK_OF:
+        return f"It redeemed nothing: there is no offer{_at(found)} that the cardholder could have."
+    (failed,) = (each for each in found["checks"] if each["check"] == CHECK_OF[found["reason"]])
+    return f"It redeemed nothing: {failed['detail']} ({found['offer_id']}{_at(found)})."
+
+
+def _unresolved(found: Row) -> str:
+    purchase = found["purchase"]
+    if purchase["sent_merchant_id"]:
+        named = f" {purchase['sent_merchant_id']}"
+    elif purchase["merchant_identifier"]:
+        identifier = shortened(purchase["merchant_identifier"])
+        named = f" {purchase['merchant_identifier_type']} {identifier}"
+    else:
+        return "It redeemed nothing: it came without a merchant, so it fits no offer."
+    return f"It waits: nobody knows the merchant{named} yet."
+
+
+def _rejected(found: Row) -> str:
+    first = found["rejects"][0]
+    return f"It was rejected: the {first['message']} ({place(first)})."
+
+
+def _at(found: Row) -> str:
+    purchase = found["purchase"]
+    name = purchase and purchase["merchant_name"]
+    return f" at {shortened(name)}" if name else ""
+
+
+_HEADLINES: dict[str, Callable[[Row], str]] = {
+    "redeemed": _redeemed,
+    "merchant_unresolved": _unresolved,
+    "not_matched_yet": lambda found: (
+        f"It was received at {format_minute(found['purchase']['received_at'])}"
+        " and waits for the next match."
+    ),
+    "rejected": _rejected,
+    "duplicate": lambda found: (
+        f"It repeats a reference that was known already ({place(found['duplicates'][0])})."
+    ),
+    "not_received": lambda _: "Nothing with this reference was ever received.",
+}

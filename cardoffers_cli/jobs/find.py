@@ -1,0 +1,29 @@
+"""Find: what was received, by what somebody remembers of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.search import Wanted, search
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+
+
+def find(institution: str, wanted: Wanted, job: Job, *, limit: int) -> dict[str, Any]:
+    """Return what passes every filter, what was looked through, and as of when.
+
+    Raises `UsageError` where nothing says what to look for.
+    """
+    if wanted == Wanted():
+        raise UsageError(
+            "Nothing says what to look for.",
+            code="nothing_wanted",
+            hint="Add --ref, --cardholder, --redemption, --merchant, --amount, --day or --state.",
+        )
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution)
+        found = search(store, owner.id, wanted, limit=limit)
+    return {"institution": owner.slug, "as_of": job.now, **found}

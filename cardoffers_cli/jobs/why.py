@@ -1,0 +1,124 @@
+"""Why: what support answers when somebody asks where the cashback is.
+
+The answer is from what was decided then. `--now` decides the purchase again, alone, with the
+catalogue, the links and the budgets of now, in one transaction that is not kept; what the purchase
+itself redeemed is given back in it first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.answers import LOCALES, answer
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.headlines import headline
+from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.services import explanations
+from cardoffers_cli.services.institutions import find_institution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.store.store import Store
+
+    Row = dict[str, Any]
+
+_INTERNAL = ("nearest", "purchase_no")
+
+
+def why(ref: str, institution: str, job: Job, *, now: bool = False) -> Row:
+    """Return why a purchase did, or did not, redeem, in the shape of `why --format json`.
+
+    With `now` also what it would come to if it were decided now. A ref that nothing is known of
+    has the status `not_received`, and `near` holds the refs that may have been meant.
+    """
+    with job.store(read_only=not now) as store:
+        owner = find_institution(store, institution)
+        found = _told(store, owner, ref)
+        if now and found["purchase"]:
+            found["now"] = _again(store, owner, found, job)
+    return dict(_without_internals(found))
+
+
+def why_each(refs: Sequence[str], institution: str, job: Job) -> list[Row]:
+    """Return the answer to every ref of a list, each ref once, in the order given."""
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution)
+        found = explanations.explain(store, owner.id, refs)
+        answers = [{**each, "headline": headline(each)} for each in found.values()]
+    return [_without_internals(each) for each in answers]
+
+
+def plain_answers(
+    refs: Sequence[str], institution: str, job: Job, *, locale: str | None
+) -> list[Row]:
+    """Return what the cardholder may be told of each ref, by ref and status.
+
+    Without a locale the first language of the institution counts. Raises `UsageError` for one that
+    there are no answers in.
+    """
+    with job.store(read_only=True) as store:
+        owner = find_institution(store, institution)
+        language = _language(locale, owner)
+        found = explanations.explain(store, owner.id, refs)
+        offers = {each["offer_id"] for each in found.values() if each["offer_id"]}
+        titles = explanations.titles(store, offers)
+    return [
+        {
+            "transaction_ref": ref,
+            "status": each["status"],
+            "locale": language,
+            "answer": answer(each, titles.get(each["offer_id"], {}), language),
+        }
+        for ref, each in found.items()
+    ]
+
+
+def _told(store: Store, owner: Institution, ref: str) -> Row:
+    found = explanations.explain(store, owner.id, [ref])[ref]
+    known = found["status"] != "not_received"
+    near = [] if known else explanations.near_refs(store, owner.id, ref)
+    shape = {"transaction_ref": ref, "status": found["status"], "headline": headline(found)}
+    return {**shape, "institution": owner.slug, **found, "near": near}
+
+
+def _again(store: Store, owner: Institution, found: Row, job: Job) -> Row:
+    """Return what the purchase would come to now, and what of it differs."""
+    purchase_no = found["purchase"]["purchase_no"]
+    ref = found["transaction_ref"]
+    with store.transaction(keep=False):
+        explanations.give_back(store, owner.id, purchase_no)
+        decide(store, job, purchase_no=purchase_no, dry_run=True)
+        again = explanations.explain(store, owner.id, [ref])[ref]
+    told = {name: again[name] for name in ("status", "reason", "offer_id", "evaluations", "checks")}
+    return {
+        "headline": headline(again),
+        **told,
+        "differs": [name for name in told if told[name] != found[name]],
+    }
+
+
+def _language(locale: str | None, owner: Institution) -> str:
+    if locale is None:
+        return next((each for each in owner.languages if each in LOCALES), LOCALES[0])
+    named = {each.lower(): each for each in LOCALES}
+    if locale.lower() not in named:
+        raise UsageError(
+            f"There are no answers in {locale!r}.",
+            code="locale_unknown",
+            hint=f"Write one of {', '.join(LOCALES)}.",
+        )
+    return named[locale.lower()]
+
+
+def _without_internals(value: Any) -> Any:
+    """Return a document without the numbers that mean something inside the store only."""
+    if isinstance(value, list):
+        return [_without_internals(each) for each in value]
+    if isinstance(value, dict):
+        return {
+            name: _without_internals(each) for name, each in value.items() if name not in _INTERNAL
+        }
+    return value

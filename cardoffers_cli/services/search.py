@@ -1,0 +1,235 @@
+"""Search: purchases, rejected rows and duplicates of an institution, by what somebody remembers.
+
+There is no index (a store has none that could be trusted after a crash). What names one cardholder,
+merchant or redemption is first turned into its number, in a small table; then one pass over the
+narrow columns of the purchases finds theirs, and only those that are shown are put together.
+
+A rejected row keeps its ref, its line and the day it came, and a duplicate no more than that; where
+something else is asked for they are not searched.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.tokens import mask
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from decimal import Decimal
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+    Row = dict[str, Any]
+
+STATES = (
+    "not_matched_yet",
+    "merchant_unresolved",
+    "not_redeemed",
+    "pending",
+    "settled",
+    "reversed",
+    "rejected",
+    "duplicate",
+    "duplicate_conflict",
+)
+"""How far something that was received can be."""
+
+_OF_ROWS = {"rejected": "rejects", "duplicate": "duplicates", "duplicate_conflict": "duplicates"}
+"""The states of what is no purchase, and where it is kept."""
+
+_MOST_CARDHOLDERS = 1000
+_WILDCARD = re.compile(r"[*?]")
+_LAST = "\U0010ffff"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is looked for; None is anything. Windows are half-open, UTC; amounts include both ends.
+
+    A `ref` may hold `*` and `?`. A cardholder is a full token, or its first and last letters.
+    """
+
+    ref: str | None = None
+    token: str | None = field(default=None, repr=False)
+    token_ends: tuple[str, str] | None = None
+    redemption_id: str | None = None
+    merchant: str | None = None
+    least_amount: Decimal | None = None
+    most_amount: Decimal | None = None
+    from_at: datetime | None = None
+    to_at: datetime | None = None
+    state: str | None = None
+
+    @property
+    def is_of_purchases_only(self) -> bool:
+        """Whether something is asked for that only purchases keep."""
+        kept = (self.token, self.token_ends, self.redemption_id, self.merchant, self.least_amount)
+        return any(each is not None for each in (*kept, self.most_amount))
+
+
+def search(store: Store, institution_id: UUID, wanted: Wanted, *, limit: int) -> Row:
+    """Return what passes every filter, the newest first, and what was looked through.
+
+    `data` holds purchases, then rejected rows, then duplicates, at most `limit` in all; `more` says
+    that there are others.
+    """
+    places = _places(wanted)
+    rows: list[Row] = []
+    for place in places:
+        if len(rows) <= limit:
+            rows += _SEARCHES[place](store, institution_id, wanted, limit + 1 - len(rows))
+    return {
+        "searched": _searched(store, institution_id, places),
+        "limit": limit,
+        "more": len(rows) > limit,
+        "data": rows[:limit],
+    }
+
+
+def _places(wanted: Wanted) -> tuple[str, ...]:
+    """Return the tables that can hold what is wanted."""
+    if wanted.state in _OF_ROWS:
+        return () if wanted.is_of_purchases_only else (_OF_ROWS[wanted.state],)
+    if wanted.state or wanted.is_of_purchases_only:
+        return ("purchases",)
+    return ("purchases", "rejects", "duplicates")
+
+
+def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> Row:
+    (counts,) = store.rows("services/search:searched", institution_id=institution_id)
+    names = {"purchases": "purchases", "rejects": "rejected", "duplicates": "duplicates"}
+    counted = {names[place]: counts[names[place]] for place in places}
+    return {**counted, "last_import_at": counts["last_import_at"]}
+
+
+def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> list[Row]:
+    numbers = _numbers(store, institution_id, wanted)
+    if numbers is None:
+        return []
+    store.execute(
+        "services/search:matching",
+        institution_id=institution_id,
+        **_text_filters(wanted.ref),
+        **_ranges(wanted.ref),
+        **numbers,
+        least_amount=wanted.least_amount,
+        most_amount=wanted.most_amount,
+        from_at=wanted.from_at,
+        to_at=wanted.to_at,
+        limit=None if wanted.state else limit,
+    )
+    store.execute(
+        "services/search:shown", institution_id=institution_id, state=wanted.state, limit=limit
+    )
+    rows = store.rows("services/search:purchases", institution_id=institution_id)
+    return [_purchase(row) for row in rows]
+
+
+def _rejects(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> list[Row]:
+    rows = store.rows(
+        "services/search:rejects",
+        institution_id=institution_id,
+        **_text_filters(wanted.ref),
+        from_at=wanted.from_at,
+        to_at=wanted.to_at,
+        limit=limit,
+    )
+    return [{"kind": "rejected row", **row} for row in rows]
+
+
+def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> list[Row]:
+    rows = store.rows(
+        "services/search:duplicates",
+        institution_id=institution_id,
+        **_text_filters(wanted.ref),
+        from_at=wanted.from_at,
+        to_at=wanted.to_at,
+        state=wanted.state,
+        limit=limit,
+    )
+    return [{"kind": "duplicate", **row} for row in rows]
+
+
+_SEARCHES = {"purchases": _purchases, "rejects": _rejects, "duplicates": _duplicates}
+
+
+def _purchase(row: Row) -> Row:
+    shown = {name: value for name, value in row.items() if name != "cardholder_token"}
+    return {
+        "kind": "purchase",
+        **shown,
+        "amount": quantize(row["amount"], row["currency"]),
+        "cardholder_token_masked": mask(row["cardholder_token"]),
+    }
+
+
+def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Row | None:
+    """Return the numbers behind cardholder, merchant and redemption; None if one is unknown."""
+    cardholder_nos = _cardholder_nos(store, institution_id, wanted)
+    merchants = _merchants(store, wanted)
+    purchase_no = None
+    if wanted.redemption_id is not None:
+        purchase_no = store.value(
+            "services/search:purchase_of_redemption",
+            institution_id=institution_id,
+            redemption_id=wanted.redemption_id,
+        )
+        if purchase_no is None:
+            return None
+    if cardholder_nos == [] or merchants == ([], []):
+        return None
+    return {
+        "purchase_no": purchase_no,
+        "cardholder_nos": cardholder_nos,
+        "first_cardholder_no": min(cardholder_nos) if cardholder_nos else None,
+        "last_cardholder_no": max(cardholder_nos) if cardholder_nos else None,
+        "identifier_nos": None if merchants is None else merchants[0],
+        "merchant_ids": None if merchants is None else merchants[1],
+    }
+
+
+def _cardholder_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[int] | None:
+    if wanted.token is None and wanted.token_ends is None:
+        return None
+    head, tail = wanted.token_ends or (None, None)
+    rows = store.rows(
+        "services/search:cardholders",
+        institution_id=institution_id,
+        token=wanted.token,
+        head=head,
+        end_of_head=None if head is None else f"{head}{_LAST}",
+        tail=tail,
+        limit=_MOST_CARDHOLDERS,
+    )
+    return [row["cardholder_no"] for row in rows]
+
+
+def _merchants(store: Store, wanted: Wanted) -> tuple[list[int], list[str]] | None:
+    """Return the numbers of identifiers and the ids of merchants that are wanted."""
+    if wanted.merchant is None:
+        return None
+    rows = store.rows("services/search:merchants", merchant=wanted.merchant)
+    numbers = [row["identifier_no"] for row in rows if row["identifier_no"] is not None]
+    ids = {str(row["merchant_id"]) for row in rows if row["merchant_id"] is not None}
+    return numbers, sorted(ids)
+
+
+def _text_filters(ref: str | None) -> Row:
+    """Return the filters of a ref: its text, or for one with wildcards an expression."""
+    if ref is None or not _WILDCARD.search(ref):
+        return {"ref": ref, "pattern": None}
+    signs = {"*": ".*", "?": "."}
+    pattern = "".join(signs.get(letter) or re.escape(letter) for letter in ref)
+    return {"ref": None, "pattern": f"(?s){pattern}"}
+
+
+def _ranges(ref: str | None) -> Row:
+    """Return the range that refs with the same beginning lie in, up to the first wildcard."""
+    found = _WILDCARD.search(ref or "")
+    head = ref[: found.start()] if ref and found else ""
+    return {"first_ref": head or None, "end_ref": f"{head}{_LAST}" if head else None}

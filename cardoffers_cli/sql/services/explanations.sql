@@ -1,0 +1,305 @@
+-- name: asked
+-- Makes asked: the purchases of an institution with these refs. Grain: one row per purchase found.
+create or replace temp table asked as
+select
+    purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
+    purchases.cardholder_no, purchases.identifier_no, purchases.merchant_id as sent_merchant_id,
+    purchases.amount, purchases.currency, purchases.transacted_at, purchases.received_at,
+    purchases.import_no, purchases.line
+from purchases
+where purchases.institution_id = $institution_id
+    and purchases.transaction_ref in (select unnest(cast($refs as varchar[])));
+
+-- name: judged
+-- Makes judged: the newest decision of every purchase of asked, if there is one.
+-- Grain: one row per decided purchase of asked.
+create or replace temp table judged as
+with newest as (
+    select decisions.purchase_no, max(decisions.run_no) as run_no
+    from decisions
+    where decisions.purchase_no in (select asked.purchase_no from asked)
+    group by decisions.purchase_no
+)
+select
+    asked.purchase_no, asked.institution_id, asked.transaction_ref, asked.cardholder_no,
+    asked.amount, asked.currency, asked.transacted_at,
+    decisions.run_no,
+    decisions.outcome,
+    merchants.merchant_id
+from newest
+inner join asked on asked.purchase_no = newest.purchase_no
+inner join decisions
+    on decisions.purchase_no = newest.purchase_no
+    and decisions.run_no = newest.run_no
+left join merchants on merchants.merchant_no = decisions.merchant_no;
+
+-- name: purchases
+-- Every purchase of asked with what was received, what was decided and what it redeemed.
+-- Grain: one row per purchase.
+select
+    asked.purchase_no,
+    asked.transaction_ref,
+    asked.amount,
+    asked.currency,
+    asked.transacted_at,
+    asked.received_at,
+    imports.file_name as file,
+    imports.file_kind,
+    imports.import_id,
+    asked.line,
+    identifiers.merchant_identifier_type,
+    identifiers.merchant_identifier,
+    asked.sent_merchant_id,
+    cardholders.cardholder_token,
+    judged.outcome as decided,
+    judged.merchant_id,
+    merchants.name as merchant_name,
+    runs.as_of as decided_at,
+    runs.run_id,
+    redemptions.redemption_id,
+    redeemed.offer_id as redeemed_offer_id,
+    ledger_entries.status as redemption_status,
+    ledger_entries.institution_payout_amount,
+    ledger_entries.settles_at,
+    ledger_entries.settled_at,
+    ledger_entries.reversed_at,
+    ledger_entries.reversal_reason,
+    deliveries.state as webhook_state
+from asked
+inner join cardholders
+    on cardholders.cardholder_no = asked.cardholder_no
+    and cardholders.institution_id = asked.institution_id
+left join imports
+    on imports.import_no = asked.import_no
+    and imports.institution_id = asked.institution_id
+left join identifiers on identifiers.identifier_no = asked.identifier_no
+left join judged on judged.purchase_no = asked.purchase_no
+left join merchants on merchants.merchant_id = judged.merchant_id
+left join runs on runs.run_no = judged.run_no
+left join redemptions
+    on redemptions.purchase_no = asked.purchase_no
+    and redemptions.institution_id = asked.institution_id
+    and redemptions.run_no = judged.run_no
+left join offers as redeemed on redeemed.offer_no = redemptions.offer_no
+left join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = redemptions.institution_id
+left join deliveries
+    on deliveries.redemption_no = redemptions.redemption_no
+    and deliveries.institution_id = redemptions.institution_id
+order by asked.transaction_ref;
+
+-- name: evaluations
+-- Every offer that a purchase of judged was held against, with what was known when it was decided:
+-- the newest terms before that run, the links before it, and what purchases with an earlier turn
+-- held of the budget and of the uses. The budget counts over all institutions that share it. While
+-- nobody knows the merchant these are the offers of the cardholder's links.
+-- Grain: one row per purchase and offer.
+with ever as (
+    select distinct judged.purchase_no, offer_versions.offer_no
+    from judged
+    inner join offer_versions on offer_versions.merchant_id = judged.merchant_id
+    union
+    select judged.purchase_no, links.offer_no
+    from judged
+    inner join links
+        on links.cardholder_no = judged.cardholder_no
+        and links.institution_id = judged.institution_id
+    where judged.merchant_id is null
+),
+
+newest as (
+    select ever.purchase_no, ever.offer_no, max(offer_versions.run_no) as version_no
+    from ever
+    inner join judged on judged.purchase_no = ever.purchase_no
+    inner join offer_versions
+        on offer_versions.offer_no = ever.offer_no
+        and offer_versions.run_no < judged.run_no
+    group by ever.purchase_no, ever.offer_no
+),
+
+terms as (
+    select
+        judged.purchase_no, judged.institution_id, judged.transaction_ref, judged.cardholder_no,
+        judged.amount, judged.transacted_at, judged.run_no,
+        offer_versions.offer_no, offer_versions.min_spend, offer_versions.cashback_amount,
+        offer_versions.commission_rate, offer_versions.budget_amount, offer_versions.starts_at,
+        offer_versions.expires_at, offer_versions.max_redemptions_per_cardholder,
+        case
+            when judged.merchant_id is null then judged.outcome
+            else coalesce(outcomes.outcome, 'not_enrolled')
+        end as outcome,
+        outcomes.offer_no is not null as was_added
+    from newest
+    inner join judged on judged.purchase_no = newest.purchase_no
+    inner join offer_versions
+        on offer_versions.offer_no = newest.offer_no
+        and offer_versions.run_no = newest.version_no
+    left join outcomes
+        on outcomes.purchase_no = newest.purchase_no
+        and outcomes.offer_no = newest.offer_no
+        and outcomes.run_no = judged.run_no
+    where judged.merchant_id is null
+        or offer_versions.merchant_id = judged.merchant_id
+),
+
+fitting as (
+    select
+        terms.purchase_no, terms.institution_id, terms.transaction_ref, terms.cardholder_no,
+        terms.transacted_at, terms.run_no, terms.offer_no
+    from terms
+    where terms.outcome in (
+        'redeemed', 'outranked', 'budget_exhausted', 'redemption_limit_reached'
+    )
+),
+
+holding as (
+    select
+        fitting.purchase_no,
+        fitting.offer_no,
+        ledger_entries.merchant_funded_amount,
+        earlier.transacted_at,
+        earlier.cardholder_no = fitting.cardholder_no as is_own
+    from fitting
+    inner join ledger_entries on ledger_entries.offer_no = fitting.offer_no
+    inner join redemptions
+        on redemptions.redemption_no = ledger_entries.redemption_no
+        and redemptions.run_no <= fitting.run_no
+        and redemptions.purchase_no <> fitting.purchase_no
+    inner join purchases as earlier
+        on earlier.purchase_no = redemptions.purchase_no
+        and (
+            redemptions.run_no < fitting.run_no
+            or (earlier.transacted_at, cast(earlier.institution_id as varchar), earlier.transaction_ref)
+            < (fitting.transacted_at, cast(fitting.institution_id as varchar), fitting.transaction_ref)
+        )
+    where not exists (
+        select 1
+        from ledger_moves
+        where ledger_moves.redemption_no = ledger_entries.redemption_no
+            and ledger_moves.status = 'reversed'
+            and ledger_moves.run_no < fitting.run_no
+    )
+),
+
+held as (
+    select
+        holding.purchase_no,
+        holding.offer_no,
+        sum(holding.merchant_funded_amount) as held_amount,
+        count(*) as held_by,
+        max(holding.transacted_at) as last_held_at,
+        count(*) filter (where holding.is_own) as uses,
+        max(holding.transacted_at) filter (where holding.is_own) as last_used_at
+    from holding
+    group by holding.purchase_no, holding.offer_no
+)
+
+select
+    terms.purchase_no,
+    offers.offer_id,
+    offers.currency,
+    terms.outcome,
+    terms.amount,
+    terms.transacted_at,
+    terms.min_spend,
+    terms.cashback_amount,
+    terms.commission_rate,
+    terms.budget_amount,
+    terms.starts_at,
+    terms.expires_at,
+    terms.max_redemptions_per_cardholder,
+    links.added_at,
+    case when fitting.offer_no is not null then coalesce(held.held_amount, 0) end as held_amount,
+    case when fitting.offer_no is not null then coalesce(held.held_by, 0) end as held_by,
+    held.last_held_at,
+    case when fitting.offer_no is not null then coalesce(held.uses, 0) end as uses,
+    held.last_used_at,
+    terms.was_added or program_offers.offer_id is not null as is_offered
+from terms
+inner join offers on offers.offer_no = terms.offer_no
+left join links
+    on links.offer_no = terms.offer_no
+    and links.cardholder_no = terms.cardholder_no
+    and links.institution_id = terms.institution_id
+    and links.run_no < terms.run_no
+left join program_offers
+    on program_offers.offer_id = offers.offer_id
+    and program_offers.institution_id = terms.institution_id
+left join fitting
+    on fitting.purchase_no = terms.purchase_no
+    and fitting.offer_no = terms.offer_no
+left join held
+    on held.purchase_no = terms.purchase_no
+    and held.offer_no = terms.offer_no
+order by
+    terms.purchase_no, terms.cashback_amount desc, terms.expires_at, offers.offer_id;
+
+-- name: titles
+-- The titles of offers in every language they have. Grain: one row per offer and language.
+select offer_texts.offer_id, offer_texts.language, offer_texts.title
+from offer_texts
+where offer_texts.offer_id in (select unnest(cast($offer_ids as varchar[])))
+    and offer_texts.title is not null;
+
+-- name: rejects
+-- The errors of rows with these refs that were not accepted. Grain: one row per error.
+select
+    rejects.transaction_ref, imports.file_name as file, imports.file_kind, imports.import_id,
+    imports.imported_at, rejects.line, rejects.field as "column", rejects.code, rejects.message
+from rejects
+inner join imports
+    on imports.import_no = rejects.import_no
+    and imports.institution_id = rejects.institution_id
+where rejects.institution_id = $institution_id
+    and rejects.transaction_ref in (select unnest(cast($refs as varchar[])))
+order by rejects.import_no, rejects.line, rejects.field nulls first, rejects.code;
+
+-- name: duplicates
+-- The rows that came with these refs when there was a purchase of them already.
+-- Grain: one row per line.
+select
+    duplicates.transaction_ref, imports.file_name as file, imports.file_kind, imports.import_id,
+    imports.imported_at, duplicates.line, duplicates.is_conflict as conflict
+from duplicates
+inner join imports
+    on imports.import_no = duplicates.import_no
+    and imports.institution_id = duplicates.institution_id
+where duplicates.institution_id = $institution_id
+    and duplicates.transaction_ref in (select unnest(cast($refs as varchar[])))
+order by duplicates.import_no, duplicates.line;
+
+-- name: near
+-- The refs that look like one in spite of letters that are mistaken for digits, of case, zeros,
+-- spaces and dashes; the caller tells which of them do. Grain: one row per ref.
+with known as (
+    select purchases.transaction_ref
+    from purchases
+    where purchases.institution_id = $institution_id
+    union all
+    select rejects.transaction_ref
+    from rejects
+    where rejects.institution_id = $institution_id
+),
+
+final as (
+    select known.transaction_ref
+    from known
+    where replace(translate(upper(known.transaction_ref), 'OIL- ', '011'), '0', '')
+        = replace(translate(upper($ref), 'OIL- ', '011'), '0', '')
+        and known.transaction_ref <> $ref
+)
+
+select distinct final.transaction_ref
+from final
+order by final.transaction_ref
+limit 1000;
+
+-- name: give_back
+-- Gives back, in a transaction that is not kept, what a purchase holds of a budget and of a use.
+update ledger_entries
+set status = 'reversed'
+from redemptions
+where redemptions.redemption_no = ledger_entries.redemption_no
+    and redemptions.institution_id = $institution_id
+    and redemptions.purchase_no = $purchase_no;

@@ -1,0 +1,189 @@
+-- name: cardholders
+-- The numbers of the cardholders of an institution with a full token, or with the first and last
+-- letters of one. Grain: one row per cardholder.
+select cardholders.cardholder_no
+from cardholders
+where cardholders.institution_id = $institution_id
+    and ($token is null or cardholders.cardholder_token = $token)
+    and (
+        $head is null
+        or (
+            cardholders.cardholder_token >= $head
+            and cardholders.cardholder_token < $end_of_head
+            and starts_with(cardholders.cardholder_token, $head)
+            and ends_with(cardholders.cardholder_token, $tail)
+            and length(cardholders.cardholder_token) > 8
+        )
+    )
+order by cardholders.cardholder_no
+limit $limit;
+
+-- name: merchants
+-- The merchants with a name that holds a text, or with this id or identifier, and the numbers of
+-- their identifiers. Grain: one row per merchant and identifier.
+select coalesce(merchants.merchant_id, identifiers.merchant_id) as merchant_id, identifiers.identifier_no
+from identifiers
+full outer join merchants on merchants.merchant_id = identifiers.merchant_id
+where contains(lower(merchants.name), lower($merchant))
+    or merchants.merchant_id = try_cast($merchant as uuid)
+    or identifiers.merchant_identifier = $merchant
+order by identifiers.identifier_no;
+
+-- name: purchase_of_redemption
+-- Which purchase redeemed, by the public id of what it came to.
+select redemptions.purchase_no
+from redemptions
+where redemptions.institution_id = $institution_id
+    and redemptions.redemption_id = try_cast($redemption_id as uuid);
+
+-- name: matching
+-- Makes matching: the purchases that pass every filter but their state, the newest if there is a
+-- limit; nulls filter nothing. What is given as a list is also given as a range: a range is looked
+-- up in the statistics of the table, and a scan stops at it early. Grain: one row per purchase.
+create or replace temp table matching as
+select purchases.purchase_no, purchases.transacted_at
+from purchases
+where purchases.institution_id = $institution_id
+    and ($ref is null or purchases.transaction_ref = $ref)
+    and ($first_ref is null or purchases.transaction_ref >= $first_ref)
+    and ($end_ref is null or purchases.transaction_ref < $end_ref)
+    and ($pattern is null or regexp_full_match(purchases.transaction_ref, $pattern))
+    and ($purchase_no is null or purchases.purchase_no = $purchase_no)
+    and ($first_cardholder_no is null or purchases.cardholder_no >= $first_cardholder_no)
+    and ($last_cardholder_no is null or purchases.cardholder_no <= $last_cardholder_no)
+    and (
+        $cardholder_nos is null
+        or list_contains(cast($cardholder_nos as bigint[]), purchases.cardholder_no)
+    )
+    and (
+        $identifier_nos is null
+        or list_contains(cast($identifier_nos as bigint[]), purchases.identifier_no)
+        or list_contains(cast($merchant_ids as uuid[]), purchases.merchant_id)
+    )
+    and ($least_amount is null or purchases.amount >= $least_amount)
+    and ($most_amount is null or purchases.amount <= $most_amount)
+    and ($from_at is null or purchases.transacted_at >= $from_at)
+    and ($to_at is null or purchases.transacted_at < $to_at)
+order by purchases.transacted_at desc, purchases.purchase_no desc
+limit $limit;
+
+-- name: shown
+-- Makes shown: the purchases of matching that are in a state, with their state, the newest of them;
+-- null as state is any. Only numbers are looked at, so many can be. Grain: one row per purchase.
+create or replace temp table shown as
+with decided as (
+    select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
+    from decisions
+    where decisions.purchase_no in (select matching.purchase_no from matching)
+    group by decisions.purchase_no
+),
+
+states as (
+    select
+        matching.purchase_no,
+        matching.transacted_at,
+        coalesce(ledger_entries.status, decided.outcome, 'not_matched_yet') as state
+    from matching
+    left join decided on decided.purchase_no = matching.purchase_no
+    left join redemptions
+        on redemptions.purchase_no = matching.purchase_no
+        and redemptions.institution_id = $institution_id
+    left join ledger_entries
+        on ledger_entries.redemption_no = redemptions.redemption_no
+        and ledger_entries.institution_id = $institution_id
+)
+
+select states.purchase_no, states.state
+from states
+where $state is null or states.state = $state
+order by states.transacted_at desc, states.purchase_no desc
+limit $limit;
+
+-- name: purchases
+-- The purchases of shown with everything that is told of them, the newest first.
+-- Grain: one row per purchase.
+select
+    purchases.transaction_ref,
+    shown.state,
+    purchases.transacted_at,
+    purchases.received_at,
+    purchases.amount,
+    purchases.currency,
+    merchants.name as merchant_name,
+    identifiers.merchant_identifier,
+    cardholders.cardholder_token,
+    redemptions.redemption_id,
+    imports.file_name as file,
+    purchases.line
+from shown
+inner join purchases
+    on purchases.purchase_no = shown.purchase_no
+    and purchases.institution_id = $institution_id
+inner join cardholders
+    on cardholders.cardholder_no = purchases.cardholder_no
+    and cardholders.institution_id = purchases.institution_id
+left join redemptions
+    on redemptions.purchase_no = purchases.purchase_no
+    and redemptions.institution_id = purchases.institution_id
+left join identifiers on identifiers.identifier_no = purchases.identifier_no
+left join merchants
+    on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+left join imports
+    on imports.import_no = purchases.import_no
+    and imports.institution_id = purchases.institution_id
+order by purchases.transacted_at desc, purchases.purchase_no desc;
+
+-- name: rejects
+-- The rows that were not accepted, the newest first, one of their errors each; nulls filter
+-- nothing. Grain: one row per line.
+select
+    min(rejects.transaction_ref) as transaction_ref,
+    'rejected' as state,
+    imports.imported_at as received_at,
+    imports.file_name as file,
+    rejects.line,
+    min(rejects.code) as code
+from rejects
+inner join imports
+    on imports.import_no = rejects.import_no
+    and imports.institution_id = rejects.institution_id
+where rejects.institution_id = $institution_id
+    and ($ref is null or rejects.transaction_ref = $ref)
+    and ($pattern is null or regexp_full_match(rejects.transaction_ref, $pattern))
+    and ($from_at is null or imports.imported_at >= $from_at)
+    and ($to_at is null or imports.imported_at < $to_at)
+group by rejects.import_no, imports.imported_at, imports.file_name, rejects.line
+order by imports.imported_at desc, rejects.import_no desc, rejects.line
+limit $limit;
+
+-- name: duplicates
+-- The rows whose ref was known already, the newest first; nulls filter nothing.
+-- Grain: one row per line.
+select
+    duplicates.transaction_ref,
+    case when duplicates.is_conflict then 'duplicate_conflict' else 'duplicate' end as state,
+    imports.imported_at as received_at,
+    imports.file_name as file,
+    duplicates.line
+from duplicates
+inner join imports
+    on imports.import_no = duplicates.import_no
+    and imports.institution_id = duplicates.institution_id
+where duplicates.institution_id = $institution_id
+    and ($ref is null or duplicates.transaction_ref = $ref)
+    and ($pattern is null or regexp_full_match(duplicates.transaction_ref, $pattern))
+    and ($from_at is null or imports.imported_at >= $from_at)
+    and ($to_at is null or imports.imported_at < $to_at)
+    and ($state is null or $state = 'duplicate' or duplicates.is_conflict)
+order by imports.imported_at desc, duplicates.import_no desc, duplicates.line
+limit $limit;
+
+-- name: searched
+-- How much was looked through. Grain: one row.
+select
+    coalesce(sum(imports.accepted), 0) as purchases,
+    coalesce(sum(imports.invalid), 0) as rejected,
+    coalesce(sum(imports.duplicates), 0) as duplicates,
+    max(imports.imported_at) as last_import_at
+from imports
+where imports.institution_id = $institution_id;

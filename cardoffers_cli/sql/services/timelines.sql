@@ -1,0 +1,421 @@
+-- name: known_by_ref
+-- Whether an institution has a purchase with this ref.
+select 'ref' as kind
+from purchases
+where purchases.institution_id = $institution_id
+    and purchases.transaction_ref = $id;
+
+-- name: known_by_id
+-- What this id is of, among what has its id written down. Grain: one row, or none.
+select 'redemption' as kind
+from redemptions
+where redemptions.institution_id = $institution_id
+    and redemptions.redemption_id = try_cast($id as uuid)
+union all
+select 'entry'
+from ledger_entries
+where ledger_entries.institution_id = $institution_id
+    and ledger_entries.entry_id = try_cast($id as uuid)
+union all
+select 'settlement'
+from settlements
+where settlements.institution_id = $institution_id
+    and settlements.settlement_id = try_cast($id as uuid)
+union all
+select 'import'
+from imports
+where imports.institution_id = $institution_id
+    and imports.import_id = try_cast($id as uuid);
+
+-- name: known_link
+-- Whether this id is of a link, which has its id made when it is asked for.
+select 'link' as kind
+from links
+inner join cardholders
+    on cardholders.cardholder_no = links.cardholder_no
+    and cardholders.institution_id = links.institution_id
+inner join offers on offers.offer_no = links.offer_no
+where links.institution_id = $institution_id
+    and link_id(links.institution_id, cardholders.cardholder_token, offers.offer_id)
+    = try_cast($id as uuid);
+
+-- name: known_transaction
+-- Whether this id is the public one of a purchase, which is made when it is asked for.
+select 'transaction' as kind
+from purchases
+where purchases.institution_id = $institution_id
+    and transaction_id(purchases.institution_id, purchases.transaction_ref)
+    = try_cast($id as uuid);
+
+-- name: known_by_line
+-- Whether rows with this ref were rejected, or came again.
+select 'ref' as kind
+from rejects
+where rejects.institution_id = $institution_id
+    and rejects.transaction_ref = $id
+union
+select 'ref'
+from duplicates
+where duplicates.institution_id = $institution_id
+    and duplicates.transaction_ref = $id;
+
+-- name: follow_ref
+-- Makes followed: the purchase with this ref, if its row was ever accepted.
+-- Grain: one row per purchase.
+create or replace temp table followed as
+select purchases.purchase_no, cast(null as integer) as offer_no
+from purchases
+where purchases.institution_id = $institution_id
+    and purchases.transaction_ref = $id;
+
+-- name: follow_redemption
+-- Makes followed: the purchase of a redemption. Grain: one row per purchase.
+create or replace temp table followed as
+select redemptions.purchase_no, redemptions.offer_no
+from redemptions
+where redemptions.institution_id = $institution_id
+    and redemptions.redemption_id = try_cast($id as uuid);
+
+-- name: follow_entry
+-- Makes followed: the purchase of a ledger entry. Grain: one row per purchase.
+create or replace temp table followed as
+select redemptions.purchase_no, redemptions.offer_no
+from ledger_entries
+inner join redemptions
+    on redemptions.redemption_no = ledger_entries.redemption_no
+    and redemptions.institution_id = ledger_entries.institution_id
+where ledger_entries.institution_id = $institution_id
+    and ledger_entries.entry_id = try_cast($id as uuid);
+
+-- name: follow_settlement
+-- Makes followed: the purchases whose entries, or adjustments, a settlement took.
+-- Grain: one row per purchase.
+create or replace temp table followed as
+with wanted as (
+    select settlements.settlement_no
+    from settlements
+    where settlements.institution_id = $institution_id
+        and settlements.settlement_id = try_cast($id as uuid)
+),
+taken as (
+    select ledger_entries.redemption_no
+    from ledger_entries
+    inner join wanted on wanted.settlement_no = ledger_entries.settlement_no
+    union
+    select adjustments.redemption_no
+    from adjustments
+    inner join wanted on wanted.settlement_no = adjustments.settlement_no
+)
+select redemptions.purchase_no, redemptions.offer_no
+from taken
+inner join redemptions on redemptions.redemption_no = taken.redemption_no
+where redemptions.institution_id = $institution_id;
+
+-- name: follow_import
+-- Makes followed: the purchases that an import brought. Grain: one row per purchase.
+create or replace temp table followed as
+select purchases.purchase_no, cast(null as integer) as offer_no
+from purchases
+inner join imports
+    on imports.import_no = purchases.import_no
+    and imports.institution_id = purchases.institution_id
+where purchases.institution_id = $institution_id
+    and imports.import_id = try_cast($id as uuid);
+
+-- name: follow_link
+-- Makes followed: the purchases that were held against the offer of a link, with that offer.
+-- Grain: one row per purchase; one with no purchase while there is none.
+create or replace temp table followed as
+with wanted as (
+    select links.cardholder_no, links.offer_no
+    from links
+    inner join cardholders
+        on cardholders.cardholder_no = links.cardholder_no
+        and cardholders.institution_id = links.institution_id
+    inner join offers on offers.offer_no = links.offer_no
+    where links.institution_id = $institution_id
+        and link_id(links.institution_id, cardholders.cardholder_token, offers.offer_id)
+        = try_cast($id as uuid)
+),
+bought as (
+    select distinct purchases.purchase_no, wanted.offer_no
+    from wanted
+    inner join purchases
+        on purchases.cardholder_no = wanted.cardholder_no
+        and purchases.institution_id = $institution_id
+    inner join outcomes
+        on outcomes.purchase_no = purchases.purchase_no
+        and outcomes.offer_no = wanted.offer_no
+)
+select bought.purchase_no, wanted.offer_no
+from wanted
+left join bought on bought.offer_no = wanted.offer_no;
+
+-- name: follow_transaction
+-- Makes followed: the purchase with this transaction_id. Grain: one row per purchase.
+create or replace temp table followed as
+select purchases.purchase_no, cast(null as integer) as offer_no
+from purchases
+where purchases.institution_id = $institution_id
+    and transaction_id(purchases.institution_id, purchases.transaction_ref)
+    = try_cast($id as uuid);
+
+-- name: refs
+-- Makes followed_refs: the refs that rejected rows and repeated ones are told of, which are those
+-- followed, or the ref asked for. Grain: one row per ref.
+create or replace temp table followed_refs as
+select purchases.transaction_ref
+from followed
+inner join purchases on purchases.purchase_no = followed.purchase_no
+where purchases.institution_id = $institution_id
+    and $is_single
+union
+select cast($id as varchar)
+where $is_single;
+
+-- name: links_followed
+-- Makes links_followed: the links that the purchases followed were held against.
+-- Grain: one row per link.
+create or replace temp table links_followed as
+with wanted as (
+    select purchases.cardholder_no, outcomes.offer_no
+    from followed
+    inner join purchases
+        on purchases.purchase_no = followed.purchase_no
+        and purchases.institution_id = $institution_id
+    inner join outcomes
+        on outcomes.purchase_no = followed.purchase_no
+        and outcomes.offer_no = coalesce(followed.offer_no, outcomes.offer_no)
+    union
+    select links.cardholder_no, links.offer_no
+    from links
+    inner join followed
+        on followed.offer_no = links.offer_no
+        and followed.purchase_no is null
+    inner join cardholders
+        on cardholders.cardholder_no = links.cardholder_no
+        and cardholders.institution_id = links.institution_id
+    inner join offers on offers.offer_no = links.offer_no
+    where links.institution_id = $institution_id
+        and link_id(links.institution_id, cardholders.cardholder_token, offers.offer_id)
+        = try_cast($id as uuid)
+)
+select links.offer_no, links.added_at, links.run_no
+from wanted
+inner join links
+    on links.cardholder_no = wanted.cardholder_no
+    and links.offer_no = wanted.offer_no
+where links.institution_id = $institution_id
+    and $is_single;
+
+-- name: events
+-- Everything that happened to what is followed, the earliest first. What happened to many at once
+-- stands in one row; of a single one every step and place is told.
+-- Grain: one row per moment, event and detail.
+with bought as (
+    select
+        purchases.purchase_no, purchases.transaction_ref, purchases.amount, purchases.currency,
+        purchases.transacted_at, purchases.received_at, purchases.import_no, purchases.line,
+        purchases.cardholder_no,
+        coalesce(merchants.name, identifiers.merchant_identifier) as seller
+    from (select distinct followed.purchase_no from followed) as followed
+    inner join purchases on purchases.purchase_no = followed.purchase_no
+    left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants
+        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+    where purchases.institution_id = $institution_id
+),
+
+earned as (
+    select
+        redemptions.redemption_no, offers.offer_id, ledger_entries.currency,
+        ledger_entries.institution_payout_amount
+    from bought
+    inner join redemptions
+        on redemptions.purchase_no = bought.purchase_no
+        and redemptions.institution_id = $institution_id
+    inner join ledger_entries
+        on ledger_entries.redemption_no = redemptions.redemption_no
+        and ledger_entries.institution_id = redemptions.institution_id
+    inner join offers on offers.offer_no = redemptions.offer_no
+),
+
+told as (
+    select
+        links_followed.added_at as happened_at, cast(null as bigint) as run_no, 1 as step,
+        'enrolled' as event,
+        offers.offer_id as detail, runs.actor, cast(null as decimal(18, 4)) as amount,
+        cast(null as varchar) as currency
+    from links_followed
+    inner join offers on offers.offer_no = links_followed.offer_no
+    left join runs on runs.run_no = links_followed.run_no
+    union all
+    select
+        bought.transacted_at, null, 2, 'bought', bought.seller, null, bought.amount, bought.currency
+    from bought
+    where $is_single
+    union all
+    select
+        bought.received_at, imports.run_no, 3, 'received',
+        case
+            when imports.file_kind = 'call' then 'call ' || cast(imports.import_id as varchar)
+            else imports.file_name
+        end
+        || case
+            when not $is_single then ''
+            when imports.file_kind = 'call' then ', item ' || cast(bought.line as varchar)
+            else ', line ' || cast(bought.line as varchar)
+        end,
+        runs.actor, bought.amount, bought.currency
+    from bought
+    left join imports
+        on imports.import_no = bought.import_no
+        and imports.institution_id = $institution_id
+    left join runs on runs.run_no = imports.run_no
+    union all
+    select
+        imports.imported_at, imports.run_no, 3, 'rejected',
+        rejects.code || ': ' || rejects.message || ' (' || imports.file_name || ', line '
+        || cast(rejects.line as varchar) || ')',
+        runs.actor, null, null
+    from rejects
+    inner join followed_refs on followed_refs.transaction_ref = rejects.transaction_ref
+    inner join imports
+        on imports.import_no = rejects.import_no
+        and imports.institution_id = rejects.institution_id
+    left join runs on runs.run_no = imports.run_no
+    where rejects.institution_id = $institution_id
+    union all
+    select
+        imports.imported_at, imports.run_no, 4, 'came again',
+        case when duplicates.is_conflict then 'other content (' else 'the same (' end
+        || imports.file_name || ', line ' || cast(duplicates.line as varchar) || ')',
+        runs.actor, null, null
+    from duplicates
+    inner join followed_refs on followed_refs.transaction_ref = duplicates.transaction_ref
+    inner join imports
+        on imports.import_no = duplicates.import_no
+        and imports.institution_id = duplicates.institution_id
+    left join runs on runs.run_no = imports.run_no
+    where duplicates.institution_id = $institution_id
+    union all
+    select
+        imports.imported_at, imports.run_no, 3, 'rejected', rejects.code, runs.actor, null, null
+    from imports
+    inner join rejects
+        on rejects.import_no = imports.import_no
+        and rejects.institution_id = imports.institution_id
+    left join runs on runs.run_no = imports.run_no
+    where imports.institution_id = $institution_id
+        and imports.import_id = try_cast($id as uuid)
+    union all
+    select
+        imports.imported_at, imports.run_no, 4, 'came again',
+        case when duplicates.is_conflict then 'other content' else 'the same' end,
+        runs.actor, null, null
+    from imports
+    inner join duplicates
+        on duplicates.import_no = imports.import_no
+        and duplicates.institution_id = imports.institution_id
+    left join runs on runs.run_no = imports.run_no
+    where imports.institution_id = $institution_id
+        and imports.import_id = try_cast($id as uuid)
+    union all
+    select
+        runs.as_of, decisions.run_no, 5, 'decided', decisions.outcome, runs.actor,
+        bought.amount, bought.currency
+    from bought
+    inner join decisions on decisions.purchase_no = bought.purchase_no
+    inner join runs on runs.run_no = decisions.run_no
+    union all
+    select
+        ledger_moves.moved_at, ledger_moves.run_no, 6, ledger_moves.status,
+        coalesce(ledger_moves.reason, '')
+        || case when $is_single then ' (' || earned.offer_id || ')' else '' end,
+        ledger_moves.actor, earned.institution_payout_amount, earned.currency
+    from earned
+    inner join ledger_moves on ledger_moves.redemption_no = earned.redemption_no
+    union all
+    select
+        settlements.settled_at, settlements.run_no, 7, 'deducted',
+        'settlement ' || cast(settlements.settlement_id as varchar), runs.actor,
+        adjustments.institution_payout_amount, adjustments.currency
+    from earned
+    inner join adjustments
+        on adjustments.redemption_no = earned.redemption_no
+        and adjustments.institution_id = $institution_id
+    inner join settlements
+        on settlements.settlement_no = adjustments.settlement_no
+        and settlements.institution_id = adjustments.institution_id
+    left join runs on runs.run_no = settlements.run_no
+    union all
+    select
+        case when $is_single then attempts.started_at else runs.as_of end, attempts.run_no, 8,
+        case when attempts.error is null then 'delivered' else 'not delivered' end,
+        case when $is_single then 'attempt ' || cast(attempts.number as varchar) || ': ' else '' end
+        || coalesce(attempts.error, 'status ' || cast(attempts.http_status as varchar), ''),
+        runs.actor, earned.institution_payout_amount, earned.currency
+    from earned
+    inner join attempts
+        on attempts.redemption_no = earned.redemption_no
+        and attempts.institution_id = $institution_id
+    left join runs on runs.run_no = attempts.run_no
+)
+
+select
+    told.happened_at, told.event, told.detail, told.actor, told.currency,
+    sum(told.amount) as amount, count(*) as times
+from told
+group by told.happened_at, told.step, told.event, told.detail, told.actor, told.currency
+order by
+    told.happened_at, min(told.run_no) nulls first, told.step, told.detail nulls first,
+    told.actor nulls first;
+
+-- name: waiting
+-- What the purchases that are followed wait for, and until when. Grain: one row.
+with newest as (
+    select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
+    from decisions
+    where decisions.purchase_no in (select followed.purchase_no from followed)
+    group by decisions.purchase_no
+),
+
+states as (
+    select
+        coalesce(newest.outcome, 'undecided') as outcome,
+        ledger_entries.status,
+        ledger_entries.settles_at,
+        adjustments.redemption_no is not null as is_owed_back,
+        deliveries.state,
+        deliveries.next_attempt_at
+    from (select distinct followed.purchase_no from followed) as followed
+    inner join purchases
+        on purchases.purchase_no = followed.purchase_no
+        and purchases.institution_id = $institution_id
+    left join newest on newest.purchase_no = purchases.purchase_no
+    left join redemptions
+        on redemptions.purchase_no = purchases.purchase_no
+        and redemptions.institution_id = purchases.institution_id
+    left join ledger_entries
+        on ledger_entries.redemption_no = redemptions.redemption_no
+        and ledger_entries.institution_id = redemptions.institution_id
+    left join adjustments
+        on adjustments.redemption_no = redemptions.redemption_no
+        and adjustments.institution_id = redemptions.institution_id
+        and adjustments.settlement_no is null
+    left join deliveries
+        on deliveries.redemption_no = redemptions.redemption_no
+        and deliveries.institution_id = redemptions.institution_id
+)
+
+select
+    count(*) filter (where states.outcome = 'undecided') as to_match,
+    count(*) filter (where states.outcome = 'merchant_unresolved') as unresolved,
+    count(*) filter (where states.status = 'pending') as to_settle,
+    min(states.settles_at) filter (where states.status = 'pending') as settles_at,
+    count(*) filter (where states.is_owed_back) as to_deduct,
+    count(*) filter (where states.state in ('due', 'failed')) as to_send,
+    min(states.next_attempt_at) filter (where states.state in ('due', 'failed')) as sends_at,
+    count(*) filter (where states.state = 'exhausted') as exhausted,
+    count(*) filter (where states.state = 'stopped' and states.status <> 'reversed') as stopped
+from states;

@@ -1,0 +1,139 @@
+"""What finding one purchase costs as the store grows: whole commands, one table, one run.
+
+    python tests/benchmarks/find.py [--scale 1.0] [--repeat 7] [--work FOLDER]
+
+How it is measured, for those who doubt it:
+
+- The stores are those of `feed.py`, one a hundredth of the other; at scale 1 the larger has 10 M
+  purchases, and here also a decision of each and 700,000 redemptions.
+- References are random, 16 hexadecimal digits behind a prefix that all share: the statistics of
+  the table can then skip nothing, and every reference is looked at. Where they are numbered most of
+  the table is skipped; this is the harder case.
+- What is measured is the whole command, as a shell sees it: the start of Python, opening the store,
+  the search, the output. The two stores take turns, every turn asks for another purchase, and the
+  medians are compared.
+"""
+# ruff: noqa: T201  a table is what this prints
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from time import perf_counter
+
+import feed
+
+GOAL = 2.0
+
+# Every fourteenth purchase redeemed, so a redemption and its ledger entry share a number.
+ADD = """
+insert into redemptions
+select
+    range, uuid_of('redemption ' || range), larkmere(), range * 14, 1, 1, 2, timestamp '2026-02-01'
+from range(1, $redemptions);
+insert into runs values (2, uuid_of('run'), 'match', timestamp '2026-02-01', 'bench', null);
+insert into decisions
+select purchase_no, 2, case when redemption_no is null then 'not_redeemed' else 'redeemed' end, 1
+from purchases left join redemptions using (purchase_no) order by purchase_no;
+update ledger_entries set settled_at = created_at
+"""
+MACROS = """
+create temp macro larkmere() as cast('11111111-1111-4111-8111-111111111111' as uuid);
+create temp macro uuid_of(text) as cast(
+    regexp_replace(md5(text), '(.{8})(.{4})(.{4})(.{4})(.*)', '\\1-\\2-\\3-\\4-\\5') as uuid)
+"""
+
+
+def make_store(folder: Path, scale: float) -> Path:
+    """Fill a new store as `feed.py` does, with random references, and add what was decided."""
+    path = folder / f"store-{scale:g}.duckdb"
+    if path.exists():
+        return path
+    feed.FILL = feed.FILL.replace("'tx-' || range", "'LAR-' || left(md5('' || range), 16)")
+    feed.make_store(folder, scale)
+    redemptions = int(feed.PURCHASES * scale) // feed.PER_REDEMPTION
+    with feed.job(path).store() as store:
+        for statement in (*MACROS.split(";\n"), *ADD.split(";\n")):
+            words = {"redemptions": redemptions} if "$redemptions" in statement else {}
+            store.connection.execute(statement, words)
+    return path
+
+
+def known(path: Path, count: int) -> dict[str, list[tuple[list[str], str]]]:
+    """Return what is asked for: by what, then options and standard input of each turn."""
+    asked = {
+        "ref": "select transaction_ref from purchases order by hash(purchase_no) limit $1",
+        "token": "select cardholder_token from cardholders order by hash(cardholder_no) limit $1",
+        "redemption": "select redemption_id from redemptions order by hash(redemption_no) limit $1",
+    }
+    with feed.job(path).store(read_only=True) as store:
+        found = {
+            word: [str(value) for (value,) in store.connection.execute(sql, [count]).fetchall()]
+            for word, sql in asked.items()
+        }
+    return {
+        "find --ref": [(["find", "--ref", ref], "") for ref in found["ref"]],
+        "find --cardholder": [(["find", "--cardholder", "-"], each) for each in found["token"]],
+        "find --redemption": [(["find", "--redemption", each], "") for each in found["redemption"]],
+        "why REF": [(["why", ref], "") for ref in found["ref"]],
+    }
+
+
+def process(path: Path, words: list[str], typed: str) -> float:
+    """Return the seconds of one command, from the start of its process to its end."""
+    line = [*words, "-i", feed.SLUG, "--store", str(path), "--format", "json", "-q"]
+    started = perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "cardoffers_cli", *line],
+        check=True,
+        input=typed.encode(),
+        stdout=subprocess.DEVNULL,
+    )
+    return perf_counter() - started
+
+
+def measure(paths: list[Path], repeat: int) -> dict[str, list[list[float]]]:
+    """Let the stores take turns; return for each way the seconds by store."""
+    taken: dict[str, list[list[float]]] = defaultdict(lambda: [[] for _ in paths])
+    asked = [known(path, repeat + 1) for path in paths]
+    for way in asked[0]:
+        for turn in range(repeat + 1):
+            for number, path in enumerate(paths):
+                seconds = process(path, *asked[number][way][turn])
+                if turn:  # the first one warms up
+                    taken[way][number].append(seconds)
+    return taken
+
+
+def report(taken: dict[str, list[list[float]]]) -> str:
+    """Write the outcome: for each way the medians in milliseconds, and their ratio."""
+    lines = [f"{'command':18} {'small ms':>9} {'large ms':>9} {'ratio':>6}   goal {GOAL:g}"]
+    for way, (small, large) in taken.items():
+        low, high = statistics.median(small), statistics.median(large)
+        lines.append(f"{way:18} {low * 1e3:9.0f} {high * 1e3:9.0f} {high / low:6.2f}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Read the options, make the stores, take the turns and print the table."""
+    parser = argparse.ArgumentParser(description="Measure what finding costs as data grows.")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the larger store")
+    parser.add_argument("--repeat", type=int, default=7, help="turns of each store")
+    parser.add_argument("--work", type=Path, help="keep the stores in this folder")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = (options.work or Path(scratch)).resolve()
+        paths = [make_store(folder, scale) for scale in (options.scale / 100, options.scale)]
+        print(report(measure(paths, options.repeat)))
+    print(f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
+
+
+if __name__ == "__main__":
+    main()
