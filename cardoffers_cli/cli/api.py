@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 import sys
 from decimal import Decimal
 from http import HTTPStatus
@@ -14,14 +13,12 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import Format
-from cardoffers_cli.domain.errors import NotFound, Refused, StoreBusy, UsageError
+from cardoffers_cli.domain.errors import NotFound, StoreBusy, UsageError
 
 if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Answer, Call
 
 _KEY_VARIABLE = "CARDOFFERS_KEY"
-_LONGEST_KEY = 4096
-_OTHERS_MAY = 0o077
 _EXIT_CODES = {401: 4, 403: 4, 404: 5, 409: 4}
 _HINTS = {
     401: f"Name a file that holds the API key with --key-file, or set {_KEY_VARIABLE}.",
@@ -124,18 +121,9 @@ def _key(file: Path | None) -> str:
     """Return the API key, or nothing where none was given."""
     if file is None:
         return os.environ.get(_KEY_VARIABLE, "").strip()
-    try:
-        with file.open("rb") as opened:
-            mode = stat.S_IMODE(os.fstat(opened.fileno()).st_mode)
-            if mode & _OTHERS_MAY:
-                raise Refused(
-                    f"The key in {file} can be read by others.",
-                    code="key_file_open",
-                    hint=f"Make it private: chmod 600 {file}",
-                )
-            return opened.read(_LONGEST_KEY).decode("ascii", "replace").strip()
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {file}.", code="file_missing") from None
+    from cardoffers_cli.files.private import read_private_file
+
+    return read_private_file(file).strip()
 
 
 def _content(named: str) -> bytes:

@@ -148,9 +148,9 @@ def _cardholder(named: str | None, file: Path | None) -> dict[str, Any]:
             "--cardholder and --token-file both name a cardholder.", hint="Leave one out."
         )
     if file is not None:
-        from cardoffers_cli.files.private import read_private_line
+        from cardoffers_cli.files.private import read_private_file
 
-        return {"token": read_private_line(file)}
+        return {"token": read_private_file(file).partition("\n")[0].strip()}
     if named is None:
         return {}
     if named == "-":

@@ -10,7 +10,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,10 +60,10 @@ def _created(path: Path) -> int:
         ) from None
 
 
-def read_private_line(path: Path) -> str:
-    """Return the first line of a file that only its owner may read.
+def read_private_file(path: Path) -> str:
+    """Return the text of a file that only its owner may read.
 
-    Raises `UsageError` where there is none, and `Refused` where others may read it too.
+    Raises `NotFound` where there is none, and `Refused` where others may read it too.
     """
     try:
         with path.open("rb") as file:
@@ -71,9 +71,8 @@ def read_private_line(path: Path) -> str:
                 raise Refused(
                     f"Others may read {path}.", code="file_open", hint=f"Run `chmod 600 {path}`."
                 )
-            line = file.readline(_LONGEST)
+            return file.read(_LONGEST).decode("utf-8", "replace")
     except (FileNotFoundError, IsADirectoryError):
-        raise UsageError(
+        raise NotFound(
             f"There is no file {path}.", code="file_missing", hint="Check its name."
         ) from None
-    return line.decode(errors="replace").rstrip("\r\n")

@@ -117,7 +117,7 @@ ENDS = [
     ("find", 2, "nothing_wanted"),
     (f"find --cardholder {ANN}", 2, "token_not_masked"),
     ("find --cardholder ann…b1a0 --token-file token.txt", 2, "usage"),
-    ("find --token-file nowhere.txt", 2, "file_missing"),
+    ("find --token-file nowhere.txt", 5, "file_missing"),
     ("find --amount 1e", 2, "usage"),
     ("find --amount NaN", 2, "usage"),
     ("find --amount -1", 2, "usage"),

@@ -72,7 +72,7 @@ def test_a_key_may_come_from_the_environment(api: Any) -> None:
 def test_a_key_file_that_others_may_touch_is_refused(api: Any, folder: Path, mode: int) -> None:
     (folder / "key.txt").chmod(mode)
     ended = api("GET", FEED, "--format", "json")
-    assert (4, "key_file_open") == (ended.exit_code, ended.error["code"])
+    assert (4, "file_open") == (ended.exit_code, ended.error["code"])
     assert "chmod 600" in ended.error["hint"]
 
 

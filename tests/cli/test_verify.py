@@ -97,7 +97,7 @@ def test_a_secret_that_others_can_read_is_refused(
 ) -> None:
     (captured / "secret").chmod(mode)
     ended = cardoffers(*words(captured))
-    assert (4, "secret_file_open") == (ended.exit_code, ended.error["code"])
+    assert (4, "file_open") == (ended.exit_code, ended.error["code"])
     assert SECRET not in ended.stderr
 
 

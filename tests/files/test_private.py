@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, Refused, UsageError
-from cardoffers_cli.files.private import new_private_file, read_private_line
+from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.files.private import new_private_file, read_private_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,11 +61,11 @@ def test_a_folder_of_others_is_refused(tmp_path: Path) -> None:
     assert "permission" == caught.value.code
 
 
-def test_a_private_line_is_read(tmp_path: Path) -> None:
+def test_a_private_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "token.txt"
     path.write_bytes(b"ab\xe2\x80\xa6cd\r\nmore\n")
     path.chmod(0o600)
-    assert "ab…cd" == read_private_line(path)
+    assert "ab…cd\r\nmore\n" == read_private_file(path)
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o602])
@@ -74,13 +74,13 @@ def test_a_file_that_others_may_use_is_not_read(tmp_path: Path, mode: int) -> No
     path.write_text("secret")
     path.chmod(mode)
     with pytest.raises(Refused) as caught:
-        read_private_line(path)
+        read_private_file(path)
     assert "file_open" == caught.value.code
     assert "secret" not in repr(caught.value)
 
 
 def test_a_missing_private_file_is_told(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(UsageError) as caught:
-            read_private_line(path)
+        with pytest.raises(NotFound) as caught:
+            read_private_file(path)
         assert "file_missing" == caught.value.code
