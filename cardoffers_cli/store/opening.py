@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
+from cardoffers_cli.store import journal
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
 from cardoffers_cli.store.store import Store
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.settings import Settings
+
+
+STAMP = "%Y%m%dT%H%M%SZ"
+"""How a moment stands in the name of a file that is kept aside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +52,26 @@ class Opening:
 @contextmanager
 def open_store(opening: Opening) -> Iterator[Store]:
     """Open an existing, current store; raise what is wrong with it and what to do."""
-    _must_exist(opening.path)
-    with (
-        _lock(opening),
-        connected(opening.path, opening.settings, read_only=opening.read_only) as store,
-    ):
+    must_exist(opening.path)
+    with lock_for(opening), opened(opening) as store:
+        yield store
+
+
+@contextmanager
+def opened(opening: Opening) -> Iterator[Store]:
+    """Open a store under a lock that is held already; what is committed is in the journal too."""
+    with current(opening) as store:
+        journal.check(store, opening.path)
+        if not opening.read_only:
+            journal.keep_up(store, opening.path)
+            store.after_commit = partial(journal.keep_up, store, opening.path)
+        yield store
+
+
+@contextmanager
+def current(opening: Opening) -> Iterator[Store]:
+    """Open a store of this version under a lock that is held, whatever its journal says."""
+    with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
         check_version(store, opening.path)
         yield store
 
@@ -80,8 +101,18 @@ def create_store(opening: Opening) -> list[Migration]:
             code="folder_missing",
             hint="Make it first, or choose another path with --store.",
         )
-    with _lock(opening):
+    with lock_for(opening):
+        _put_journal_aside(opening)
         return _make(opening)
+
+
+def _put_journal_aside(opening: Opening) -> None:
+    """Keep the journal of a store that was here once under a name of its own."""
+    earlier = journal.journal_path(opening.path)
+    if earlier.exists():
+        earlier.rename(
+            earlier.with_name(f"{earlier.name}.{(opening.since or opening.now):{STAMP}}")
+        )
 
 
 def _make(opening: Opening) -> list[Migration]:
@@ -96,14 +127,16 @@ def _make(opening: Opening) -> list[Migration]:
 
 def migrate_store(opening: Opening) -> list[Migration]:
     """Bring an older store to this version; return what was applied (nothing if current)."""
-    _must_exist(opening.path)
-    with _lock(opening), connected(opening.path, opening.settings) as store:
+    must_exist(opening.path)
+    with lock_for(opening), connected(opening.path, opening.settings) as store:
         _check_ours(store, opening.path)
+        journal.check(store, opening.path)
         with store.transaction():
             return migrate(store, opening.now)
 
 
-def _must_exist(path: Path) -> None:
+def must_exist(path: Path) -> None:
+    """Raise `NoStore` where there is no file."""
     if not path.exists():
         raise NoStore(
             f"There is no store at {path}.",
@@ -111,7 +144,8 @@ def _must_exist(path: Path) -> None:
         )
 
 
-def _lock(opening: Opening) -> StoreLock:
+def lock_for(opening: Opening) -> StoreLock:
+    """Return the lock of a store, not taken yet."""
     return StoreLock(
         opening.path,
         command=opening.command,

@@ -17,7 +17,7 @@ from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
 from cardoffers_cli.sql import statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import polars as pl
     import pyarrow as pa
@@ -28,9 +28,13 @@ _PRIVATE = 0o077
 
 
 class Store:
-    """A connection to one store, or to a scratch database in memory (`path` is `:memory:`)."""
+    """A connection to one store, or to a scratch database in memory (`path` is `:memory:`).
+
+    `after_commit` is called when a transaction was committed; what it raises is raised there.
+    """
 
     def __init__(self, path: str, settings: Settings, *, read_only: bool = False) -> None:
+        self.after_commit: Callable[[], None] = _nothing
         self._connection = _connect(path, settings, read_only=read_only)
 
     @property
@@ -112,6 +116,8 @@ class Store:
             raise
         with guarded():
             self._connection.commit() if keep else self._connection.rollback()
+        if keep:
+            self.after_commit()
 
     def _abandon(self) -> None:
         try:
@@ -119,6 +125,10 @@ class Store:
         except duckdb.Error:
             # A fatal error has already ended the transaction; the first error is the one to tell.
             return
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _changed(rows: list[tuple[Any, ...]]) -> int:
