@@ -54,6 +54,7 @@ COMMANDS = (
     Entry("Institutions", "serve", "serve:serve", "Answer the HTTP contract on a port."),
     Entry("Upkeep", "audit", "audit:app", "The security log, and the proof that it is whole."),
     Entry("Upkeep", "run", "run:app", "The nights that were, and going on with one."),
+    Entry("Upkeep", "doctor", "doctor:doctor", "Audit the store: what must not be in it."),
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
     Entry(
         "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.settings import Settings
 
 _PRIVATE = 0o077
+_PAGE = 10_000
 
 
 class Store:
@@ -86,6 +87,21 @@ class Store:
             result = self._connection.execute(statement(name), parameters)
             names = [column[0] for column in result.description or ()]
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def pages(self, name: str, /, **parameters: Any) -> Iterator[list[dict[str, Any]]]:
+        """Yield every row of a named query as dictionaries, some at a time; take them to the end.
+
+        Until then the connection is busy, and runs nothing else.
+        """
+        with guarded():
+            result = self._connection.execute(statement(name), parameters)
+            names = [column[0] for column in result.description or ()]
+        while rows := self._more(result):
+            yield [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _more(self, result: duckdb.DuckDBPyConnection) -> list[Any]:
+        with guarded():
+            return result.fetchmany(_PAGE)
 
     def row(self, name: str, /, **parameters: Any) -> dict[str, Any] | None:
         """Return the first row of a named query, or None."""
