@@ -78,11 +78,16 @@ def report_of(found: Sequence[Audit]) -> dict[str, Any]:
 
 
 def examine(
-    store: Store, path: Path, *, strict: bool = True, tell: Callable[[str], None] = _nobody
+    store: Store, path: Path | None, *, strict: bool = True, tell: Callable[[str], None] = _nobody
 ) -> list[Audit]:
-    """Audit the open store of `path`, the quick audits only unless `strict`."""
+    """Audit the open store of `path`, the quick audits only unless `strict`.
+
+    Without a path it is a copy, and what stands beside a store is not looked at.
+    """
     found = []
     for name in names(strict=strict):
+        if path is None and name in _BESIDE:
+            continue
         tell(name)
         rows, example = _ask(store, path, name)
         found.append(Audit(name=name, ok=rows == 0, rows=rows, example=example))
@@ -91,13 +96,17 @@ def examine(
 
 def names(*, strict: bool = True) -> list[str]:
     """Return the names of the audits, in their order."""
-    known = [*_OTHERS, *audits()]
+    known = [*_BESIDE, *_INSIDE, *audits()]
     return [name for name in known if strict or name in QUICK]
 
 
-def _ask(store: Store, path: Path, name: str) -> Found:
+def _ask(store: Store, path: Path | None, name: str) -> Found:
     """Return how many rows offend, and the first of them."""
-    return _OTHERS[name](store, path) if name in _OTHERS else offending(store, name)
+    if name in _INSIDE:
+        return _INSIDE[name](store)
+    if path is not None and name in _BESIDE:
+        return _BESIDE[name](store, path)
+    return offending(store, name)
 
 
 def _listed(rows: Sequence[dict[str, Any]]) -> Found:
@@ -111,22 +120,24 @@ def _journal(store: Store, path: Path) -> Found:
         return 1, {"fault": error.code}
 
 
-def _security_log(store: Store, path: Path) -> Found:  # noqa: ARG001 - one form
+def _leftovers(_store: Store, path: Path) -> Found:
+    return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
+
+
+def _security_log(store: Store) -> Found:
     return _listed(security_log.faults(store))
 
 
-def _card_numbers(store: Store, path: Path) -> Found:  # noqa: ARG001 - one form
+def _card_numbers(store: Store) -> Found:
     places = card_numbers(store)
     return sum(place["card_numbers"] for place in places), next(iter(places), None)
 
 
-def _leftovers(store: Store, path: Path) -> Found:  # noqa: ARG001 - one form
-    return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
-
-
-_OTHERS: dict[str, Callable[[Store, Path], Found]] = {
+_BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
     "journal_is_the_stores": _journal,
+}
+_INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,
     "no_card_numbers": _card_numbers,
 }
