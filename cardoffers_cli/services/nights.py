@@ -114,6 +114,7 @@ def record_step(
     *,
     position: int,
     name: str,
+    status: str,
     began_at: datetime,
     ended_at: datetime,
     counts: Mapping[str, Any],
@@ -125,7 +126,7 @@ def record_step(
         night_no=night.night_no,
         position=position,
         name=name,
-        status="findings" if findings else "done",
+        status=status,
         began_at=began_at,
         ended_at=ended_at,
         counts=dumps(counts),
@@ -162,9 +163,9 @@ def judge_file(
     )
 
 
-def file_moved(store: Store, night: Night, file_no: int) -> None:
-    """Write that a file is out of the drop folder."""
-    store.execute("services/nights:file_moved", night_no=night.night_no, file_no=file_no)
+def files_moved(store: Store, night: Night) -> None:
+    """Write that what was to leave the drop folder has left it."""
+    store.execute("services/nights:files_moved", night_no=night.night_no)
 
 
 def summary(store: Store, night: Night) -> list[dict[str, Any]]:

@@ -61,7 +61,8 @@ def import_files(work: Work) -> Done:
     for number, file in enumerate(files):
         work.onlooker.moves(f"{file.institution}/{file.file_name}", number, len(files))
         _File(work, file).finish()
-    with work.job.store(read_only=True) as store:
+    with work.job.store() as store, store.transaction():
+        nights.files_moved(store, work.night)
         return taken_in(work, store)
 
 
@@ -193,12 +194,11 @@ class _File:
             for marker in drop.markers_of(self.path):
                 drop.move(marker, folder, marker.name)
             drop.move(self.path, folder, self.file.taken_as)
-        with self.work.job.store() as store, store.transaction():
-            nights.file_moved(store, self.work.night, self.file.file_no)
 
     def _folder(self, name: str) -> Path:
         folder = self.path.parent / name
         folder.mkdir(exist_ok=True)
+        drop.clear_drafts(folder)
         return folder
 
 

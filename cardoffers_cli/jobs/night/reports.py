@@ -17,20 +17,24 @@ from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
 from cardoffers_cli.files.night_page import NightPage, write_page
 from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.jobs.funnel import read_funnel
+from cardoffers_cli.jobs.funnel import count_window, window_of
 from cardoffers_cli.jobs.night.order import Done
-from cardoffers_cli.jobs.reports import report_rows
+from cardoffers_cli.jobs.reports import REPORTS, ROWS_AT_A_TIME
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.services.reports import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+    from uuid import UUID
 
     from cardoffers_cli.files.sheets import Column
     from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.services.reports import Page
+    from cardoffers_cli.store.store import Store
 
-_PAGED = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS}
+_COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FUNNEL}
 _PAGE = "index.html"
 
 
@@ -43,26 +47,42 @@ def write_reports(work: Work) -> Done:
     """Write the reports of the night, the page last."""
     with work.job.store() as store, store.transaction():
         work.night = nights.cover(store, work.night)
-        slugs = sorted(institution.slug for institution in list_institutions(store))
+        institutions = sorted(list_institutions(store), key=lambda each: each.slug)
     folder = reports_folder(work.job.path, work.night.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear_drafts(folder)
     funnels: dict[str, list[dict[str, Any]]] = {}
     files: list[str] = []
-    for number, slug in enumerate(slugs):
-        work.onlooker.moves(slug, number, len(slugs))
-        for report, columns in _PAGED.items():
-            files += _write(folder, f"{slug}-{report}", columns, _rows(work, report, slug))
-        funnel = read_funnel(work.job, slug, to_at=work.job.now)
-        funnels[slug] = list(conversions(funnel["data"]))
-        files += _write(folder, f"{slug}-funnel", FUNNEL, funnels[slug])
+    for number, institution in enumerate(institutions):
+        slug = institution.slug
+        work.onlooker.moves(slug, number, len(institutions))
+        found = _read(work, institution.id)
+        funnels[slug] = found["funnel"]
+        for report, columns in _COLUMNS.items():
+            files += _write(folder, f"{slug}-{report}", columns, found[report])
     files.append(_write_page(work, folder, funnels, files))
     return Done(counts={"folder": str(folder), "files": len(files)})
 
 
-def _rows(work: Work, report: str, slug: str) -> list[dict[str, Any]]:
-    window = {"after_run_no": work.night.after_run_no, "to_run_no": work.night.to_run_no}
-    return list(report_rows(report, work.job, institution=slug, **window))
+def _read(work: Work, institution_id: UUID) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of every report of an institution, for when the store is closed again."""
+    night = work.night
+    filters = Filters(
+        institution_id=institution_id, after_run_no=night.after_run_no, to_run_no=night.to_run_no
+    )
+    window = window_of(work.job.now, None, None)
+    with work.job.store(read_only=True) as store:
+        found = {name: list(_rows(store, report, filters)) for name, report in REPORTS.items()}
+        counted = count_window(store, institution_id, window)
+    return {**found, "funnel": list(conversions(counted["data"]))}
+
+
+def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterator[dict[str, Any]]:
+    page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=None)
+    yield from page.rows
+    while page.next_cursor is not None:
+        page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=page.next_cursor)
+        yield from page.rows
 
 
 def _write(

@@ -26,7 +26,7 @@ from cardoffers_cli.jobs.night.order import (
     real_now,
 )
 from cardoffers_cli.jobs.night.result import result_of, write_result
-from cardoffers_cli.jobs.night.steps import STEPS, do, told
+from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions
@@ -124,7 +124,7 @@ class _Nights:
             left = nights.unfinished(store)
         for night in left:
             result = self.go_on(night)
-            if night.as_of.date() == self._job.now.date():
+            if night.as_of.date() >= self._job.now.date():
                 return result
         return self._tonight()
 
@@ -139,8 +139,7 @@ class _Nights:
                 continue
             self._lock.at(step.name)
             self._onlooker.begins(step.name, position, len(STEPS))
-            do(step, position, work)
-            self._onlooker.ends(_last(work))
+            self._onlooker.ends(do(step, position, work))
         self._lock.at("end")
         return _end(work)
 
@@ -215,12 +214,6 @@ def _rows(files: list[Dropped]) -> Iterator[dict[str, Any]]:
             "stamp": file.stamp,
             "taken_as": name,
         }
-
-
-def _last(work: Work) -> dict[str, Any]:
-    with work.job.store(read_only=True) as store:
-        row = nights.steps(store, work.night)[-1]
-    return {**told(row), "findings": row["findings"]}
 
 
 def _end(work: Work) -> dict[str, Any]:

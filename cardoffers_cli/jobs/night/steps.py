@@ -7,8 +7,10 @@ work. One that was broken off is done again, and each can be: it finds what is l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.jobs.doctor import examine, names
 from cardoffers_cli.jobs.key_notices import give_in
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from cardoffers_cli.jobs.doctor import Audit
     from cardoffers_cli.store.store import Store
 
 
@@ -41,44 +44,36 @@ class Step:
     rehearse: Callable[[Work, Store], Done] | None = None
 
 
-def do(step: Step, position: int, work: Work) -> None:
-    """Do a step and record it."""
+def do(step: Step, position: int, work: Work) -> dict[str, Any]:
+    """Do a step and record it; return it as the result tells it, with its findings."""
     began_at = real_now()
     done = step.alone(work) if step.alone else None
     with work.job.store() as store, store.transaction():
         if step.in_store:
             done = step.in_store(work, store)
-        if done:
-            _record(store, work, _Doing(step.name, position, began_at), done)
+        row = _row(step, position, began_at, done or Done(counts={}))
+        nights.record_step(store, work.night, **row)
+    return {**told(row), "findings": row["findings"]}
 
 
 def rehearse(step: Step, position: int, work: Work, store: Store) -> None:
     """Do what a step does to the store, in a transaction that will be undone."""
     began_at = real_now()
     if act := step.in_store or step.rehearse:
-        _record(store, work, _Doing(step.name, position, began_at), act(work, store))
+        row = _row(step, position, began_at, act(work, store))
+        nights.record_step(store, work.night, **row)
 
 
-@dataclass(frozen=True)
-class _Doing:
-    """A step that was begun."""
-
-    name: str
-    position: int
-    began_at: datetime
-
-
-def _record(store: Store, work: Work, doing: _Doing, done: Done) -> None:
-    nights.record_step(
-        store,
-        work.night,
-        position=doing.position,
-        name=doing.name,
-        began_at=doing.began_at,
-        ended_at=real_now(),
-        counts=done.counts,
-        findings=done.findings,
-    )
+def _row(step: Step, position: int, began_at: datetime, done: Done) -> dict[str, Any]:
+    return {
+        "position": position,
+        "name": step.name,
+        "status": "findings" if done.findings else "done",
+        "began_at": began_at,
+        "ended_at": real_now(),
+        "counts": done.counts,
+        "findings": done.findings,
+    }
 
 
 def _match(work: Work, store: Store) -> Done:
@@ -132,11 +127,32 @@ def _give_notices(work: Work, store: Store) -> Done:
 
 
 def _audit(work: Work) -> Done:
-    """Take in what calls left, and keep the head of the security log for whoever checks later."""
+    """Ask the store for what must not be, and keep the head of the security log for later."""
     with work.job.store() as store:
         catch_up(store, work.job)
         head = security_log.head(store)
-    return Done(counts={"security_log_head": head})
+        audits = examine(store, work.job.path, tell=_hearing(work, len(names())))
+    faults = [audit for audit in audits if not audit.ok]
+    return Done(
+        counts={"audits": len(audits), "faults": len(faults), "security_log_head": head},
+        findings=[_fault(audit) for audit in faults],
+    )
+
+
+def _hearing(work: Work, total: int) -> Callable[[str], None]:
+    """Return what tells the onlooker of each audit."""
+    done = count()
+    return lambda name: work.onlooker.moves(name, next(done), total)
+
+
+def _fault(audit: Audit) -> dict[str, Any]:
+    return finding(
+        "audit_failed",
+        f"The audit {audit.name} found {audit.rows:,} faults in the store.",
+        then="cardoffers doctor --strict",
+        audit=audit.name,
+        count=audit.rows,
+    )
 
 
 def _publish_snapshot(work: Work) -> Done:

@@ -135,12 +135,11 @@ where night_no = $night_no
     and file_no = $file_no
     and state = 'waiting';
 
--- name: file_moved
--- Writes that a file is out of the way.
+-- name: files_moved
+-- Writes that the files of a night are out of the way; done again it changes nothing.
 update night_files
 set is_moved = true
-where night_no = $night_no
-    and file_no = $file_no;
+where night_no = $night_no;
 
 -- name: sent
 -- What became of the attempts of the senders that ran since a night began.
