@@ -14,10 +14,6 @@ copy from database source to draft;
 -- Closes the draft, all of it written to its file.
 detach draft;
 
--- name: detach_source
--- Closes the source.
-detach source;
-
 -- name: tables
 -- The tables of the open store. Grain: one row per table.
 select table_name
