@@ -15,17 +15,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DRAFT = re.compile(r"\..+\.(\d+)\.part")
-_RUNS = "runs"
+_WRITTEN = ("", "runs/*/", "reports/*/")
+"""Where files are written whole, beside the store."""
 
 
 def leftovers(store: Path) -> list[Path]:
-    """Return what nobody needs any more beside the store of this path, and in its runs."""
+    """Return what nobody needs any more beside the store of this path, in its runs and reports."""
     folder = store.parent
     found = [
         *folder.glob(f".{store.name}.*new"),
         *folder.glob(f"{store.name}.tmp"),
-        *(path for path in folder.glob(".*.part") if _is_orphan(path)),
-        *(path for path in folder.glob(f"{_RUNS}/*/.*.part") if _is_orphan(path)),
+        *(
+            path
+            for where in _WRITTEN
+            for path in folder.glob(f"{where}.*.part")
+            if _is_orphan(path)
+        ),
     ]
     return sorted(found)
 

@@ -18,6 +18,7 @@ from cardoffers_cli.jobs.stores import accept_loss
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
 from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.leftovers import sweep
 from tables import select
 from work import found, new_store, taken
 
@@ -259,19 +260,24 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
         (".store.duckdb.snapshot.new", True),
         (".store.duckdb.compact.new", True),
         (".report.csv.4194301.part", True),
+        ("runs/7/.result.json.4194301.part", True),
+        ("reports/2026-10-01/.alder-funnel.csv.4194301.part", True),
         ("store.duckdb.tmp", True),
         (".report.csv.1.part", False),
         ("store.duckdb.calls", False),
         ("report.csv", False),
     ],
 )
-def test_what_a_killed_process_left_is_found(good: Job, name: str, is_left: bool) -> None:
-    left = good.path.with_name(name)
+def test_what_a_killed_process_left_is_found_and_swept_away(
+    good: Job, name: str, is_left: bool
+) -> None:
+    left = good.path.parent / name
+    left.parent.mkdir(parents=True, exist_ok=True)
     left.touch()
-    try:
-        assert (["no_leftover_files"] if is_left else []) == failed(good, strict=False)
-    finally:
-        left.unlink()
+    loud, swept = failed(good, strict=False), sweep(good.path)
+    left.unlink(missing_ok=True)
+    assert (["no_leftover_files"] if is_left else []) == loud
+    assert ([left] if is_left else []) == swept
 
 
 def test_a_store_that_has_lost_commits_can_be_looked_at(tmp_path: Path) -> None:
