@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Yes
+from cardoffers_cli.cli.options import DryRun, Yes
 from cardoffers_cli.cli.show import Column, Sheet, Text
 
 app = typer.Typer(
@@ -144,6 +144,7 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of `store backup`.")],
     *,
     yes: Yes = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Put a backup in the place of the store, which is kept under another name.
 
@@ -159,7 +160,7 @@ def restore(
 
     desk = Desk.of(ctx)
     with _steps(desk, "Restoring", RESTORE_STEPS) as tell:
-        done = put_back(desk.job, file, accept_loss=yes, tell=tell)
+        done = put_back(desk.job, file, accept_loss=yes, dry_run=dry_run, tell=tell)
     desk.show(
         done,
         Sheet("restored", RESTORED, [done]),
@@ -189,7 +190,7 @@ def compact(ctx: typer.Context) -> None:
 
 
 @app.command("accept-loss")
-def accept_loss(ctx: typer.Context, *, yes: Yes = False) -> None:
+def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Go on with a store that has lost commits; list what was lost and what to run again.
 
     Where a backup has the lost commits, restore that instead: `cardoffers store restore FILE`.
@@ -202,9 +203,10 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False) -> None:
 
     desk = Desk.of(ctx)
     loss = stores.lost_commits(desk.job)
-    if loss["lost"]:
-        desk.confirm(f"Go on without {loss['lost']} runs that were committed?", yes=yes)
-    loss = stores.accept_loss(desk.job)
+    if not dry_run:
+        if loss["lost"]:
+            desk.confirm(f"Go on without {loss['lost']} runs that were committed?", yes=yes)
+        loss = stores.accept_loss(desk.job)
     desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))
 
 

@@ -126,13 +126,18 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
 
 
 def restore(
-    job: Job, file: Path, *, accept_loss: bool = False, tell: Callable[[str], None] = _nobody
+    job: Job,
+    file: Path,
+    *,
+    accept_loss: bool = False,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = _nobody,
 ) -> dict[str, Any]:
     """Put a backup in the place of the store; return what it is, and what is lost by it.
 
-    Raises `FileUnusable` for what is no whole backup of this product, `StoreVersion` for one of
-    another version, `NoSpace`, and `Refused` for one that is older than the journal, unless the
-    loss is accepted.
+    With `dry_run` the backup is looked at all the same. Raises `FileUnusable` for what is no whole
+    backup of this product, `StoreVersion` for one of another version, `NoSpace`, and `Refused` for
+    one that is older than the journal, unless the loss is accepted.
     """
     checksum = _read_checksum(file)
     if job.path.exists() and file.samefile(job.path):
@@ -146,10 +151,10 @@ def restore(
                 raise _damaged(file)
             tell("audit")
             look = _looked_at(job, draft)
-            if look.lost and not accept_loss:
+            if look.lost and not (accept_loss or dry_run):
                 raise _older(job.path, file, look)
             tell("swap")
-            aside = _swap(job, draft, look.newest)
+            aside = None if dry_run else _swap(job, draft, look.newest)
         finally:
             copying.discard(draft)
     return {
@@ -159,6 +164,7 @@ def restore(
         "kept_aside": aside and str(aside),
         **_loss(look),
         "faults": look.faults,
+        "dry_run": dry_run,
     }
 
 

@@ -6,19 +6,22 @@ fsynced), written as soon as it is committed, and every opening compares the las
 store. A crash between a commit and its line leaves the store ahead, and the next opening that
 writes appends the line: nobody had been told of that commit yet. A line torn by a crash is no line.
 
+The journal is kept short: of a long one the newer half stays, which is some 60,000 runs.
+
 A line that `resets` says that the store was put back to that run on purpose: lines before it with
 higher numbers do not count any more. Runs are told apart by number and id together.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 from uuid import UUID
 
-from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.errors import NoSpace, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment, parse_moment
 
 if TYPE_CHECKING:
@@ -38,6 +41,8 @@ _AT_ONCE = 10_000
 _BLOCK = 4096
 """Bytes that hold any line."""
 _FEW = 20
+_MOST_BYTES = 16 << 20
+_OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,16 +193,46 @@ def _has(store: Store, line: Line) -> bool:
 
 
 def _append(path: Path, more: Iterable[Line]) -> None:
+    text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
     is_new = not path.exists()
-    text = "".join(json.dumps(line.document()) + "\n" for line in more)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        size = _append_text(path, text)
+        if size > _MOST_BYTES:
+            _shorten(path, size)
+        elif is_new:
+            sync_folder(path.parent)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise NoSpace(
+            f"The disk that holds {path} is full.",
+            hint="Free some space and run it again: what was committed is in the store, and its "
+            "line is written then.",
+        ) from None
+
+
+def _append_text(path: Path, text: bytes) -> int:
+    """Write whole lines, onto the disk, in the place of what was torn; return the new size."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
     with os.fdopen(descriptor, "r+b") as file:
         file.truncate(file.seek(_end_of_lines(file)))
-        file.write(text.encode())
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    if is_new:
-        sync_folder(path.parent)
+        return file.tell()
+
+
+def _shorten(path: Path, size: int) -> None:
+    """Leave the newer half of the lines, in one step."""
+    draft = path.with_name(f".{path.name}.new")
+    with path.open("rb") as file:
+        file.seek(size - _MOST_BYTES // 2)
+        file.readline()  # the rest of a line
+        newer = file.read()
+    draft.unlink(missing_ok=True)
+    _append_text(draft, newer)
+    draft.replace(path)
+    sync_folder(path.parent)
 
 
 def _end_of_lines(file: BinaryIO | Any) -> int:

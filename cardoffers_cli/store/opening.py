@@ -137,11 +137,18 @@ def migrate_store(opening: Opening) -> list[Migration]:
 
 def must_exist(path: Path) -> None:
     """Raise `NoStore` where there is no file."""
-    if not path.exists():
+    if path.exists():
+        return
+    if journal.journal_path(path).exists():
         raise NoStore(
-            f"There is no store at {path}.",
-            hint="Make one with `cardoffers init`, or name another with --store.",
+            f"There is no store at {path}, but its journal is there.",
+            hint="Put the file back, or restore a backup with `cardoffers store restore FILE`; "
+            "`cardoffers init` begins anew, and keeps the journal under another name.",
         )
+    raise NoStore(
+        f"There is no store at {path}.",
+        hint="Make one with `cardoffers init`, or name another with --store.",
+    )
 
 
 def lock_for(opening: Opening) -> StoreLock:
@@ -212,7 +219,7 @@ def check_version(store: Store, path: Path) -> None:
     if version < newest:
         raise StoreVersion(
             f"{path} has schema {version}; this program needs {newest}.",
-            hint="Make a backup, then run `cardoffers store migrate`.",
+            hint="Copy the file while nothing uses it, then run `cardoffers store migrate`.",
             found=version,
             expected=newest,
         )

@@ -179,8 +179,10 @@ def test_a_backup_that_is_older_takes_a_yes_and_says_what_is_lost(made: Job, kep
         restore(made, kept_in / "b")
     assert "backup_older" == caught.value.code
     assert ["2026-06-02"] == caught.value.details["nights"]
+    rehearsed = restore(made, kept_in / "b", dry_run=True)
     assert after == kept(made)
     report = restore(made, kept_in / "b", accept_loss=True)
+    assert {**report, "kept_aside": None, "dry_run": True} == rehearsed
     assert ["cardoffers nightly DROP_DIR --as-of 2026-06-02"] == report["next"]
     assert [2] == [line["run_no"] for line in report["lost_runs"]]
     assert before == kept(made)

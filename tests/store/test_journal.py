@@ -140,6 +140,18 @@ def test_a_line_that_is_none_of_ours_is_told(made: Job) -> None:
     assert "opened" == code_of(made)
 
 
+def test_of_a_long_journal_the_newer_half_stays(made: Job) -> None:
+    runs(made)
+    path = journal_path(made.path)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[0] * 150_000, *lines]))
+    run(made)
+    assert path.stat().st_size < 9 << 20
+    assert [6] == numbers(made)[-1:]
+    assert "opened" == code_of(made)
+    assert not list(made.path.parent.glob(".*"))
+
+
 # What is noticed
 
 
