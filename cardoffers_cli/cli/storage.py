@@ -226,7 +226,9 @@ def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
     if told["lost_runs"]:
         yield Sheet("lost", RUNS, told["lost_runs"], title="Runs that were lost")
     if told["next"]:
-        yield Text(told["next"], title="Run again")
+        yield Text(
+            told["next"], title="Run again, with the files of that night put back from done/"
+        )
 
 
 def _faults(told: dict[str, Any]) -> list[str]:

@@ -12,7 +12,6 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import (
@@ -30,16 +29,16 @@ from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
 from cardoffers_cli.store import copying, journal
+from cardoffers_cli.store.aside import STAMP, kept_name, put_aside
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import (
-    STAMP,
     check_version,
     connected,
     lock_for,
     must_exist,
     opened,
 )
-from cardoffers_cli.store.snapshot import withdraw
+from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,21 +197,14 @@ def _swap(job: Job, draft: Path, newest: Line | None) -> Path | None:
 
     The journal comes first: killed before the last step, the store is ahead of it, or noticed.
     """
-    aside = None
-    if job.path.exists():
-        aside = _free_name(job)
+    since = job.opening().since or job.now
+    aside = kept_name(job.path, since) if job.path.exists() else None
+    if aside:
         copying.keep_aside(job.path, aside)
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
-    withdraw(job.path)  # it shows what may have been lost
+    put_aside(snapshot_path(job.path), since)  # it may show what was lost
     return aside
-
-
-def _free_name(job: Job) -> Path:
-    since = job.opening().since or job.now
-    name = f"{job.path.name}.{since:{STAMP}}.kept"
-    names = (job.path.with_name(f"{name}{number or ''}") for number in count())
-    return next(path for path in names if not path.exists())
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.services.overview import overview
 from cardoffers_cli.store import journal
+from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
+from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -71,6 +73,7 @@ def lost_commits(job: Job) -> dict[str, Any]:
 def accept_loss(job: Job) -> dict[str, Any]:
     """Go on without what was lost: the journal starts again from what the store has.
 
+    A snapshot, which may show what was lost, is kept under another name.
     Raises `Refused` where nothing was lost.
     """
     with lock_for(job.opening()), current(job.opening()) as store:
@@ -82,6 +85,7 @@ def accept_loss(job: Job) -> dict[str, Any]:
                 hint="`cardoffers doctor --strict` looks at everything else.",
             )
         journal.reset(job.path, journal.newest(store), kind="loss_accepted", now=job.now)
+        put_aside(snapshot_path(job.path), job.opening().since or job.now)
     return {**loss, "accepted": True}
 
 

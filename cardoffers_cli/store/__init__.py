@@ -4,7 +4,7 @@ Here live opening and closing (`opening.py`, read it first), the connection (`st
 numbers for tokens (`interning.py`), the numbered migrations (`migrations.py`), audits
 (`audits.py`), copies of the whole file (`copying.py`), and what stands beside it: the lock
 (`lock.py`), the journal of what was committed (`journal.py`), the snapshot (`snapshot.py`), the
-book of calls (`call_book.py`) and what a crash left (`leftovers.py`).
+book of calls (`call_book.py`), what is kept (`aside.py`) and what a crash left (`leftovers.py`).
 May import `domain`, `settings` and `sql`; DuckDB is imported nowhere else but in `engine/`. To
 change the schema add a numbered file to `sql/migrations/` and leave the older ones as they are.
 """

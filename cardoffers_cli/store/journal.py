@@ -159,7 +159,7 @@ def lost_commits(path: Path, gone: Sequence[Line], found: Line | None) -> StoreD
         code=LOST,
         hint="Restore a backup that has them with `cardoffers store restore FILE`; or go on without"
         " them with `cardoffers store accept-loss --yes`, and run again what was lost"
-        + (f":{again}" if again else "."),
+        + (f", its files put back from `done/`:{again}" if again else "."),
         newest_run_no=newest_no,
         lost_run_count=len(gone),
         lost_runs=[line.document() for line in gone[:_FEW]],

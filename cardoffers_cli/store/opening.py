@@ -16,6 +16,7 @@ import duckdb
 
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
 from cardoffers_cli.store import journal
+from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
 from cardoffers_cli.store.store import Store
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.settings import Settings
-
-
-STAMP = "%Y%m%dT%H%M%SZ"
-"""How a moment stands in the name of a file that is kept aside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,17 +99,9 @@ def create_store(opening: Opening) -> list[Migration]:
             hint="Make it first, or choose another path with --store.",
         )
     with lock_for(opening):
-        _put_journal_aside(opening)
+        # A store that was here once had one of its own.
+        put_aside(journal.journal_path(opening.path), opening.since or opening.now)
         return _make(opening)
-
-
-def _put_journal_aside(opening: Opening) -> None:
-    """Keep the journal of a store that was here once under a name of its own."""
-    earlier = journal.journal_path(opening.path)
-    if earlier.exists():
-        earlier.rename(
-            earlier.with_name(f"{earlier.name}.{(opening.since or opening.now):{STAMP}}")
-        )
 
 
 def _make(opening: Opening) -> list[Migration]:

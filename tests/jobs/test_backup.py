@@ -192,11 +192,20 @@ def test_a_backup_that_is_older_takes_a_yes_and_says_what_is_lost(made: Job, kep
     assert doctor(made, strict=True)["ok"]
 
 
-def test_a_snapshot_of_what_may_be_lost_is_withdrawn(made: Job, kept_in: Path) -> None:
+def test_a_snapshot_of_what_may_be_lost_is_shown_no_more_and_kept(made: Job, kept_in: Path) -> None:
     publish(made)
+    shown = snapshot_path(made.path).read_bytes()
     backup(made, kept_in / "b")
     restore(made, kept_in / "b")
     assert not snapshot_path(made.path).exists()
+    assert [shown] == [path.read_bytes() for path in made.path.parent.glob("*.snapshot.*.kept")]
+
+
+def test_what_is_kept_aside_has_a_name_of_its_own(made: Job, kept_in: Path) -> None:
+    backup(made, kept_in / "b")
+    aside = {restore(made, kept_in / "b")["kept_aside"] for _ in range(3)}
+    assert 3 == len(aside)
+    assert all(Path(each).exists() for each in aside)
 
 
 def nothing_there(file: Path, made: Job) -> None:  # noqa: ARG001 - like the others
