@@ -79,12 +79,26 @@ def check(store: Store, path: Path) -> None:
 
 
 def keep_up(store: Store, path: Path) -> None:
-    """Append every committed run that the journal has no line of yet; the store is locked."""
+    """Append every committed run that the journal has no line of yet; the store is locked.
+
+    Raises as `check` does.
+    """
     last = last_line(path)
+    while more := _not_yet_told(store, path, last):
+        _append(journal_path(path), more)
+        last = more[-1]
+
+
+def _not_yet_told(store: Store, path: Path, last: Line | None) -> list[Line]:
+    """Return runs after the last line; one look at the store checks that line too."""
     run_no = last.run_no if last else 0
-    while rows := store.rows("store/journal:runs_after", run_no=run_no, most=_AT_ONCE):
-        _append(journal_path(path), [Line(**row) for row in rows])
-        run_no = rows[-1]["run_no"]
+    rows = store.rows("store/journal:runs_from", run_no=run_no, most=_AT_ONCE)
+    found = [Line(**row) for row in rows]
+    if last is None or last.run_id is None:
+        return found
+    if not (found and _is_one(found[0], last)):
+        raise lost_commits(path, lost(store, path), newest(store))
+    return found[1:]
 
 
 def reset(path: Path, newest_run: Line | None, *, kind: str, now: datetime) -> Line:

@@ -58,8 +58,9 @@ def open_store(opening: Opening) -> Iterator[Store]:
 def opened(opening: Opening) -> Iterator[Store]:
     """Open a store under a lock that is held already; what is committed is in the journal too."""
     with current(opening) as store:
-        journal.check(store, opening.path)
-        if not opening.read_only:
+        if opening.read_only:
+            journal.check(store, opening.path)
+        else:
             journal.keep_up(store, opening.path)
             store.after_commit = partial(journal.keep_up, store, opening.path)
         yield store

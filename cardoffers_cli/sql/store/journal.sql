@@ -11,11 +11,11 @@ from runs
 order by run_no desc
 limit 1;
 
--- name: runs_after
--- The first $most runs above a number, in their order. Grain: one row per run.
+-- name: runs_from
+-- The first $most runs from a number on, in their order. Grain: one row per run.
 select run_no, run_id, kind, as_of
 from runs
-where run_no > $run_no
+where run_no >= $run_no
 order by run_no
 limit $most;
 
