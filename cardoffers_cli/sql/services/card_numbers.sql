@@ -39,7 +39,7 @@ with texts as (
 select texts.place, texts.row_no, texts.institution_id, texts.text, texts.is_numeric
 from texts
 where length(texts.text) >= 12
-    and regexp_full_match(texts.text, '[0-9\s\p{Pd}\x{2212}]{12,}');
+    and regexp_full_match(texts.text, '[0-9\s\p{Zs}\p{Pd}\x{2212}]{12,}');
 
 -- name: inside
 -- Long rows of digits, spaces and dashes inside of what people wrote, or shops are called. Grain:
@@ -77,7 +77,7 @@ select
     texts.place,
     texts.row_no,
     texts.institution_id,
-    unnest(regexp_extract_all(texts.text, '[0-9][0-9\s\p{Pd}\x{2212}]{10,}[0-9]')) as text,
+    unnest(regexp_extract_all(texts.text, '[0-9][0-9\s\p{Zs}\p{Pd}\x{2212}]{10,}[0-9]')) as text,
     texts.is_numeric
 from texts
 where length(texts.text) >= 12;
