@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from cardoffers_cli.domain.errors import StoreBusy
@@ -58,9 +59,10 @@ class NightLock:
         os.close(self._descriptor)
 
     def at(self, step: str) -> None:
-        """Tell others which step the night is at."""
+        """Tell others which step the night is at; on a full disk nobody is told."""
         text = json.dumps({**self._holder, "step": step}).encode().ljust(_TEXT_BYTES)
-        os.pwrite(self._descriptor, text, 0)
+        with suppress(OSError):
+            os.pwrite(self._descriptor, text, 0)
 
     def _wait(self) -> None:
         began = time.monotonic()
