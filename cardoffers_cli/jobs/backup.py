@@ -25,7 +25,7 @@ from cardoffers_cli.domain.errors import (
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.files.digests import copy_with_digest, digest_of
 from cardoffers_cli.files.disks import free_bytes
-from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
 from cardoffers_cli.store import copying, journal
@@ -94,9 +94,8 @@ def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> 
         found = _copied(job, draft, tell)
         tell("checksum")
         checksum = _checksum(draft, **found.head, made_at=job.now)
-        with replacing(checksum_path(file), private=True) as out:
-            out.write(json.dumps(asdict(checksum), indent=1).encode() + b"\n")
-        _give_name(draft, file)
+        with new_private_file(checksum_path(file), f"{json.dumps(asdict(checksum), indent=1)}\n"):
+            _give_name(draft, file)
     finally:
         copying.discard(draft)
     return {"backup": str(file), **asdict(checksum), "faults": found.faults}
@@ -141,6 +140,7 @@ def restore(
     checksum = _read_checksum(file)
     if job.path.exists() and file.samefile(job.path):
         raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
+    _must_be_folder(job.path.parent)
     draft = job.path.with_name(f".{job.path.name}.restore.new")
     with lock_for(job.opening()):
         check_room(job.path.parent, checksum.size_bytes, "The restored store")
@@ -222,13 +222,18 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 def _named(job: Job, target: Path) -> Path:
     """Return the file of a backup that is not there yet."""
     file = target / f"{job.path.stem}-{job.now:{STAMP}}.duckdb" if target.is_dir() else target
-    if file.exists():
-        raise _taken(file)
-    if not file.parent.is_dir():
-        raise UsageError(
-            f"There is no folder {file.parent}.", code="folder_missing", hint="Make it first."
-        )
+    for each in (file, checksum_path(file)):
+        if each.exists():
+            raise _taken(each)
+    _must_be_folder(file.parent)
     return file
+
+
+def _must_be_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise UsageError(
+            f"There is no folder {folder}.", code="folder_missing", hint="Make it first."
+        )
 
 
 def _give_name(draft: Path, file: Path) -> None:

@@ -102,11 +102,11 @@ def test_a_checksum_says_what_a_backup_is(made: Job, kept_in: Path) -> None:
     assert (kept_in / "b").stat().st_size == told["size_bytes"]
 
 
-def test_a_backup_overwrites_nothing(made: Job, kept_in: Path) -> None:
-    (kept_in / "b").write_text("mine")
+@pytest.mark.parametrize("name", ["b", "b.checksum"])
+def test_a_backup_overwrites_nothing(made: Job, kept_in: Path, name: str) -> None:
+    (kept_in / name).write_text("mine")
     assert "Refused file_exists" == refused(lambda: backup(made, kept_in / "b"))
-    assert "mine" == (kept_in / "b").read_text()
-    assert ["b"] == [path.name for path in kept_in.iterdir()]
+    assert {name: "mine"} == {path.name: path.read_text() for path in kept_in.iterdir()}
 
 
 def test_a_backup_needs_a_folder(made: Job, kept_in: Path) -> None:
@@ -206,6 +206,15 @@ def test_what_is_kept_aside_has_a_name_of_its_own(made: Job, kept_in: Path) -> N
     aside = {restore(made, kept_in / "b")["kept_aside"] for _ in range(3)}
     assert 3 == len(aside)
     assert all(Path(each).exists() for each in aside)
+
+
+def test_a_store_is_restored_to_a_folder_that_exists(made: Job, kept_in: Path) -> None:
+    backup(made, kept_in / "b")
+    nowhere = job(made.path.parent / "nowhere" / "store.duckdb")
+    assert "UsageError folder_missing" == refused(lambda: restore(nowhere, kept_in / "b"))
+    elsewhere = job(kept_in / "moved.duckdb")
+    restore(elsewhere, kept_in / "b")
+    assert kept(made) == kept(elsewhere)
 
 
 def nothing_there(file: Path, made: Job) -> None:  # noqa: ARG001 - like the others
