@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
 
 BOUGHT = datetime(2026, 10, 1)  # noqa: DTZ001 - moments are naive UTC
 HELD = BOUGHT + timedelta(days=7)
@@ -79,36 +80,70 @@ def give_keys_and_webhooks(made: Job) -> None:
 
 
 def send_everything(made: Job) -> None:
-    """Let some events be delivered, some fail, one be cut off, and the others exhaust."""
-    now = HELD
-    for attempt in range(11):
+    """Let events be delivered, fail, be cut off and exhaust; have some sent again, and by hand."""
+    send_for_days(made, HELD, days=11)
+    exhausted = "select cast(redemption_id as varchar) from outbox where state = 'exhausted'"
+    again, by_hand, in_vain = [each for (each,) in found(made, exhausted + " order by all")[:3]]
+    webhooks.retry(replace(made, now=HELD + timedelta(days=20)), redemption_ids=[again])
+    send_for_days(made, HELD + timedelta(days=20), days=11)
+    send_by_hand(made, by_hand, None)
+    send_by_hand(made, by_hand, "http_error")
+    send_by_hand(made, in_vain, "http_error")
+
+
+def send_for_days(made: Job, first: datetime, days: int) -> None:
+    for day in range(days):
+        now = first + timedelta(days=day)
         with made.store() as store, store.transaction():
-            run = start_run(store, kind="webhook_send", now=now, actor="tester")
-            deliver.release(store, run_no=run.run_no)
+            run_no = sending(store, now)
             claims = deliver.claim_due(store, now=now, due_by=now, most=999, most_open=999)
-            kept = claims if attempt else claims[1:]
-            ended = [_ended(claim, now) for claim in kept if attempt < 3 or claim.redemption_no % 5]
-            deliver.record(store, ended, run_no=run.run_no)
+            kept = claims if day else claims[1:]
+            ended = [_ended(claim, now) for claim in kept if day < 3 or claim.redemption_no % 5]
+            deliver.record(store, ended, run_no=run_no)
             by_number = {claim.redemption_no: claim for claim in claims}
             for each in ended:
                 alert(store, by_number[each.redemption_no], each, now=now)
-        now += timedelta(days=1)
+
+
+def send_by_hand(made: Job, redemption_id: str, error: str | None) -> None:
+    now = HELD + timedelta(days=40)
+    with made.store() as store, store.transaction():
+        run_no = sending(store, now)
+        (claim,) = deliver.claim_one(store, redemption_id, now=now)
+        ended = replace(_attempt(claim, now), error=error)
+        ended = ended if error else ended.delivered()
+        deliver.record(store, [ended], run_no=run_no)
+        alert(store, claim, ended, now=now)
+
+
+def sending(store: Store, now: datetime) -> int:
+    """Begin to send, as every sender does: what was cut off comes first."""
+    run = start_run(store, kind="webhook_send", now=now, actor="tester")
+    deliver.release(store, run_no=run.run_no)
+    return run.run_no
 
 
 def _ended(claim: Claim, now: datetime) -> Ended:
-    ended = Ended(
+    """Let every third event be delivered."""
+    attempt = _attempt(claim, now)
+    if claim.redemption_no % 3 == 0:
+        return replace(attempt, error=None).delivered()
+    return attempt.failed(0, None)
+
+
+def _attempt(claim: Claim, now: datetime) -> Ended:
+    return Ended(
         redemption_no=claim.redemption_no,
         secret_no=claim.secret_no,
         signed_at_s=0,
         started_at=now,
         http_status=500,
-        error=None if claim.redemption_no % 3 == 0 else "http_error",
+        error="http_error",
         duration_ms=7,
         state=claim.state,
         failures=claim.failures,
         next_attempt_at=claim.next_attempt_at,
     )
-    return ended.delivered() if ended.error is None else ended.failed(0, None)
 
 
 def failed(made: Job, *, strict: bool = True) -> list[str]:
@@ -127,6 +162,9 @@ def test_a_good_store_is_clean(good: Job) -> None:
 def test_everything_has_happened_in_the_good_store(good: Job) -> None:
     assert {("delivered",), ("exhausted",)} <= {*found(good, "select state from outbox")}
     assert {("unknown",), ("http_error",), (None,)} == {*found(good, "select error from attempts")}
+    twice = "select max(n) from (select count(*) as n from attempts group by redemption_no)"
+    assert [(True,)] == found(good, f"select ({twice}) >= 18")
+    assert {(True,), (False,)} == {*found(good, "select is_manual from attempts")}
     moves = "select distinct status from ledger_moves order by all"
     assert [("pending",), ("reversed",), ("settled",)] == found(good, moves)
     counted = "select count(*) > 0 from "
