@@ -15,20 +15,22 @@ import subprocess
 import time
 from collections import Counter
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.jobs.night.order import Onlooker, Order
-from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.night.run import resume_night, run_night
 from cardoffers_cli.jobs.night.steps import STEPS
-from cardoffers_cli.wire.receiver import Receiver
+from cardoffers_cli.wire.receiver import Behaviour, Receiver
 from nights import (
     DROP,
     FINISHED,
     NIGHT,
+    STORE,
     Driver,
     World,
     at,
@@ -46,6 +48,7 @@ from tables import select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from multiprocessing.process import BaseProcess
     from pathlib import Path
 
 SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
@@ -112,6 +115,7 @@ def test_a_night_that_is_asked_to_stop_ends_soon(
     folder = made.copy(tmp_path)
     for _ in range(3):
         night = started(folder)
+        wait_until(lambda: runs_the_night(folder, night))  # noqa: B023  waited for here
         night.join(driver.moment())
         if night.exitcode is None and night.pid:
             os.kill(night.pid, how)
@@ -120,6 +124,13 @@ def test_a_night_that_is_asked_to_stop_ends_soon(
             assert night.exitcode in {exit_code, *FINISHED}, said(folder)
             assert time.monotonic() - asked < SOON_S
     driver.run_to_the_end(folder)
+
+
+def runs_the_night(folder: Path, night: BaseProcess) -> bool:
+    """Return whether a process has got so far that others are told of it, or has ended."""
+    lock = folder / f"{STORE}.night"
+    named = lock.exists() and f'"pid": {night.pid},' in lock.read_text()
+    return named or night.exitcode is not None
 
 
 def test_of_eight_nights_at_once_exactly_one_runs(made: World, tmp_path: Path) -> None:
@@ -231,3 +242,91 @@ def test_nothing_is_done_twice_or_left_out_when_the_clock_moves(
         assert [] == found(folder, sql.replace("$now", last)), name
     keys = found(folder, "select count(*) from api_keys")
     assert keys == found(folder, "select count(distinct key_id) from key_notices")
+
+
+def test_a_night_that_has_ended_says_so_and_does_nothing(folder: Path) -> None:
+    first = run(folder)
+    runs = found(folder, "select max(run_no) from runs")
+    second = run(folder, NIGHT + timedelta(hours=2))
+    assert ("finished", "nothing_new") == (first["status"], second["status"])
+    assert first["run_id"] == second["run_id"]
+    assert runs == found(folder, "select max(run_no) from runs")
+
+
+def test_a_file_that_comes_later_has_a_night_of_its_own(folder: Path) -> None:
+    run(folder)
+    before = exports(folder)
+    late = folder / DROP / "larkmere" / "late.csv"
+    shutil.copy(folder / DROP / "larkmere" / "done" / "larkmere.csv", late)
+    late.with_name("late.csv.done").touch()
+    second = run(folder)
+    assert ("2026-10-25-2", "finished") == (second["night"], second["status"])
+    assert [("late.csv", 0)] == [(each["taken_as"], each["accepted"]) for each in second["imports"]]
+    assert before.items() <= exports(folder).items()
+
+
+def test_two_undisturbed_nights_write_the_same_bytes(little: Path, tmp_path: Path) -> None:
+    made = [shutil.copytree(little, tmp_path / name) for name in ("one", "other")]
+    for each in made:
+        run(each)
+    assert exports(made[0]) == exports(made[1])
+    assert content(made[0]) == content(made[1])
+
+
+def test_a_crash_between_commit_and_move_loses_nothing(folder: Path) -> None:
+    with pytest.raises(Stopped):
+        run(folder, stop_at="match")
+    purchases = found(folder, "select count(*), sum(amount) from purchases")
+    done = folder / DROP / "larkmere" / "done" / "larkmere.csv"
+    done.rename(folder / DROP / "larkmere" / "larkmere.csv")
+    with at(folder).store() as store:
+        store.connection.execute("delete from night_steps")
+        store.connection.execute("update night_files set is_moved = false")
+    result = run(folder)
+    assert "finished" == result["status"]
+    assert done.exists()
+    assert purchases == found(folder, "select count(*), sum(amount) from purchases")
+
+
+def test_a_clock_behind_the_last_night_is_refused_unless_it_is_meant(folder: Path) -> None:
+    run(folder)
+    earlier = NIGHT - timedelta(days=1)
+    with pytest.raises(Refused) as refused:
+        run(folder, earlier)
+    assert "clock_backwards" == refused.value.code
+    assert "finished" == run(folder, earlier, is_clock_chosen=True)["status"]
+
+
+def test_a_night_is_resumed_by_its_run(folder: Path) -> None:
+    with pytest.raises(Stopped):
+        run(folder, stop_at="reports")
+    ((run_id,),) = found(folder, "select run_id from nights")
+    result = resume_night(at(folder, NIGHT + timedelta(days=3)), str(run_id))
+    assert (run_id, "finished") == (result["run_id"], result["status"])
+    assert NIGHT == result["as_of"]
+
+
+def test_a_busy_night_names_its_holder(folder: Path) -> None:
+    class Second(Onlooker):
+        def begins(self, step: str, position: int, of: int) -> None:  # noqa: ARG002
+            if step == "settle":
+                with pytest.raises(StoreBusy) as busy:
+                    run(folder)
+                told.append(busy.value)
+
+    told: list[StoreBusy] = []
+    run_night(at(folder), Order(drop=folder / DROP), Second())
+    (refusal,) = told
+    assert ("night_busy", "settle") == (refusal.code, refusal.details["holder"]["step"])
+    assert os.getpid() == refusal.details["holder"]["pid"]
+
+
+def test_webhooks_stop_when_their_time_is_over(little: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(little, tmp_path / "slow")
+    with Receiver(clock=real_now, behaviour=Behaviour(delay_s=1)) as slow:
+        with at(folder).store() as store:
+            store.connection.execute("update institutions set webhook_url = ?", [slow.url])
+        result = run(folder, webhook_time_s=0.2)
+    (webhooks,) = (step for step in result["steps"] if step["name"] == "webhooks")
+    assert 0 < webhooks["counts"]["still_due"]
+    assert "finished" == result["status"]
