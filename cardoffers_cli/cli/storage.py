@@ -124,12 +124,11 @@ def backup(
 
         cardoffers store backup /var/backups/cardoffers
     """
-    from cardoffers_cli.jobs.backup import BACKUP_STEPS
-    from cardoffers_cli.jobs.backup import backup as copy
+    from cardoffers_cli.jobs import backup as backups
 
     desk = Desk.of(ctx)
-    with _steps(desk, "Backing up", BACKUP_STEPS) as tell:
-        made = copy(desk.job, target, tell=tell)
+    with _steps(desk, "Backing up", backups.STEPS) as tell:
+        made = backups.backup(desk.job, target, tell=tell)
     desk.show(
         made,
         Sheet("backup", BACKUP, [made]),
@@ -155,12 +154,11 @@ def restore(
 
         cardoffers store restore backups/cardoffers-20261101T020000Z.duckdb
     """
-    from cardoffers_cli.jobs.backup import RESTORE_STEPS
-    from cardoffers_cli.jobs.backup import restore as put_back
+    from cardoffers_cli.jobs import restore as restores
 
     desk = Desk.of(ctx)
-    with _steps(desk, "Restoring", RESTORE_STEPS) as tell:
-        done = put_back(desk.job, file, accept_loss=yes, dry_run=dry_run, tell=tell)
+    with _steps(desk, "Restoring", restores.STEPS) as tell:
+        done = restores.restore(desk.job, file, accept_loss=yes, dry_run=dry_run, tell=tell)
     desk.show(
         done,
         Sheet("restored", RESTORED, [done]),
@@ -180,12 +178,11 @@ def compact(ctx: typer.Context) -> None:
 
         cardoffers store compact
     """
-    from cardoffers_cli.jobs.compact import COMPACT_STEPS
-    from cardoffers_cli.jobs.compact import compact as write_anew
+    from cardoffers_cli.jobs import compact as compacts
 
     desk = Desk.of(ctx)
-    with _steps(desk, "Compacting", COMPACT_STEPS) as tell:
-        done = write_anew(desk.job, tell=tell)
+    with _steps(desk, "Compacting", compacts.STEPS) as tell:
+        done = compacts.compact(desk.job, tell=tell)
     desk.show(done, Sheet("compacted", COMPACTED, [done]))
 
 

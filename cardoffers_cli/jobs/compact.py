@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
 
-COMPACT_STEPS = ("copy", "compare", "swap")
+STEPS = ("copy", "compare", "swap")
 
 
 def _nobody(step: str) -> None:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
-from cardoffers_cli.jobs.backup import backup, checksum_path, restore
+from cardoffers_cli.jobs.backup import backup, checksum_path
 from cardoffers_cli.jobs.compact import compact
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.journal import journal_path
@@ -321,8 +322,8 @@ WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from cardoffers_cli.jobs.backup import restore
 from cardoffers_cli.jobs.compact import compact
+from cardoffers_cli.jobs.restore import restore
 from work import job
 made = job(Path(sys.argv[1]))
 print(flush=True)
