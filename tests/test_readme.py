@@ -160,21 +160,20 @@ def test_every_command_is_named_and_no_other() -> None:
     assert {entry.name for entry in COMMANDS} == set(named)
 
 
-def test_the_nightly_script_can_be_run_again_and_stops_at_trouble(tmp_path: Path) -> None:
-    (script,) = [block for block in blocks(section("Every night"), "sh") if "#!" in block]
-    night = script.replace("/srv/cardoffers", str(tmp_path))
+def test_the_night_can_be_run_as_it_is_shown(tmp_path: Path) -> None:
+    (shown,) = [block for block in blocks(section("The night"), "sh") if "nightly" in block]
+    rehearsal, night, missed, runs = shown.splitlines()
     copytree(CHECKOUT / "sample_data", tmp_path / "sample_data")
     on_a_terminal("cardoffers init; cardoffers catalog import sample_data/catalog", tmp_path)
     drop = tmp_path / "drop" / "larkmere"
-    drop.mkdir(parents=True)
-    copytree(CHECKOUT / "sample_data" / "transactions", drop, dirs_exist_ok=True)
+    copytree(CHECKOUT / "sample_data" / "transactions", drop)
     (drop / "tarnhollow.csv").unlink()
+    for file in sorted(drop.iterdir()):
+        file.with_name(f"{file.name}.done").touch()
 
-    assert "redeemed" in on_a_terminal(night, tmp_path, exit_code=3)
-    assert [] == list(drop.iterdir())
-    assert (tmp_path / "done" / "larkmere" / "larkmere.csv.errors.csv").exists()
-    on_a_terminal(night, tmp_path)
-
-    (drop / "empty.csv").touch()
-    assert "no content" in on_a_terminal(night, tmp_path, exit_code=14)
-    assert (drop / "empty.csv").exists()
+    assert "would come to this" in on_a_terminal(missed + " --dry-run", tmp_path, exit_code=3)
+    assert "2 files taken" in on_a_terminal(missed, tmp_path, exit_code=3)
+    assert ["done"] == [path.name for path in drop.iterdir()]
+    assert "nothing new" in on_a_terminal(missed, tmp_path)
+    assert "finished" in on_a_terminal(runs, tmp_path)
+    assert rehearsal.split(" --dry-run")[0] == night.partition("   ")[0]

@@ -24,8 +24,8 @@ PARAMETER = re.compile(r"\$([a-z_]\w*)")
 
 
 def queries() -> dict[str, str]:
-    """Return every query by its address, but those of the migrations, which have been run, and of
-    the call book, which is no table of the store: its own test binds them.
+    """Return every query by its address, but those of the migrations, which have been run, and
+    those about other files: of the call book, and of copies. Their own tests run them.
     """
     stems = [
         f"{folder.name}/{file.name.removesuffix('.sql')}"
@@ -36,7 +36,7 @@ def queries() -> dict[str, str]:
     return {
         f"{stem}:{name}": sql
         for stem in stems
-        if stem != "store/call_book"
+        if stem not in {"store/call_book", "store/copying"}
         for name, sql in statements(stem).items()
     }
 

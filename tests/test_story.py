@@ -172,6 +172,11 @@ def test_everything_again_changes_nothing(story: dict[str, str]) -> None:
     assert {name: story[name] for name in reports()} == reports()
 
 
+def test_the_store_passes_every_audit(story: dict[str, str]) -> None:
+    assert story
+    assert json.loads(run("doctor --strict"))["ok"]
+
+
 def test_an_exported_catalogue_is_the_same_catalogue(story: dict[str, str]) -> None:
     files = json.loads(story["catalog.json"])["files"]
     with_tokens = {"links", "engagement"}

@@ -87,7 +87,7 @@ EXIT_CODES = (
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: unwind like Ctrl-C, so that transactions roll back."""
+    """SIGTERM or SIGHUP came: unwind like Ctrl-C, so that transactions roll back."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Interruption:
 
     def unwind(self, number: int, _frame: FrameType | None) -> NoReturn:
         """Leave what is running, so that transactions roll back."""
-        self.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        self.kind = KeyboardInterrupt if number == signal.SIGINT else Terminated
         raise self.kind
 
 
@@ -169,9 +169,10 @@ _INTERRUPTION = Interruption()
 
 
 def unwind_on_signals() -> None:
-    """Let SIGTERM unwind the program as Ctrl-C does."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _INTERRUPTION.unwind)
+    """Let SIGTERM, and a terminal that goes away, unwind the program as Ctrl-C does."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP:  # as under nohup
+            signal.signal(number, _INTERRUPTION.unwind)
 
 
 @contextmanager

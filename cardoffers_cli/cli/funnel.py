@@ -11,14 +11,9 @@ from cardoffers_cli.cli.funnel_picture import picture
 from cardoffers_cli.cli.options import Format, From, Institution, Raw, To
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.funnel import compared, conversions
+from cardoffers_cli.files.report_columns import FUNNEL
 
-STEPS = (
-    Column("step"),
-    Column("count", kind="integer"),
-    Column("conversion", kind="number"),
-    Column("overall", kind="number"),
-)
-COMPARED = (*STEPS, Column("previous", kind="integer"), Column("change", kind="number"))
+COMPARED = (*FUNNEL, Column("previous", kind="integer"), Column("change", kind="number"))
 _OF_OFFERS = (
     Column("offer_impressions", "seen", kind="integer"),
     Column("offer_add_successes", "adds", kind="integer"),
@@ -81,7 +76,7 @@ def funnel(
 
 def _steps(found: dict[str, Any]) -> Sheet:
     if "previous" not in found:
-        return Sheet("funnel", STEPS, list(conversions(found["data"])))
+        return Sheet("funnel", FUNNEL, list(conversions(found["data"])))
     rows = compared(found["data"], found["previous"]["data"])
     return Sheet("funnel", COMPARED, list(rows))
 

@@ -44,6 +44,7 @@ COMMANDS = (
     Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
     Entry("From file to money", "match", "match:match", "Match purchases to offers."),
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
+    Entry("From file to money", "nightly", "nightly:nightly", "All of it, every night."),
     Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Show one, or reverse it."),
     Entry("Answers", "why", "why:why", "Why a purchase did, or did not, redeem."),
@@ -55,6 +56,8 @@ COMMANDS = (
     Entry("Institutions", "api", "api:api", "Call the HTTP contract without a server."),
     Entry("Institutions", "serve", "serve:serve", "Answer the HTTP contract on a port."),
     Entry("Upkeep", "audit", "audit:app", "The security log, and the proof that it is whole."),
+    Entry("Upkeep", "run", "run:app", "The nights that were, and going on with one."),
+    Entry("Upkeep", "doctor", "doctor:doctor", "Audit the store: what must not be in it."),
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
     Entry(
         "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."

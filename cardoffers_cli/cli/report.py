@@ -10,6 +10,7 @@ from cardoffers_cli.cli.funnel import funnel
 from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, From, Limit, Raw, To
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.files.report_columns import REDEMPTIONS, SETTLEMENTS
 
 app = typer.Typer(
     name="report",
@@ -19,39 +20,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-REDEMPTIONS = (
-    Column("id", gives_way=7),
-    Column("created_at", kind="moment", gives_way=4),
-    Column("institution", gives_way=3),
-    Column("status"),
-    Column("currency"),
-    Column("merchant_funded_amount", "funded", kind="money", gives_way=1),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("offer.id", "offer", gives_way=5),
-    Column("offer.title", gives_way=6),
-    Column("offer.merchant_name", "merchant", gives_way=2),
-    Column("cardholder_token_masked", "cardholder"),
-    Column("transaction_ref"),
-)
-SETTLEMENTS = (
-    Column("id", gives_way=11),
-    Column("redemption_id", gives_way=7),
-    Column("institution", gives_way=1),
-    Column("offer_id", "offer", gives_way=2),
-    Column("merchant_id", gives_way=10),
-    Column("transaction_ref"),
-    Column("currency"),
-    Column("merchant_funded_amount", "funded", kind="money"),
-    Column("commission_amount", "commission", kind="money"),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("status"),
-    Column("created_at", kind="moment", gives_way=6),
-    Column("settles_at", kind="moment", gives_way=3),
-    Column("settled_at", kind="moment", gives_way=5),
-    Column("reversed_at", kind="moment", gives_way=8),
-    Column("reversal_reason", gives_way=4),
-    Column("settlement_id", gives_way=9),
-)
 UNRESOLVED = (
     Column("institution"),
     Column("merchant_identifier_type", "type", gives_way=1),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,13 +19,10 @@ from cardoffers_cli.cli.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible
-from cardoffers_cli.files.exports import replacing, write_parquet, write_xlsx
+from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet, write_xlsx
 from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
 
 __all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "show"]
-
-
-_TO_QUOTE = re.compile(r'[",\r\n]')
 
 
 def format_of(path: Path) -> Format:
@@ -154,33 +150,19 @@ def _jsonl(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO
 
 
 def _csv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
-    sheet = _sheets(blocks)[0]
     with _text(out) as text:
-        for cells in _lines(sheet, guarded=not style.raw):
-            text.write((",".join(map(_csv_cell, cells)) or '""') + "\n")
-
-
-def _csv_cell(cell: str) -> str:
-    """Quote as RFC 4180 wants it; the csv module leaves a lone carriage return bare."""
-    return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
+        text.writelines(csv_lines(_sheets(blocks)[0], guarded=not style.raw))
 
 
 def _tsv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
     sheet = _sheets(blocks)[0]
     with _text(out) as text:
-        for cells in _lines(sheet, guarded=not style.raw):
+        for cells in sheet.lines(guarded=not style.raw):
             text.write("\t".join(_tsv_cell(cell) for cell in cells) + "\n")
 
 
 def _tsv_cell(cell: str) -> str:
     return controls_visible(cell.replace("\\", "\\\\"))
-
-
-def _lines(sheet: Sheet, *, guarded: bool) -> Iterator[list[str]]:
-    """Yield the header's cells, then each row's."""
-    yield [column.name for column in sheet.columns]
-    for row in sheet.rows:
-        yield [column.cell(row, guarded=guarded) for column in sheet.columns]
 
 
 def _parquet(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:

@@ -1,18 +1,49 @@
 """`cardoffers init` and `cardoffers store`: the store file itself."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
 
 from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import DryRun, Yes
 from cardoffers_cli.cli.show import Column, Sheet, Text
 
 app = typer.Typer(
     name="store",
-    help="Look at, migrate and publish the store.",
+    help="Look at, migrate, publish, back up and restore the store.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
 )
 
+RUNS = (
+    Column("run_no", "run", kind="integer"),
+    Column("kind"),
+    Column("as_of"),
+    Column("run_id", gives_way=1),
+)
+BACKUP = (
+    Column("backup"),
+    Column("size_bytes", "bytes", kind="integer"),
+    Column("run_no", "up to run", kind="integer"),
+    Column("schema_version", "schema", kind="integer", gives_way=1),
+    Column("sha256", gives_way=2),
+)
+RESTORED = (
+    Column("store"),
+    Column("backup"),
+    Column("run_no", "at run", kind="integer"),
+    Column("kept_aside", "before it"),
+)
+COMPACTED = (
+    Column("store"),
+    Column("size_bytes_before", "bytes before", kind="integer"),
+    Column("size_bytes", "bytes", kind="integer"),
+)
+LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
 
@@ -77,3 +108,128 @@ def publish(ctx: typer.Context) -> None:
 
     desk = Desk.of(ctx)
     desk.show(take(desk.job))
+
+
+@app.command()
+def backup(
+    ctx: typer.Context,
+    target: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="Where to put the copy.")],
+) -> None:
+    """Copy the store into a new file, checked and audited, with its checksum beside it.
+
+    In a folder the file is named by the time. Nothing is ever overwritten. It holds every token
+    that the store holds, and only its owner can read it. Ends with 3 if the store fails an audit.
+
+    Try:
+
+        cardoffers store backup /var/backups/cardoffers
+    """
+    from cardoffers_cli.jobs import backup as backups
+
+    desk = Desk.of(ctx)
+    with _steps(desk, "Backing up", backups.STEPS) as tell:
+        made = backups.backup(desk.job, target, tell=tell)
+    desk.show(
+        made,
+        Sheet("backup", BACKUP, [made]),
+        Text(_faults(made)),
+        exit_code=3 if made["faults"] else 0,
+    )
+
+
+@app.command()
+def restore(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of `store backup`.")],
+    *,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Put a backup in the place of the store, which is kept under another name.
+
+    A backup that is older than what the store has had takes `--yes`: what is lost is listed, with
+    the nights to run again.
+
+    Try:
+
+        cardoffers store restore backups/cardoffers-20261101T020000Z.duckdb
+    """
+    from cardoffers_cli.jobs import restore as restores
+
+    desk = Desk.of(ctx)
+    with _steps(desk, "Restoring", restores.STEPS) as tell:
+        done = restores.restore(desk.job, file, accept_loss=yes, dry_run=dry_run, tell=tell)
+    desk.show(
+        done,
+        Sheet("restored", RESTORED, [done]),
+        *_lost(done),
+        Text(_faults(done)),
+        exit_code=3 if done["faults"] else 0,
+    )
+
+
+@app.command()
+def compact(ctx: typer.Context) -> None:
+    """Write the store anew without the room that nothing uses any more.
+
+    It needs as much free space as the store has. Killed at any moment, the store is whole.
+
+    Try:
+
+        cardoffers store compact
+    """
+    from cardoffers_cli.jobs import compact as compacts
+
+    desk = Desk.of(ctx)
+    with _steps(desk, "Compacting", compacts.STEPS) as tell:
+        done = compacts.compact(desk.job, tell=tell)
+    desk.show(done, Sheet("compacted", COMPACTED, [done]))
+
+
+@app.command("accept-loss")
+def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Go on with a store that has lost commits; list what was lost and what to run again.
+
+    Where a backup has the lost commits, restore that instead: `cardoffers store restore FILE`.
+
+    Try:
+
+        cardoffers store accept-loss --yes
+    """
+    from cardoffers_cli.jobs import stores
+
+    desk = Desk.of(ctx)
+    loss = stores.lost_commits(desk.job)
+    if not dry_run:
+        if loss["lost"]:
+            desk.confirm(f"Go on without {loss['lost']} runs that were committed?", yes=yes)
+        loss = stores.accept_loss(desk.job)
+    desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))
+
+
+@contextmanager
+def _steps(desk: Desk, what: str, steps: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """Show how far work of a few steps is; yield what hears of each as it begins."""
+    with desk.progress(what, total=len(steps)) as bar:
+
+        def tell(step: str) -> None:
+            bar.describe(f"{what}: {step}")
+            bar.update(steps.index(step), total=len(steps))
+
+        yield tell
+
+
+def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
+    if told["lost_runs"]:
+        yield Sheet("lost", RUNS, told["lost_runs"], title="Runs that were lost")
+    if told["next"]:
+        yield Text(
+            told["next"], title="Run again, with the files of that night put back from done/"
+        )
+
+
+def _faults(told: dict[str, Any]) -> list[str]:
+    return [
+        f"The audit {fault['name']} found {fault['rows']:,} rows: see `cardoffers doctor --strict`."
+        for fault in told["faults"]
+    ]

@@ -41,8 +41,13 @@ _DOUBLED = str.maketrans("0123456789", "0246813579")  # twice the digit, its own
 
 def is_card_number(text: str) -> bool:
     """Say whether text is a real card number once spaces and dashes are gone."""
+    return is_issued(text) and has_check_digit(text.translate(_SEPARATORS))
+
+
+def is_issued(text: str) -> bool:
+    """Say whether text is a number that an issuer could give, its check digit left aside."""
     digits = text.translate(_SEPARATORS)
-    return digits.isascii() and digits.isdigit() and _is_issued(digits) and has_check_digit(digits)
+    return digits.isascii() and digits.isdigit() and _is_issued(digits)
 
 
 def has_check_digit(digits: str) -> bool:

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and the two binary forms of a sheet.
+"""Files that are written whole or not at all, and the forms of a sheet in files.
 
 A file gets a temporary name in its own folder, is flushed to the disk and then renamed, so that a
 reader never meets half of it and a failure leaves what was there before.
@@ -7,6 +7,7 @@ reader never meets half of it and a failure leaves what was there before.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import Decimal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _BATCH = 50_000
+_TO_QUOTE = re.compile(r'[",\r\n]')
 _OWNER_ONLY, _AS_UMASK_SAYS = 0o600, 0o666
 
 
@@ -62,6 +64,17 @@ def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> 
         raise UsageError(f"{path} is a folder.", code="is_folder", hint="Name a file.") from None
     except PermissionError:
         raise Refused(f"Writing in {path.parent} is not permitted.", code="permission") from None
+
+
+def csv_lines(sheet: Sheet, *, guarded: bool = True) -> Iterator[str]:
+    """Yield a sheet as lines of CSV, the header first."""
+    for cells in sheet.lines(guarded=guarded):
+        yield (",".join(map(_csv_cell, cells)) or '""') + "\n"
+
+
+def _csv_cell(cell: str) -> str:
+    """Quote as RFC 4180 wants it; the csv module leaves a lone carriage return bare."""
+    return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
 
 
 def write_parquet(sheet: Sheet, out: BinaryIO) -> None:

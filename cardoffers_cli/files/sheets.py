@@ -58,6 +58,12 @@ class Sheet:
     rows: Iterable[Row]
     title: str | None = None
 
+    def lines(self, *, guarded: bool) -> Iterator[list[str]]:
+        """Yield the header's cells, then each row's."""
+        yield [column.name for column in self.columns]
+        for row in self.rows:
+            yield [column.cell(row, guarded=guarded) for column in self.columns]
+
     def records(self) -> Iterator[Row]:
         """Yield each row whole, for JSON, its money with its currency's decimals."""
         money = [column for column in self.columns if column.kind == "money"]

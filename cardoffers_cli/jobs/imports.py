@@ -17,6 +17,8 @@ from cardoffers_cli.services.imports import earlier_import, next_import_no, reco
 from cardoffers_cli.services.institutions import Institution, find_institution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.intake import Progress
     from cardoffers_cli.jobs.job import Job
@@ -73,7 +75,7 @@ def import_file(
     """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
     with job.store() as store, store.transaction(keep=not options.dry_run):
         owner = find_institution(store, institution)
-        _may_upload(owner)
+        may_upload(owner)
         with open_transactions(source, reading_for(owner, job, options)) as file:
             taken = take_in(store, file, owner, job, options, progress=progress)
             write_outputs(store, file, outputs)
@@ -88,10 +90,16 @@ def take_in(
     options: ImportOptions,
     *,
     progress: Progress | None = None,
+    approve: Callable[[FileReport], None] | None = None,
 ) -> ImportReport:
-    """Stage, judge and admit an open file in the caller's transaction, and record the import."""
+    """Stage, judge and admit an open file in the caller's transaction, and record the import.
+
+    `approve` is shown the report before anything is admitted, and raises what is against it.
+    """
     stage_file(store, file, whole=True, progress=progress)
     report = judge_file(store, file, owner.id)
+    if approve:
+        approve(report)
     earlier = earlier_import(store, owner.id, file.sha256)
     run = start_run(store, kind="import", now=job.now, actor=job.actor)
     import_no = next_import_no(store)
@@ -127,7 +135,8 @@ def reading_for(owner: Institution, job: Job, options: ImportOptions) -> Reading
     )
 
 
-def _may_upload(owner: Institution) -> None:
+def may_upload(owner: Institution) -> None:
+    """Raise `Refused` for an institution whose plan has no files."""
     if owner.plan not in PLANS_WITH_FILES:
         raise Refused(
             f"The plan of {owner.slug} is {owner.plan}; files may be uploaded on the plans growth "

@@ -24,10 +24,14 @@ _SHOWN = ("key_id", "institution", "name", "prefix", "notice", "ends_at")
 def give_notices(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """Give every notice that is owed, in one transaction; return run and notices."""
     with job.store() as store, store.transaction(keep=not dry_run):
-        run = start_run(store, kind="key_notices", now=job.now, actor=job.actor)
-        owed = key_notices.due(store, job.now)
-        given = [_give(store, notice, job) for notice in owed]
-        finish_run(store, run, {"notices": len(given)})
+        return give_in(store, job, dry_run=dry_run)
+
+
+def give_in(store: Store, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Give every notice that is owed in the caller's transaction, as one run."""
+    run = start_run(store, kind="key_notices", now=job.now, actor=job.actor)
+    given = [_give(store, notice, job) for notice in key_notices.due(store, job.now)]
+    finish_run(store, run, {"notices": len(given)})
     return {"run_id": None if dry_run else run.run_id, "notices": given, "dry_run": dry_run}
 
 

@@ -29,10 +29,19 @@ class Run:
     actor: str
 
 
-def start_run(store: Store, *, kind: str, now: datetime, actor: str) -> Run:
-    """Open the next run; call it inside the transaction whose writes it numbers."""
+def start_run(
+    store: Store, *, kind: str, now: datetime, actor: str, run_id: UUID | None = None
+) -> Run:
+    """Open the next run; call it inside the transaction whose writes it numbers.
+
+    Its id is random, unless the caller derives one.
+    """
     run = Run(
-        run_no=store.value("jobs/runs:next_no"), run_id=uuid4(), kind=kind, as_of=now, actor=actor
+        run_no=store.value("jobs/runs:next_no"),
+        run_id=run_id or uuid4(),
+        kind=kind,
+        as_of=now,
+        actor=actor,
     )
     store.execute(
         "jobs/runs:start",

@@ -10,6 +10,7 @@ from cardoffers_cli.pipeline.settle import settle, still_pending
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
 
 _AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
 
@@ -17,16 +18,21 @@ _AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_a
 def settle_due(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """Settle in one transaction; return the shape of `settle --format json`."""
     with job.store() as store, store.transaction(keep=not dry_run):
-        run = start_run(store, kind="settle", now=job.now, actor=job.actor)
-        made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
-        report = {
-            "run_id": run.run_id,
-            "settled": sum(settlement["entries"] for settlement in made),
-            **still_pending(store),
-            "settlements": [_with_decimals(settlement) for settlement in made],
-            "dry_run": dry_run,
-        }
-        finish_run(store, run, report)
+        return settle_in(store, job, dry_run=dry_run)
+
+
+def settle_in(store: Store, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Settle what is due in the caller's transaction, as one run."""
+    run = start_run(store, kind="settle", now=job.now, actor=job.actor)
+    made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
+    report = {
+        "run_id": run.run_id,
+        "settled": sum(settlement["entries"] for settlement in made),
+        **still_pending(store),
+        "settlements": [_with_decimals(settlement) for settlement in made],
+        "dry_run": dry_run,
+    }
+    finish_run(store, run, report)
     return report
 
 

@@ -1,17 +1,21 @@
-"""Stores: make one, look at it, bring it to this version, show the state of what is in it."""
+"""Stores: make one, look at it, bring it to this version, go on after it has lost something."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import StoreBusy
+from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.services.overview import overview
+from cardoffers_cli.store import journal
+from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.migrations import applied, newest_version
-from cardoffers_cli.store.opening import create_store, migrate_store
+from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
+from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
 
 
 def init(job: Job) -> dict[str, Any]:
@@ -58,3 +62,40 @@ def status(job: Job) -> dict[str, Any]:
     """Return the state of everything, as `services/overview.py` finds it."""
     with job.store(read_only=True) as store:
         return {"store": str(job.path), "as_of": job.now, **overview(store, job.now)}
+
+
+def lost_commits(job: Job) -> dict[str, Any]:
+    """Return the runs that the journal knows and the store has lost, and their nights."""
+    with lock_for(job.opening(read_only=True)), current(job.opening(read_only=True)) as store:
+        return _loss(store, job)
+
+
+def accept_loss(job: Job) -> dict[str, Any]:
+    """Go on without what was lost: the journal starts again from what the store has.
+
+    A snapshot, which may show what was lost, is kept under another name.
+    Raises `Refused` where nothing was lost.
+    """
+    with lock_for(job.opening()), current(job.opening()) as store:
+        loss = _loss(store, job)
+        if not loss["lost"]:
+            raise Refused(
+                "Nothing was lost: the store has every run of its journal.",
+                code="nothing_lost",
+                hint="`cardoffers doctor --strict` looks at everything else.",
+            )
+        journal.reset(job.path, journal.newest(store), kind="loss_accepted", now=job.now)
+        put_aside(snapshot_path(job.path), job.opening().since or job.now)
+    return {**loss, "accepted": True}
+
+
+def _loss(store: Store, job: Job) -> dict[str, Any]:
+    lost = journal.lost(store, job.path)
+    nights = journal.nights(job.path, lost)
+    return {
+        "lost": len(lost),
+        "lost_runs": [line.document() for line in lost],
+        "nights": nights,
+        "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in nights],
+        "accepted": False,
+    }

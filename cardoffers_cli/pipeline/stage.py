@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from decimal import Decimal
 
     import polars as pl
 
@@ -148,3 +149,9 @@ class _Met(_Side):
             self._known = fingerprints
         elif len(self._known) < self.REMEMBERED:
             self._known = self._known.append(fingerprints)
+
+
+def staged_amount(store: Store) -> Decimal:
+    """Return the sum of the amounts of the staged rows, duplicates included."""
+    amount: Decimal = store.value("pipeline/stage:amount")
+    return amount

@@ -27,12 +27,18 @@ MOST_UNRESOLVED = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """What a report is restricted to; None restricts nothing. Windows are half-open, UTC."""
+    """What a report is restricted to; None restricts nothing. Windows are half-open, UTC.
+
+    Run numbers restrict redemptions to those made, and ledger entries to those settled, by the runs
+    after `after_run_no` up to `to_run_no`.
+    """
 
     institution_id: UUID | None = None
     status: str | None = None
     from_at: datetime | None = None
     to_at: datetime | None = None
+    after_run_no: int | None = None
+    to_run_no: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +83,8 @@ def _page(
         for row in store.rows(
             f"services/reports:{report}",
             **_parameters(filters),
+            after_run_no=filters.after_run_no,
+            to_run_no=filters.to_run_no,
             after_at=after_at,
             after_id=after_id,
             limit=limit + 1,

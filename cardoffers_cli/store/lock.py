@@ -18,6 +18,7 @@ import json
 import os
 import socket
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from cardoffers_cli.domain.errors import StoreBusy
@@ -80,7 +81,8 @@ class StoreLock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._strike_out()
+        with suppress(OSError):
+            self._strike_out()
         os.close(self._descriptor)
 
     def _wait(self) -> None:
@@ -106,8 +108,10 @@ class StoreLock:
             pause = min(pause * 2, _NEXT_PAUSE_S if is_next else _LONGEST_PAUSE_S)
 
     def _sign(self) -> None:
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, self._signature, 0)
+        """Write who holds the lock; on a full disk it is held without a name."""
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, self._signature, 0)
 
     def _strike_out(self) -> None:
         """Take the signature away, unless another reader has signed meanwhile."""

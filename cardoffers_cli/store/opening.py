@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
+from cardoffers_cli.store import journal
+from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
 from cardoffers_cli.store.store import Store
@@ -46,11 +49,27 @@ class Opening:
 @contextmanager
 def open_store(opening: Opening) -> Iterator[Store]:
     """Open an existing, current store; raise what is wrong with it and what to do."""
-    _must_exist(opening.path)
-    with (
-        _lock(opening),
-        connected(opening.path, opening.settings, read_only=opening.read_only) as store,
-    ):
+    must_exist(opening.path)
+    with lock_for(opening), opened(opening) as store:
+        yield store
+
+
+@contextmanager
+def opened(opening: Opening) -> Iterator[Store]:
+    """Open a store under a lock that is held already; what is committed is in the journal too."""
+    with current(opening) as store:
+        if opening.read_only:
+            journal.check(store, opening.path)
+        else:
+            journal.keep_up(store, opening.path)
+            store.after_commit = partial(journal.keep_up, store, opening.path)
+        yield store
+
+
+@contextmanager
+def current(opening: Opening) -> Iterator[Store]:
+    """Open a store of this version under a lock that is held, whatever its journal says."""
+    with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
         check_version(store, opening.path)
         yield store
 
@@ -80,7 +99,9 @@ def create_store(opening: Opening) -> list[Migration]:
             code="folder_missing",
             hint="Make it first, or choose another path with --store.",
         )
-    with _lock(opening):
+    with lock_for(opening):
+        # A store that was here once had one of its own.
+        put_aside(journal.journal_path(opening.path), opening.since or opening.now)
         return _make(opening)
 
 
@@ -96,23 +117,33 @@ def _make(opening: Opening) -> list[Migration]:
 
 def migrate_store(opening: Opening) -> list[Migration]:
     """Bring an older store to this version; return what was applied (nothing if current)."""
-    _must_exist(opening.path)
-    with _lock(opening), connected(opening.path, opening.settings) as store:
+    must_exist(opening.path)
+    with lock_for(opening), connected(opening.path, opening.settings) as store:
         _check_ours(store, opening.path)
+        journal.check(store, opening.path)
         have = [record["version"] for record in applied(store)]
         with store.transaction():
             return migrate(store, opening.now, have)
 
 
-def _must_exist(path: Path) -> None:
-    if not path.exists():
+def must_exist(path: Path) -> None:
+    """Raise `NoStore` where there is no file."""
+    if path.exists():
+        return
+    if journal.journal_path(path).exists():
         raise NoStore(
-            f"There is no store at {path}.",
-            hint="Make one with `cardoffers init`, or name another with --store.",
+            f"There is no store at {path}, but its journal is there.",
+            hint="Put the file back, or restore a backup with `cardoffers store restore FILE`; "
+            "`cardoffers init` begins anew, and keeps the journal under another name.",
         )
+    raise NoStore(
+        f"There is no store at {path}.",
+        hint="Make one with `cardoffers init`, or name another with --store.",
+    )
 
 
-def _lock(opening: Opening) -> StoreLock:
+def lock_for(opening: Opening) -> StoreLock:
+    """Return the lock of a store, not taken yet."""
     return StoreLock(
         opening.path,
         command=opening.command,
@@ -179,7 +210,7 @@ def check_version(store: Store, path: Path) -> None:
     if version < newest:
         raise StoreVersion(
             f"{path} has schema {version}; this program needs {newest}.",
-            hint="Make a backup, then run `cardoffers store migrate`.",
+            hint="Copy the file while nothing uses it, then run `cardoffers store migrate`.",
             found=version,
             expected=newest,
         )

@@ -17,7 +17,7 @@ from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
 from cardoffers_cli.sql import statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import polars as pl
     import pyarrow as pa
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.settings import Settings
 
 _PRIVATE = 0o077
+_PAGE = 10_000
 
 
 class SchemaUnknown(CardoffersError):
@@ -34,9 +35,13 @@ class SchemaUnknown(CardoffersError):
 
 
 class Store:
-    """A connection to one store, or to a scratch database in memory (`path` is `:memory:`)."""
+    """A connection to one store, or to a scratch database in memory (`path` is `:memory:`).
+
+    `after_commit` is called when a transaction was committed; what it raises is raised there.
+    """
 
     def __init__(self, path: str, settings: Settings, *, read_only: bool = False) -> None:
+        self.after_commit: Callable[[], None] = _nothing
         self._connection = _connect(path, settings, read_only=read_only)
 
     @property
@@ -89,6 +94,21 @@ class Store:
             names = [column[0] for column in result.description or ()]
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
+    def pages(self, name: str, /, **parameters: Any) -> Iterator[list[dict[str, Any]]]:
+        """Yield every row of a named query as dictionaries, some at a time; take them to the end.
+
+        Until then the connection is busy, and runs nothing else.
+        """
+        with guarded():
+            result = self._connection.execute(statement(name), parameters)
+            names = [column[0] for column in result.description or ()]
+        while rows := self._more(result):
+            yield [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _more(self, result: duckdb.DuckDBPyConnection) -> list[Any]:
+        with guarded():
+            return result.fetchmany(_PAGE)
+
     def row(self, name: str, /, **parameters: Any) -> dict[str, Any] | None:
         """Return the first row of a named query, or None."""
         return next(iter(self.rows(name, **parameters)), None)
@@ -118,6 +138,8 @@ class Store:
             raise
         with guarded():
             self._connection.commit() if keep else self._connection.rollback()
+        if keep:
+            self.after_commit()
 
     def _abandon(self) -> None:
         try:
@@ -125,6 +147,10 @@ class Store:
         except duckdb.Error:
             # A fatal error has already ended the transaction; the first error is the one to tell.
             return
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _changed(rows: list[tuple[Any, ...]]) -> int:

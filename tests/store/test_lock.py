@@ -215,3 +215,11 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_a_lock_that_cannot_be_signed_is_held_and_given_back(tmp_path: Path) -> None:
+    store = tmp_path / "store.duckdb"
+    lock_path(store).symlink_to("/dev/full")
+    for _ in range(2):
+        with StoreLock(store, command="test", since=NOON, wait_s=0):
+            pass

@@ -14,6 +14,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused
 from cardoffers_cli.jobs.stores import init, migrate
+from cardoffers_cli.store.journal import journal_path
 from cardoffers_cli.store.lock import lock_path
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.store import guarded
@@ -150,6 +151,15 @@ def test_a_missing_store_leaves_no_trace_of_the_search(tmp_path: Path) -> None:
     with pytest.raises(NoStore), job(tmp_path / "store.duckdb").store():
         pass
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_store_that_is_gone_from_its_journal_is_told_apart(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    journal_path(made.path).touch()
+    made.path.unlink()
+    with pytest.raises(NoStore) as caught, made.store():
+        pass
+    assert "store restore" in str(caught.value.hint)
 
 
 def test_a_store_is_made_once(tmp_path: Path) -> None:

@@ -102,3 +102,8 @@ from frame;
 insert into staged_merchants
 select frame.identifier, frame.merchant_identifier_type, frame.merchant_identifier
 from frame;
+
+-- name: amount
+-- What the staged rows amount to, duplicates included.
+select coalesce(sum(staged.amount), 0) as amount
+from staged;

@@ -38,6 +38,8 @@ where ($institution_id is null or redemptions.institution_id = $institution_id)
     and ($status is null or ledger_entries.status = $status)
     and ($from_at is null or redemptions.created_at >= $from_at)
     and ($to_at is null or redemptions.created_at < $to_at)
+    and ($after_run_no is null or redemptions.run_no > $after_run_no)
+    and ($to_run_no is null or redemptions.run_no <= $to_run_no)
     and (
         $after_at is null
         or redemptions.created_at < $after_at
@@ -83,6 +85,8 @@ where ($institution_id is null or ledger_entries.institution_id = $institution_i
     and ($status is null or ledger_entries.status = $status)
     and ($from_at is null or ledger_entries.created_at >= $from_at)
     and ($to_at is null or ledger_entries.created_at < $to_at)
+    and ($after_run_no is null or settlements.run_no > $after_run_no)
+    and ($to_run_no is null or settlements.run_no <= $to_run_no)
     and (
         $after_at is null
         or ledger_entries.created_at < $after_at

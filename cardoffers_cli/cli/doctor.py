@@ -1,0 +1,61 @@
+"""`cardoffers doctor`: what must not be in a store, asked of the whole of it."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.domain import json_text
+
+AUDITS = (
+    Column("name", "audit"),
+    Column("ok", kind="flag"),
+    Column("rows", kind="integer"),
+    Column("example", gives_way=1),
+)
+
+
+def doctor(
+    ctx: typer.Context,
+    *,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Every audit; without it the quick ones only.")
+    ] = False,
+) -> None:
+    """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing.
+
+    Ends with 3 where something is wrong; the example names one row of it.
+
+    Try:
+
+        cardoffers doctor
+        cardoffers doctor --strict --format json
+    """
+    from cardoffers_cli.jobs.doctor import doctor as look
+    from cardoffers_cli.jobs.doctor import names
+
+    desk = Desk.of(ctx)
+    with desk.progress("Auditing", total=len(names(strict=strict))) as bar:
+        found = look(desk.job, strict=strict, tell=lambda _name: bar.advance())
+    rows = [{**audit, "example": _as_text(audit["example"])} for audit in found["audits"]]
+    desk.show(
+        found,
+        Sheet("audits", AUDITS, rows),
+        Text([_said(found)]),
+        exit_code=0 if found["ok"] else 3,
+    )
+
+
+def _as_text(example: dict[str, Any] | None) -> str | None:
+    return None if example is None else json_text.dumps(example)
+
+
+def _said(found: dict[str, Any]) -> str:
+    failed = [audit["name"] for audit in found["audits"] if not audit["ok"]]
+    if not failed:
+        return f"All {len(found['audits'])} audits are clean."
+    return (
+        f"{len(failed)} of {len(found['audits'])} audits found something: {', '.join(failed)}. "
+        "Keep the store as it is, and look at the examples before anything else runs on it."
+    )

@@ -1,0 +1,100 @@
+"""What a night says while it runs, on stderr: for a person, for a log, or for a machine.
+
+One line for every step that ends. On a terminal a bar shows how far the step is, with rate and
+remaining time; in a log a line says so now and then.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.cli import exits
+from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.jobs.night.order import Onlooker
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from cardoffers_cli.cli.desk import Desk
+    from cardoffers_cli.cli.progress import Progress
+
+
+class Lines(Onlooker):
+    """For people: a bar or a line now and then, and a line for every step."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._step = ""
+        self._shown = ExitStack()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._shown.close()
+
+    def begins(self, step: str, position: int, of: int) -> None:
+        """Show the step that begins."""
+        self._step = f"{position}/{of} {step}"
+        self._bar = self._shown.enter_context(self._desk.progress(self._step))
+
+    def moves(self, what: str, done: int, total: int | None) -> None:
+        """Show how far the step is."""
+        if self._bar:
+            self._bar.describe(f"{self._step}: {what}")
+            self._bar.update(done, total)
+
+    def ends(self, step: dict[str, Any]) -> None:
+        """Say what the step came to."""
+        self._shown.close()
+        findings = len(step["findings"])
+        said = f"; {findings} findings" if findings else ""
+        counts = ", ".join(_counted(step["counts"]))
+        self._desk.note(
+            f"{_now():%H:%M:%S} {self._step}: {step['seconds']:.1f} s; {counts or 'done'}{said}"
+        )
+
+
+class JsonLines(Lines):
+    """For machines: one JSON object a line, when a step begins and when it ends."""
+
+    def begins(self, step: str, position: int, of: int) -> None:
+        """Say that a step begins."""
+        self._say({"event": "step_begins", "step": step, "position": position, "of": of})
+
+    def moves(self, what: str, done: int, total: int | None) -> None:
+        """Keep silent: the steps tell enough."""
+
+    def ends(self, step: dict[str, Any]) -> None:
+        """Say what the step came to."""
+        self._say({"event": "step_ends", "step": step["name"], **step})
+
+    def _say(self, members: dict[str, Any]) -> None:
+        exits.tell(dumps({"at": _now(), **members}))
+
+
+def _counted(counts: dict[str, Any]) -> list[str]:
+    """Return what was counted in words, zeros left out, amounts by currency."""
+    said = []
+    for name, value in counts.items():
+        words = name.replace("_", " ")
+        if isinstance(value, dict):
+            said += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
+        elif isinstance(value, int) and value:
+            said.append(f"{value:,} {words}")
+        elif isinstance(value, str) and name != "security_log_head":
+            said.append(f"{words} {value}")
+    return said
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)

@@ -1,0 +1,82 @@
+"""One screen about a night: what came in, what it became, the money, and what needs somebody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.domain.moments import format_moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CAME_IN = (
+    Column("institution"),
+    Column("received", kind="integer"),
+    Column("accepted", kind="integer"),
+    Column("duplicates", kind="integer", gives_way=2),
+    Column("invalid", kind="integer"),
+    Column("redeemed", kind="integer"),
+    Column("settled", kind="integer"),
+    Column("adjustments", kind="integer", gives_way=1),
+)
+MONEY = (
+    Column("institution"),
+    Column("currency"),
+    Column("amount_accepted", "purchases", kind="money", gives_way=1),
+    Column("merchant_funded_amount", "merchants fund", kind="money"),
+    Column("commission_amount", "commission", kind="money", gives_way=2),
+    Column("institution_payout_amount", "payout", kind="money"),
+    Column("settled_institution_payout_amount", "settled", kind="money"),
+)
+STEPS = (
+    Column("name", "step"),
+    Column("status"),
+    Column("started_at", kind="moment", gives_way=1),
+    Column("seconds", kind="number"),
+    Column("counts", gives_way=2),
+)
+NEEDS = (Column("level"), Column("message"), Column("next", gives_way=1))
+
+
+def night_blocks(result: dict[str, Any]) -> Iterator[Block]:
+    """Yield the screen of a night; formats of one sheet have the institutions."""
+    yield Sheet(
+        "came_in", CAME_IN, result["institutions"], title="What came in, and what it became"
+    )
+    yield Sheet("money", MONEY, result["institutions"], title="Money")
+    if result["findings"]:
+        yield Text(list(_needs(result)), title="What needs somebody")
+    yield Text(list(_said(result)))
+
+
+def step_blocks(result: dict[str, Any]) -> Iterator[Block]:
+    """Yield a night step by step."""
+    yield Sheet("steps", STEPS, result["steps"], title="Steps")
+    yield from night_blocks(result)
+
+
+def _needs(result: dict[str, Any]) -> Iterator[str]:
+    """Yield the findings, those first that ask for somebody; each with what to do."""
+    urgency = {"error": 0, "warning": 1, "note": 2}
+    for found in sorted(result["findings"], key=lambda found: urgency[found["level"]]):
+        yield f"{found['level']}: {found['message']}"
+        if found["next"]:
+            yield f"    -> {found['next']}"
+
+
+def _said(result: dict[str, Any]) -> Iterator[str]:
+    when = format_moment(result["as_of"])
+    if result["status"] == "nothing_new":
+        yield f"The night of {result['night']} has ended already, and there is nothing new."
+    elif result["dry_run"]:
+        yield f"The night of {result['night']} would come to this. Nothing was written (--dry-run)."
+    else:
+        took = sum(step["seconds"] for step in result["steps"])
+        files = sum(found["status"] == "imported" for found in result["imports"])
+        yield f"The night of {result['night']}, as of {when}: {result['status']}."
+        yield f"{files:,} files taken, {len(result['steps'])} steps, {took:.1f} s."
+    if result["reports"]:
+        yield f"Reports: {result['reports']}"
+    if result["security_log_head"]:
+        yield f"Head of the security log: {result['security_log_head']}"

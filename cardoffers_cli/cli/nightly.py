@@ -1,0 +1,108 @@
+"""`cardoffers nightly`: everything that a night has to do, in one command."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.domain.moments import parse_duration
+
+WITH_FINDINGS = 3
+
+
+class LogFormat(StrEnum):
+    """How a night tells what it does."""
+
+    text = "text"
+    json = "json"
+
+
+def duration(value: str) -> float:
+    """Read a length of time as seconds."""
+    try:
+        return parse_duration(value).total_seconds()
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is no length of time; write 10m or 90s") from None
+
+
+WebhookTime = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME", callback=duration, help="How long to send webhooks; the rest stays due."
+    ),
+]
+Log = Annotated[LogFormat, typer.Option("--log-format", help="How to tell of the steps.")]
+
+
+def nightly(
+    ctx: typer.Context,
+    drop: Annotated[
+        Path, typer.Argument(metavar="DROP_DIR", help="Holds a folder for each institution.")
+    ],
+    *,
+    webhook_time: WebhookTime = "10m",
+    log_format: Log = LogFormat.text,
+    dry_run: DryRun = False,
+) -> None:
+    """Run the night: import, match, settle, notices, webhooks, reports, audits, snapshot.
+
+    Files in DROP_DIR/<institution>/ move to done/, those that cannot be taken to failed/. Run it
+    again after any crash: it goes on where it stopped. A second one at the same time is refused
+    (exit code 11), or waits when --lock-wait is given. The exit code is 3 when something needs
+    somebody. --as-of runs the night of an earlier date.
+
+    Try:
+
+        cardoffers nightly drop
+        cardoffers nightly drop --dry-run
+        cardoffers nightly drop --as-of 2026-10-01
+    """
+    from cardoffers_cli.cli.night_screen import night_blocks
+    from cardoffers_cli.jobs.night.order import Order
+
+    desk = Desk.of(ctx)
+    order = Order(
+        drop=drop,
+        webhook_time_s=as_seconds(webhook_time),
+        is_clock_chosen=desk.options.as_of is not None,
+        wait_s=desk.options.lock_wait or 0,
+    )
+    result = _rehearsed(desk, order) if dry_run else _run(desk, order, log_format)
+    desk.show(result, *night_blocks(result), exit_code=exit_code_of(result))
+
+
+def _run(desk: Desk, order: Any, log_format: LogFormat) -> dict[str, Any]:
+    from cardoffers_cli.jobs.night.run import run_night  # httpx is heavy
+
+    with onlooker(desk, log_format) as looking:
+        return run_night(desk.job, order, looking)
+
+
+def _rehearsed(desk: Desk, order: Any) -> dict[str, Any]:
+    from cardoffers_cli.jobs.night.rehearsal import rehearse
+
+    with desk.progress("Rehearsing the night"):
+        return rehearse(desk.job, order)
+
+
+def onlooker(desk: Desk, log_format: LogFormat) -> Any:
+    """Return who tells of the steps."""
+    from cardoffers_cli.cli.night_log import JsonLines, Lines
+
+    return (JsonLines if log_format is LogFormat.json else Lines)(desk)
+
+
+def as_seconds(value: Any) -> float:
+    """Return an option that its callback has turned into seconds; Typer leaves a default as is."""
+    return duration(value) if isinstance(value, str) else float(value)
+
+
+def exit_code_of(result: dict[str, Any]) -> int:
+    """Return 3 where a finding asks for somebody."""
+    from cardoffers_cli.jobs.night.result import needs_somebody
+
+    is_over = result["status"] == "nothing_new"
+    return WITH_FINDINGS if needs_somebody(result) and not is_over else 0

@@ -1,0 +1,47 @@
+"""Disks: how much room there is, whether they may be written to, and whether they are far away."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_NETWORK = frozenset(
+    {"9p", "afs", "ceph", "cifs", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2", "lustre"}
+    | {"ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
+)
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes this user may still write on the disk of a folder."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def is_read_only(folder: Path) -> bool:
+    """Return whether nothing can be made in a folder."""
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return True
+    return not os.access(folder, os.W_OK | os.X_OK)
+
+
+def network_kind(folder: Path) -> str | None:
+    """Return the kind of the file system of a folder if it is a network's, else None."""
+    kind = _kind(folder.resolve())
+    return kind if kind in _NETWORK else None
+
+
+def _kind(folder: Path) -> str | None:
+    """Return the kind of the innermost mount that a folder is in; None where nobody says."""
+    try:
+        lines = _MOUNTS.read_text("utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    best, kind = -1, None
+    for line in lines:
+        about, _, source = line.partition(" - ")
+        mount = Path(about.split(" ")[4].replace("\\040", " "))
+        depth = len(mount.parts)
+        if depth >= best and (mount == folder or mount in folder.parents):
+            best, kind = depth, source.split(" ")[0]
+    return kind

@@ -1,0 +1,176 @@
+"""Backup: a whole copy of the store, with a checksum beside it.
+
+It is copied through the engine, opened, compared with the store table by table, audited, and only
+then given its name; what tells it from any other file stands in `FILE.checksum`. Nothing is ever
+overwritten. `restore.py` is the way back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.files.digests import digest_of
+from cardoffers_cli.files.disks import free_bytes
+from cardoffers_cli.files.private import new_private_file
+from cardoffers_cli.jobs.doctor import Audit, examine
+from cardoffers_cli.services import security_log
+from cardoffers_cli.store import copying, journal
+from cardoffers_cli.store.aside import STAMP
+from cardoffers_cli.store.migrations import newest_version
+from cardoffers_cli.store.opening import check_version, connected, lock_for, must_exist, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+FORM = "cardoffers backup 1"
+"""By which a checksum is known to be one of ours."""
+
+STEPS = ("copy", "compare", "audit", "checksum")
+_SPARE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checksum:
+    """What is written beside a backup: which bytes it has, and which state of which store it is."""
+
+    form: str
+    sha256: str
+    size_bytes: int
+    schema_version: int
+    run_no: int
+    run_id: str | None
+    security_head: str
+    made_at: str
+
+
+def checksum_path(backup: Path) -> Path:
+    """Return the path of the checksum of a backup."""
+    return backup.with_name(backup.name + ".checksum")
+
+
+def _nobody(step: str) -> None:
+    """Tell nobody."""
+
+
+def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> dict[str, Any]:
+    """Copy the store into a new file, or into a folder under a name with the time.
+
+    `faults` of the report are audits that the copy fails, as the store does. Raises `Refused` where
+    a file is already, `NoSpace`, and `StoreDamaged` if the copy is not the store.
+    """
+    must_exist(job.path)
+    file = _named(job, target)
+    check_room(file.parent, copying.size_with_log(job.path), "The backup")
+    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        found = _copied(job, draft, tell)
+        tell("checksum")
+        checksum = _checksum(draft, **found.head, made_at=job.now)
+        with new_private_file(checksum_path(file), f"{json.dumps(asdict(checksum), indent=1)}\n"):
+            _give_name(draft, file)
+    finally:
+        copying.discard(draft)
+    return {"backup": str(file), **asdict(checksum), "faults": found.faults}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Copied:
+    head: dict[str, Any]
+    faults: list[dict[str, Any]]
+
+
+def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
+    """Copy the store under its lock, and look at the copy without it."""
+    opening = job.opening(read_only=True)
+    with lock_for(opening):
+        tell("copy")
+        with opened(opening) as store:
+            original, head = copying.contents(store), _head(store)
+        copying.copy_store(job.path, draft, job.settings)
+    with connected(draft, job.settings, read_only=True) as store:
+        check_version(store, draft)
+        tell("compare")
+        copying.check_copy(original, copying.contents(store))
+        tell("audit")
+        return _Copied(head=head, faults=faults_of(examine(store, None)))
+
+
+def check_room(folder: Path, needed: int, what: str) -> None:
+    """Raise `NoSpace`, with the bytes, where something does not fit on the disk of a folder."""
+    free = free_bytes(folder)
+    if free < needed + _SPARE_BYTES:
+        raise NoSpace(
+            f"{what} needs {needed + _SPARE_BYTES:,} bytes in {folder}, and {free:,} are free.",
+            hint="Free some space there and run it again: nothing was begun.",
+            needed_bytes=needed + _SPARE_BYTES,
+            free_bytes=free,
+        )
+
+
+def _named(job: Job, target: Path) -> Path:
+    """Return the file of a backup that is not there yet."""
+    file = target / f"{job.path.stem}-{job.now:{STAMP}}.duckdb" if target.is_dir() else target
+    for each in (file, checksum_path(file)):
+        if each.exists():
+            raise _taken(each)
+    must_be_folder(file.parent)
+    return file
+
+
+def must_be_folder(folder: Path) -> None:
+    """Raise `UsageError` where there is no folder."""
+    if not folder.is_dir():
+        raise UsageError(
+            f"There is no folder {folder}.", code="folder_missing", hint="Make it first."
+        )
+
+
+def _give_name(draft: Path, file: Path) -> None:
+    try:
+        os.link(draft, file)  # which never takes the place of another
+    except FileExistsError:
+        raise _taken(file) from None
+    journal.sync_folder(file.parent)
+
+
+def _head(store: Store) -> dict[str, Any]:
+    newest = journal.newest(store)
+    return {
+        "run_no": newest.run_no if newest else 0,
+        "run_id": str(newest.run_id) if newest else None,
+        "security_head": security_log.head(store),
+    }
+
+
+def _checksum(draft: Path, *, made_at: datetime, **head: Any) -> Checksum:
+    return Checksum(
+        form=FORM,
+        sha256=digest_of(draft),
+        size_bytes=draft.stat().st_size,
+        schema_version=newest_version(),
+        made_at=format_moment(made_at),
+        **head,
+    )
+
+
+def faults_of(audits: list[Audit]) -> list[dict[str, Any]]:
+    """Return the audits that found something, as documents."""
+    return [asdict(audit) for audit in audits if not audit.ok]
+
+
+def _taken(file: Path) -> Refused:
+    return Refused(
+        f"There is a file already at {file}.",
+        code="file_exists",
+        hint="Name a new one, or a folder: there the file is named by the time.",
+    )

@@ -1,0 +1,143 @@
+"""Doctor: ask the whole store for what must not be, and change nothing.
+
+Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
+on a good store; the rest look at the journal, the security log, card numbers and leftover files. An
+example shows numbers, ids and names, never a token. To add one, add its statement; name it in
+`QUICK` too if it is cheap on a large store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.services import security_log
+from cardoffers_cli.services.card_numbers import card_numbers
+from cardoffers_cli.store import journal
+from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.store.leftovers import leftovers
+from cardoffers_cli.store.opening import current, lock_for, must_exist
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+    Found = tuple[int, dict[str, Any] | None]
+
+QUICK = frozenset(
+    {
+        "amounts_add_up",
+        "budgets_hold",
+        "imports_add_up",
+        "journal_is_the_stores",
+        "no_leftover_files",
+        "one_entry_per_redemption",
+        "one_event_per_redemption",
+        "security_log_is_whole",
+        "settlements_add_up",
+        "totals_add_up",
+    }
+)
+"""The audits that are done without `--strict`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """One question to the store: how many rows offend, and one of them."""
+
+    name: str
+    ok: bool
+    rows: int
+    example: dict[str, Any] | None
+
+
+def _nobody(name: str) -> None:
+    """Tell nobody."""
+
+
+def doctor(
+    job: Job, *, strict: bool = False, tell: Callable[[str], None] = _nobody
+) -> dict[str, Any]:
+    """Audit a store that may have lost commits; return the shape of `doctor --format json`.
+
+    `tell` hears of each audit before it is made.
+    """
+    must_exist(job.path)
+    opening = job.opening(read_only=True)
+    with lock_for(opening), current(opening) as store:
+        return report_of(examine(store, job.path, strict=strict, tell=tell))
+
+
+def report_of(found: Sequence[Audit]) -> dict[str, Any]:
+    """Return audits as a document."""
+    return {"ok": all(each.ok for each in found), "audits": [asdict(each) for each in found]}
+
+
+def examine(
+    store: Store, path: Path | None, *, strict: bool = True, tell: Callable[[str], None] = _nobody
+) -> list[Audit]:
+    """Audit the open store of `path`, the quick audits only unless `strict`.
+
+    Without a path it is a copy, and what stands beside a store is not looked at.
+    """
+    found = []
+    for name in names(strict=strict):
+        if path is None and name in _BESIDE:
+            continue
+        tell(name)
+        rows, example = _ask(store, path, name)
+        found.append(Audit(name=name, ok=rows == 0, rows=rows, example=example))
+    return found
+
+
+def names(*, strict: bool = True) -> list[str]:
+    """Return the names of the audits, in their order."""
+    known = [*_BESIDE, *_INSIDE, *audits()]
+    return [name for name in known if strict or name in QUICK]
+
+
+def _ask(store: Store, path: Path | None, name: str) -> Found:
+    """Return how many rows offend, and the first of them."""
+    if name in _INSIDE:
+        return _INSIDE[name](store)
+    if path is not None and name in _BESIDE:
+        return _BESIDE[name](store, path)
+    return offending(store, name)
+
+
+def _listed(rows: Sequence[dict[str, Any]]) -> Found:
+    return len(rows), rows[0] if rows else None
+
+
+def _journal(store: Store, path: Path) -> Found:
+    try:
+        return _listed([line.document() for line in journal.lost(store, path)])
+    except StoreDamaged as error:
+        return 1, {"fault": error.code}
+
+
+def _leftovers(_store: Store, path: Path) -> Found:
+    return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
+
+
+def _security_log(store: Store) -> Found:
+    return _listed(security_log.faults(store))
+
+
+def _card_numbers(store: Store) -> Found:
+    places = card_numbers(store)
+    return sum(place["card_numbers"] for place in places), next(iter(places), None)
+
+
+_BESIDE: dict[str, Callable[[Store, Path], Found]] = {
+    "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
+    "journal_is_the_stores": _journal,
+}
+_INSIDE: dict[str, Callable[[Store], Found]] = {
+    "security_log_is_whole": _security_log,
+    "no_card_numbers": _card_numbers,
+}

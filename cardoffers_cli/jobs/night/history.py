@@ -1,0 +1,39 @@
+"""The nights that were, and the runs of every kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.jobs.night.result import result_of
+from cardoffers_cli.services import nights
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+
+
+def list_nights(job: Job, limit: int) -> list[dict[str, Any]]:
+    """Return the newest nights, one row each."""
+    with job.store(read_only=True) as store:
+        return nights.list_nights(store, limit)
+
+
+def list_runs(job: Job, limit: int) -> list[dict[str, Any]]:
+    """Return the newest runs of any kind, one row each."""
+    with job.store(read_only=True) as store:
+        return nights.list_runs(store, limit)
+
+
+def show_run(job: Job, run_id: str) -> dict[str, Any]:
+    """Return the result of a night so far, or the record of another run; raise `NotFound`."""
+    with job.store(read_only=True) as store:
+        if night := nights.find(store, run_id):
+            status = "finished" if night.ended_at else "unfinished"
+            return result_of(store, job.path, night, status=status)
+        if found := nights.find_run(store, run_id):
+            return found
+    raise NotFound(
+        "There is no such run.",
+        code="run_not_found",
+        hint="`cardoffers run list` shows the nights, with --all every run.",
+    )

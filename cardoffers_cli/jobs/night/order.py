@@ -1,0 +1,80 @@
+"""What a night is given: the order, the one who looks on, and the night at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.nights import Night
+
+WITHOUT_CONSEQUENCE = "note"
+"""The level of a finding that asks nothing of anybody."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be done: which folder, how long webhooks may take, and who chose the clock.
+
+    `is_clock_chosen` says that somebody named the moment; `wait_s` is for another night to end.
+    """
+
+    drop: Path
+    webhook_time_s: float = 600
+    is_clock_chosen: bool = False
+    wait_s: float = 0
+
+
+class Onlooker:
+    """Who looks on while a night runs; this one keeps silent."""
+
+    def begins(self, step: str, position: int, of: int) -> None:
+        """Hear that a step begins."""
+
+    def moves(self, what: str, done: int, total: int | None) -> None:
+        """Hear how far the step is, in a unit of its own."""
+
+    def ends(self, step: dict[str, Any]) -> None:
+        """Hear what a step came to, as the result tells it."""
+
+
+@dataclass(kw_only=True)
+class Work:
+    """A night at work. `job` has the night's own clock, `clock` is what the command was given."""
+
+    job: Job
+    night: Night
+    order: Order
+    onlooker: Onlooker
+    clock: datetime
+    remarks: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:
+        """Return the work of a night, by the night's clock."""
+        own = replace(job, now=night.as_of)
+        return cls(job=own, night=night, order=order, onlooker=onlooker, clock=job.now)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What a step came to: counts, and findings for whoever reads the result."""
+
+    counts: dict[str, Any]
+    findings: list[dict[str, Any]] = field(default_factory=list)
+
+
+def finding(
+    code: str, message: str, *, level: str = "error", then: str | None = None, **about: Any
+) -> dict[str, Any]:
+    """Make a finding: `then` is the next command, or what to do."""
+    return {"code": code, "level": level, "message": message, "next": then, **about}
+
+
+def real_now() -> datetime:
+    """Return the moment outside, for the records of when something was done; naive UTC."""
+    return datetime.now(UTC).replace(tzinfo=None)

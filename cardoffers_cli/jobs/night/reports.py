@@ -1,0 +1,117 @@
+"""Reports: what the night came to, per institution, in `reports/<date>/` beside the store.
+
+Redemptions made and ledger entries settled since the reports of the night before, by run number, so
+that each is in the reports of one night only; the funnel of the last 30 days; and a page to look
+at. The bytes depend on the store and the night's clock alone. Each file appears whole; written
+again, it is the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.funnel import conversions
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.files.drop import clear_drafts
+from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
+from cardoffers_cli.files.night_page import NightPage, write_page
+from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
+from cardoffers_cli.files.sheets import Sheet
+from cardoffers_cli.jobs.funnel import count_window, window_of
+from cardoffers_cli.jobs.night.order import Done
+from cardoffers_cli.jobs.reports import REPORTS, ROWS_AT_A_TIME
+from cardoffers_cli.services import nights
+from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.services.reports import Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from uuid import UUID
+
+    from cardoffers_cli.files.sheets import Column
+    from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.services.reports import Page
+    from cardoffers_cli.store.store import Store
+
+_COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FUNNEL}
+_PAGE = "index.html"
+
+
+def reports_folder(store: Path, name: str) -> Path:
+    """Return the folder of the reports of a night."""
+    return store.resolve().parent / "reports" / name
+
+
+def write_reports(work: Work) -> Done:
+    """Write the reports of the night, the page last."""
+    with work.job.store() as store, store.transaction():
+        work.night = nights.cover(store, work.night)
+        institutions = sorted(list_institutions(store), key=lambda each: each.slug)
+    folder = reports_folder(work.job.path, work.night.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    clear_drafts(folder)
+    funnels: dict[str, list[dict[str, Any]]] = {}
+    files: list[str] = []
+    for number, institution in enumerate(institutions):
+        slug = institution.slug
+        work.onlooker.moves(slug, number, len(institutions))
+        found = _read(work, institution.id)
+        funnels[slug] = found["funnel"]
+        for report, columns in _COLUMNS.items():
+            files += _write(folder, f"{slug}-{report}", columns, found[report])
+    files.append(_write_page(work, folder, funnels, files))
+    return Done(counts={"folder": str(folder), "files": len(files)})
+
+
+def _read(work: Work, institution_id: UUID) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of every report of an institution, for when the store is closed again."""
+    night = work.night
+    filters = Filters(
+        institution_id=institution_id, after_run_no=night.after_run_no, to_run_no=night.to_run_no
+    )
+    window = window_of(work.job.now, None, None)
+    with work.job.store(read_only=True) as store:
+        found = {name: list(_rows(store, report, filters)) for name, report in REPORTS.items()}
+        counted = count_window(store, institution_id, window)
+    return {**found, "funnel": list(conversions(counted["data"]))}
+
+
+def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterator[dict[str, Any]]:
+    page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=None)
+    yield from page.rows
+    while page.next_cursor is not None:
+        page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=page.next_cursor)
+        yield from page.rows
+
+
+def _write(
+    folder: Path, name: str, columns: tuple[Column, ...], rows: list[dict[str, Any]]
+) -> Iterator[str]:
+    """Write a sheet in both of its forms; yield the names of the files."""
+    sheet = Sheet(name, columns, rows)
+    with replacing(folder / f"{name}.csv") as out:
+        out.writelines(line.encode("utf-8", "backslashreplace") for line in csv_lines(sheet))
+    yield f"{name}.csv"
+    with replacing(folder / f"{name}.parquet") as out:
+        write_parquet(sheet, out)
+    yield f"{name}.parquet"
+
+
+def _write_page(
+    work: Work, folder: Path, funnels: dict[str, list[dict[str, Any]]], files: list[str]
+) -> str:
+    with work.job.store(read_only=True) as store:
+        summary = nights.summary(store, work.night)
+        totals = nights.waiting(store, now=work.job.now)
+    page = NightPage(
+        name=work.night.name,
+        as_of=format_moment(work.night.as_of),
+        summary=summary,
+        waiting=totals,
+        funnels=funnels,
+        files=sorted(files),
+    )
+    with replacing(folder / _PAGE) as out:
+        write_page(page, out)
+    return _PAGE

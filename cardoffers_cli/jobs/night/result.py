@@ -1,0 +1,69 @@
+"""The result of a night, as the command line's contract shows it, and its file beside the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.json_text import pieces
+from cardoffers_cli.files.drop import clear_drafts
+from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE
+from cardoffers_cli.jobs.night.reports import reports_folder
+from cardoffers_cli.jobs.night.steps import told
+from cardoffers_cli.services import nights
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.services.nights import Night, NightFile
+    from cardoffers_cli.store.store import Store
+
+_RESULT = "result.json"
+
+
+def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[str, Any]:
+    """Return what a night came to; `path` is the store's."""
+    steps = nights.steps(store, night)
+    files = nights.files(store, night)
+    counts = {row["name"]: row["counts"] for row in steps}
+    return {
+        "run_id": night.run_id,
+        "status": status,
+        "night": night.name,
+        "as_of": night.as_of,
+        "started_at": night.began_at,
+        "ended_at": night.ended_at,
+        "steps": [told(row) for row in steps],
+        "imports": [_import(file) for file in files],
+        "findings": [{"step": row["name"], **found} for row in steps for found in row["findings"]],
+        "institutions": nights.summary(store, night),
+        "reports": str(reports_folder(path, night.name)) if "reports" in counts else None,
+        "security_log_head": counts.get("audits", {}).get("security_log_head"),
+        "dry_run": False,
+    }
+
+
+def write_result(path: Path, result: dict[str, Any]) -> None:
+    """Keep the result as `runs/RUN_ID/result.json` beside the store of `path`."""
+    folder = path.resolve().parent / "runs" / str(result["run_id"])
+    folder.mkdir(parents=True, exist_ok=True)
+    clear_drafts(folder)
+    with replacing(folder / _RESULT) as out:
+        out.writelines(piece.encode() for piece in pieces(result, indent=2))
+        out.write(b"\n")
+
+
+def needs_somebody(result: dict[str, Any]) -> bool:
+    """Return whether a finding asks for somebody."""
+    return any(found["level"] != WITHOUT_CONSEQUENCE for found in result["findings"])
+
+
+def _import(file: NightFile) -> dict[str, Any]:
+    report = file.report or {}
+    return {
+        "file": f"{file.institution}/{file.file_name}",
+        "institution": file.institution,
+        "status": file.state,
+        "taken_as": file.taken_as,
+        **{name: value for name, value in report.items() if name != "file"},
+    }

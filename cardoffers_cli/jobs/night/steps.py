@@ -1,0 +1,185 @@
+"""The steps of a night, in their order: a table of names and functions.
+
+A step is recorded with what it came to when it is done, most of them in the transaction of their
+work. One that was broken off is done again, and each can be: it finds what is left to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.jobs.doctor import examine, names
+from cardoffers_cli.jobs.key_notices import give_in
+from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.night.intake import import_files, rehearse_files
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, real_now
+from cardoffers_cli.jobs.night.reports import write_reports
+from cardoffers_cli.jobs.night.webhooks import send_webhooks
+from cardoffers_cli.jobs.publish import publish as publish_snapshot
+from cardoffers_cli.jobs.security import catch_up
+from cardoffers_cli.jobs.settle import settle_in
+from cardoffers_cli.pipeline.publish import publish
+from cardoffers_cli.services import nights, security_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from cardoffers_cli.jobs.doctor import Audit
+    from cardoffers_cli.store.store import Store
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. What is done `in_store` is committed together with the record of the step.
+
+    A rehearsal does what is done in the store, and `rehearse` in place of what is done `alone`.
+    """
+
+    name: str
+    alone: Callable[[Work], Done] | None = None
+    in_store: Callable[[Work, Store], Done] | None = None
+    rehearse: Callable[[Work, Store], Done] | None = None
+
+
+def do(step: Step, position: int, work: Work) -> dict[str, Any]:
+    """Do a step and record it; return it as the result tells it, with its findings."""
+    began_at = real_now()
+    done = step.alone(work) if step.alone else None
+    with work.job.store() as store, store.transaction():
+        if step.in_store:
+            done = step.in_store(work, store)
+        row = _row(step, position, began_at, done or Done(counts={}))
+        nights.record_step(store, work.night, **row)
+    return {**told(row), "findings": row["findings"]}
+
+
+def rehearse(step: Step, position: int, work: Work, store: Store) -> None:
+    """Do what a step does to the store, in a transaction that will be undone."""
+    began_at = real_now()
+    if act := step.in_store or step.rehearse:
+        row = _row(step, position, began_at, act(work, store))
+        nights.record_step(store, work.night, **row)
+
+
+def _row(step: Step, position: int, began_at: datetime, done: Done) -> dict[str, Any]:
+    return {
+        "position": position,
+        "name": step.name,
+        "status": "findings" if done.findings else "done",
+        "began_at": began_at,
+        "ended_at": real_now(),
+        "counts": done.counts,
+        "findings": done.findings,
+    }
+
+
+def _match(work: Work, store: Store) -> Done:
+    report = decide(store, work.job).document()
+    counts = {name: report[name] for name in _MATCHED}
+    findings = []
+    if unknown := report["merchant_unresolved"]:
+        message = f"{unknown:,} purchases wait, because nobody knows their merchant."
+        findings.append(
+            finding(
+                "merchant_unresolved",
+                message,
+                level=WITHOUT_CONSEQUENCE,
+                then="cardoffers report unresolved",
+                count=unknown,
+            )
+        )
+    return Done(counts=counts, findings=findings)
+
+
+_MATCHED = (
+    *("considered", "redeemed", "merchant_unresolved", "not_redeemed", "rounds"),
+    *("merchant_funded_amount", "commission_amount", "institution_payout_amount"),
+)
+
+
+def _settle(work: Work, store: Store) -> Done:
+    report = settle_in(store, work.job)
+    names = ("settled", "still_pending", "next_settles_at")
+    return Done(
+        counts={
+            **{name: report[name] for name in names},
+            "settlements": len(report["settlements"]),
+        }
+    )
+
+
+def _publish(work: Work, store: Store) -> Done:
+    """Prove that every redemption has its event; write one that is missing, and say so."""
+    found = nights.events(store, work.night)
+    if not found["missing"]:
+        return Done(counts=found)
+    for run_no in nights.runs_without_events(store, work.night):
+        publish(store, run_no=run_no)
+    message = f"{found['missing']:,} redemptions had no event; they have one now."
+    return Done(counts=found, findings=[finding("events_missing", message, level="warning")])
+
+
+def _give_notices(work: Work, store: Store) -> Done:
+    return Done(counts={"notices": len(give_in(store, work.job)["notices"])})
+
+
+def _audit(work: Work) -> Done:
+    """Ask the store for what must not be, and keep the head of the security log for later."""
+    with work.job.store() as store:
+        catch_up(store, work.job)
+        head = security_log.head(store)
+        audits = examine(store, work.job.path, tell=_hearing(work, len(names())))
+    faults = [audit for audit in audits if not audit.ok]
+    return Done(
+        counts={"audits": len(audits), "faults": len(faults), "security_log_head": head},
+        findings=[_fault(audit) for audit in faults],
+    )
+
+
+def _hearing(work: Work, total: int) -> Callable[[str], None]:
+    """Return what tells the onlooker of each audit."""
+    done = count()
+    return lambda name: work.onlooker.moves(name, next(done), total)
+
+
+def _fault(audit: Audit) -> dict[str, Any]:
+    return finding(
+        "audit_failed",
+        f"The audit {audit.name} found {audit.rows:,} faults in the store.",
+        then="cardoffers doctor --strict",
+        audit=audit.name,
+        count=audit.rows,
+    )
+
+
+def _publish_snapshot(work: Work) -> Done:
+    made = publish_snapshot(work.job)
+    return Done(counts={"size_bytes": made["size_bytes"]})
+
+
+STEPS: tuple[Step, ...] = (
+    Step("import", alone=import_files, rehearse=rehearse_files),
+    Step("match", in_store=_match),
+    Step("settle", in_store=_settle),
+    Step("publish", in_store=_publish),
+    Step("key_notices", in_store=_give_notices),
+    Step("webhooks", alone=send_webhooks),
+    Step("reports", alone=write_reports),
+    Step("audits", alone=_audit),
+    Step("snapshot", alone=_publish_snapshot),
+)
+
+
+def told(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a step as the result tells it."""
+    seconds = round((row["ended_at"] - row["began_at"]).total_seconds(), 3)
+    return {
+        "name": row["name"],
+        "status": row["status"],
+        "started_at": row["began_at"],
+        "seconds": seconds,
+        "counts": row["counts"],
+    }

@@ -1,0 +1,112 @@
+"""Webhooks: send what is due, for as long as the night allows; the rest stays due.
+
+Sending runs in a thread of its own, so that an interruption of the night ends at once: an attempt
+that is in flight then is recorded as unknown by the next sender, as after a crash.
+"""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import StoreBusy
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.jobs.clock import Clock, Watch
+from cardoffers_cli.jobs.deliver import send
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
+from cardoffers_cli.services import nights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cardoffers_cli.jobs.night.order import Work
+
+_GRACE_S = 1.0
+"""How long an interrupted night waits for what is in flight."""
+
+_FAILURES = (("failed", "warning", "will be tried again"), ("exhausted", "error", "will not be"))
+
+
+def send_webhooks(work: Work) -> Done:
+    """Send what is due within the time the night has for it."""
+    try:
+        report = _within(work)
+    except StoreBusy as busy:
+        if busy.code != "sender_busy":
+            raise
+        busy_finding = finding(busy.code, busy.message, level=WITHOUT_CONSEQUENCE)
+        return Done(counts={}, findings=[busy_finding])
+    with work.job.store(read_only=True) as store:
+        counts = nights.sent(store, work.night)
+    outlook = {name: report[name] for name in ("still_due", "next_attempt_at")}
+    return Done(counts={**counts, **outlook}, findings=list(_findings(counts, report)))
+
+
+def _within(work: Work) -> dict[str, Any]:
+    """Send until nothing is due or the time is over; what a thread raised is raised here."""
+    stop, outcome = Event(), _Outcome()
+
+    def tell(counts: Mapping[str, int], due: int) -> None:
+        work.onlooker.moves("events", counts["attempted"], max(due, counts["attempted"]))
+
+    watch = Watch(clock=Clock(max(work.clock, work.night.as_of)), stop=stop, tell=tell)
+
+    def run() -> None:
+        try:
+            outcome.report = send(work.job, watch=watch)
+        except BaseException as error:  # noqa: BLE001  raised below, in the night's own thread
+            outcome.error = error
+
+    thread = Thread(target=run, name="webhooks", daemon=True)
+    thread.start()
+    try:
+        thread.join(work.order.webhook_time_s)
+        stop.set()
+        thread.join()
+    except BaseException:
+        stop.set()
+        thread.join(_GRACE_S)
+        raise
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.report
+
+
+class _Outcome:
+    """What a thread came to."""
+
+    def __init__(self) -> None:
+        self.report: dict[str, Any] = {}
+        self.error: BaseException | None = None
+
+
+def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for state, level, outlook in _FAILURES:
+        if counts[state]:
+            yield finding(
+                f"webhooks_{state}",
+                f"{counts[state]:,} webhooks failed and {outlook}.",
+                level=level,
+                then=f"cardoffers webhook list --state {state}",
+                count=counts[state],
+            )
+    for held in report["held"]:
+        yield finding(
+            "webhooks_held",
+            f"{held['events']:,} events of {held['institution']} cannot be sent "
+            f"({held['reason']}).",
+            level=WITHOUT_CONSEQUENCE,
+            then=f"cardoffers webhook set -i {held['institution']} --url URL",
+            institution=held["institution"],
+            count=held["events"],
+        )
+    if report["still_due"]:
+        at = report["next_attempt_at"]
+        when = f", the next at {format_moment(at)}" if at else ""
+        yield finding(
+            "webhooks_due",
+            f"{report['still_due']:,} webhooks are still to be sent{when}.",
+            level=WITHOUT_CONSEQUENCE,
+            then="cardoffers webhook send",
+            count=report["still_due"],
+        )

@@ -1,0 +1,196 @@
+"""Restore: a backup in the place of the store.
+
+Only a whole backup of this version is taken, which its checksum tells. The store of before is kept
+under another name, and the journal is told that the store is at an earlier run on purpose. Nothing
+is ever overwritten or deleted.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
+from cardoffers_cli.files.digests import copy_with_digest
+from cardoffers_cli.jobs.backup import (
+    FORM,
+    Checksum,
+    check_room,
+    checksum_path,
+    faults_of,
+    must_be_folder,
+)
+from cardoffers_cli.jobs.doctor import examine
+from cardoffers_cli.store import copying, journal
+from cardoffers_cli.store.aside import kept_name, put_aside
+from cardoffers_cli.store.migrations import newest_version
+from cardoffers_cli.store.opening import check_version, connected, lock_for, opened
+from cardoffers_cli.store.snapshot import snapshot_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.journal import Line
+
+STEPS = ("copy", "audit", "swap")
+
+
+def _nobody(step: str) -> None:
+    """Tell nobody."""
+
+
+def restore(
+    job: Job,
+    file: Path,
+    *,
+    accept_loss: bool = False,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = _nobody,
+) -> dict[str, Any]:
+    """Put a backup in the place of the store; return what it is, and what is lost by it.
+
+    With `dry_run` the backup is looked at all the same. Raises `FileUnusable` for what is no whole
+    backup of this product, `StoreVersion` for one of another version, `NoSpace`, and `Refused` for
+    one that is older than the journal, unless the loss is accepted.
+    """
+    checksum = _read_checksum(file)
+    if job.path.exists() and file.samefile(job.path):
+        raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
+    must_be_folder(job.path.parent)
+    draft = job.path.with_name(f".{job.path.name}.restore.new")
+    with lock_for(job.opening()):
+        check_room(job.path.parent, checksum.size_bytes, "The restored store")
+        try:
+            tell("copy")
+            if copy_with_digest(file, draft) != checksum.sha256:
+                raise _damaged(file)
+            tell("audit")
+            look = _looked_at(job, draft)
+            if look.lost and not (accept_loss or dry_run):
+                raise _older(job.path, file, look)
+            tell("swap")
+            aside = None if dry_run else _swap(job, draft, look.newest)
+        finally:
+            copying.discard(draft)
+    return {
+        "store": str(job.path),
+        "backup": str(file),
+        "run_no": checksum.run_no,
+        "kept_aside": aside and str(aside),
+        **_loss(look),
+        "faults": look.faults,
+        "dry_run": dry_run,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    """What a backup brings: its newest run, what the journal knows beyond it, audits it fails."""
+
+    newest: Line | None
+    lost: list[Line]
+    nights: list[str]
+    faults: list[dict[str, Any]]
+
+
+def _looked_at(job: Job, draft: Path) -> _Look:
+    if job.path.exists():
+        with suppress(CardoffersError), opened(job.opening()):
+            pass  # its journal is caught up with, and its log written into it, if that can be
+    with connected(draft, job.settings, read_only=True) as store:
+        check_version(store, draft)
+        lost = journal.lost(store, job.path)
+        return _Look(
+            newest=journal.newest(store),
+            lost=lost,
+            nights=journal.nights(job.path, lost),
+            faults=faults_of(examine(store, None)),
+        )
+
+
+def _swap(job: Job, draft: Path, newest: Line | None) -> Path | None:
+    """Keep the store of before aside and put the draft in its place; return where it is kept.
+
+    The journal comes first: killed before the last step, the store is ahead of it, or noticed.
+    """
+    since = job.opening().since or job.now
+    aside = kept_name(job.path, since) if job.path.exists() else None
+    if aside:
+        copying.keep_aside(job.path, aside)
+    journal.reset(job.path, newest, kind="store_restored", now=job.now)
+    copying.put_in_place(draft, job.path)
+    put_aside(snapshot_path(job.path), since)  # it may show what was lost
+    return aside
+
+
+def _loss(look: _Look) -> dict[str, Any]:
+    return {
+        "lost_runs": [line.document() for line in look.lost],
+        "nights": look.nights,
+        "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in look.nights],
+    }
+
+
+def _read_checksum(file: Path) -> Checksum:
+    """Return the checksum of a whole backup of this version; refuse everything else."""
+    if not file.is_file():
+        raise FileUnusable(
+            f"There is no backup at {file}.", code="backup_missing", hint="Name another file."
+        )
+    try:
+        checksum = Checksum(**json.loads(checksum_path(file).read_bytes()))
+    except FileNotFoundError:
+        raise FileUnusable(
+            f"{file} has no {checksum_path(file).name} beside it, so nobody can tell whether it is "
+            "whole: a store that is copied while it is in use may be torn or stale.",
+            code="backup_unchecked",
+            hint="Restore a file that `cardoffers store backup` made, with its checksum.",
+        ) from None
+    except (ValueError, TypeError):
+        raise _foreign(file) from None
+    if checksum.form != FORM:
+        raise _foreign(file)
+    if checksum.schema_version != newest_version():
+        raise StoreVersion(
+            f"{file} has schema {checksum.schema_version}; this program works with "
+            f"{newest_version()}.",
+            code="backup_version",
+            hint="Restore it with the version that made it, then run `cardoffers store migrate`.",
+            found=checksum.schema_version,
+            expected=newest_version(),
+        )
+    if file.stat().st_size != checksum.size_bytes or copying.log_path(file).exists():
+        raise _damaged(file)
+    return checksum
+
+
+def _foreign(file: Path) -> FileUnusable:
+    return FileUnusable(
+        f"{checksum_path(file)} is no checksum of `cardoffers store backup`.",
+        code="backup_foreign",
+        hint="Restore a file that `cardoffers store backup` made, with its checksum.",
+    )
+
+
+def _damaged(file: Path) -> FileUnusable:
+    return FileUnusable(
+        f"{file} is not what its checksum says: it was changed, or cut off.",
+        code="backup_damaged",
+        hint="Restore another backup; nothing was changed.",
+    )
+
+
+def _older(path: Path, file: Path, look: _Look) -> Refused:
+    first, last = look.lost[0], look.lost[-1]
+    return Refused(
+        f"{file} is older than the journal of {path}: {len(look.lost)} runs would be lost, from "
+        f"{first.run_no} ({first.kind}, {first.as_of:%Y-%m-%d}) to {last.run_no} ({last.kind}, "
+        f"{last.as_of:%Y-%m-%d}).",
+        code="backup_older",
+        hint="Add --yes if that is what you want; the present store is kept under another name.",
+        **_loss(look),
+    )

@@ -1,0 +1,174 @@
+-- name: one_event_per_redemption
+-- Redemptions without exactly one event, and events without their redemption. A store that is older
+-- than its outbox has none of redemptions that were reversed before. Grain: one row per redemption.
+with both_sides as (
+    select redemptions.redemption_no, redemptions.redemption_id, 1 as redemptions, 0 as events
+    from redemptions
+    union all
+    select outbox.redemption_no, outbox.redemption_id, 0, 1
+    from outbox
+),
+counted as (
+    select
+        both_sides.redemption_no,
+        both_sides.redemption_id,
+        sum(both_sides.redemptions) as redemptions,
+        sum(both_sides.events) as events
+    from both_sides
+    group by both_sides.redemption_no, both_sides.redemption_id
+),
+outbox_is_younger as (
+    select min(migrations.applied_at) < max(migrations.applied_at) as is_younger
+    from migrations
+    where migrations.version in (1, 4)
+)
+select counted.redemption_id, counted.redemptions, counted.events
+from counted
+cross join outbox_is_younger
+left join ledger_entries on ledger_entries.redemption_no = counted.redemption_no
+where (counted.redemptions <> 1 or counted.events <> 1)
+    and not (
+        outbox_is_younger.is_younger
+        and counted.redemptions = 1
+        and counted.events = 0
+        and coalesce(ledger_entries.status, '') = 'reversed'
+    )
+order by counted.redemption_no;
+
+-- name: attempts_are_consecutive
+-- Events whose attempts are not numbered 1, 2, 3 … up to what the event counts. Grain: one row per
+-- event.
+with counted as (
+    select
+        attempts.redemption_no,
+        count(*) as attempts,
+        count(distinct attempts.number) as numbers,
+        min(attempts.number) as first_number,
+        max(attempts.number) as last_number
+    from attempts
+    group by attempts.redemption_no
+)
+select
+    outbox.redemption_id,
+    outbox.attempts,
+    coalesce(counted.attempts, 0) as attempts_found,
+    counted.first_number,
+    counted.last_number
+from outbox
+left join counted on counted.redemption_no = outbox.redemption_no
+where outbox.attempts <> coalesce(counted.attempts, 0)
+    or counted.attempts <> counted.numbers
+    or counted.first_number <> 1
+    or counted.last_number <> counted.attempts
+order by outbox.redemption_no;
+
+-- name: attempts_end
+-- Events that were tried more than 9 times along their schedule; one that was made due again by hand
+-- has the whole schedule before it again. Attempts by hand, and those that a crash cut off, are not
+-- of the schedule. Grain: one row per event.
+with again as (
+    select runs.run_no
+    from runs
+    where runs.kind = 'webhook_retry'
+),
+counted as (
+    select
+        attempts.redemption_no,
+        count(*) filter (where attempts.error is null or attempts.error <> 'unknown') as attempts
+    from attempts
+    where not attempts.is_manual
+    group by attempts.redemption_no
+),
+allowed as (
+    select
+        counted.redemption_no,
+        any_value(counted.attempts) as attempts,
+        9 * (1 + count(again.run_no)) as most
+    from counted
+    inner join redemptions on redemptions.redemption_no = counted.redemption_no
+    left join again on again.run_no > redemptions.run_no
+    group by counted.redemption_no
+)
+select outbox.redemption_id, coalesce(allowed.attempts, 0) as attempts, outbox.failures
+from outbox
+left join allowed on allowed.redemption_no = outbox.redemption_no
+where allowed.attempts > allowed.most
+    or outbox.failures not between 0 and 9
+    or (outbox.failures = 9 and outbox.state not in ('exhausted', 'delivered'))
+    or (outbox.failures < 9 and outbox.state = 'exhausted')
+order by outbox.redemption_no;
+
+-- name: nothing_is_sent_after_success
+-- Attempts of the schedule that came after one that had delivered the event. Grain: one row per
+-- attempt.
+with delivered as (
+    select attempts.redemption_no, min(attempts.number) as number
+    from attempts
+    where attempts.error is null
+    group by attempts.redemption_no
+)
+select outbox.redemption_id, attempts.number, delivered.number as delivered_by
+from attempts
+inner join delivered on delivered.redemption_no = attempts.redemption_no
+inner join outbox on outbox.redemption_no = attempts.redemption_no
+where attempts.number > delivered.number
+    and not attempts.is_manual
+order by attempts.redemption_no, attempts.number;
+
+-- name: events_follow_attempts
+-- Events whose state is not what their attempts made of them. Grain: one row per event.
+with tried as (
+    select
+        attempts.redemption_no,
+        bool_or(attempts.error is null) as is_delivered
+    from attempts
+    group by attempts.redemption_no
+),
+scheduled as (
+    select
+        attempts.redemption_no,
+        max_by(attempts.next_attempt_at is null, attempts.number) as was_last
+    from attempts
+    where not attempts.is_manual
+        and attempts.error <> 'unknown'
+    group by attempts.redemption_no
+)
+select outbox.redemption_id, outbox.state, outbox.attempts
+from outbox
+left join tried on tried.redemption_no = outbox.redemption_no
+left join scheduled on scheduled.redemption_no = outbox.redemption_no
+where outbox.state not in ('due', 'delivered', 'failed', 'exhausted')
+    or (outbox.state = 'delivered') <> coalesce(tried.is_delivered, false)
+    or (outbox.state = 'exhausted' and not coalesce(scheduled.was_last, false))
+    or (outbox.state = 'failed' and coalesce(scheduled.was_last, true))
+    or (outbox.state in ('due', 'failed')) <> (outbox.next_attempt_at is not null)
+order by outbox.redemption_no;
+
+-- name: alerts_are_of_exhausted_events
+-- Last attempts of the schedule that failed and left no alert in the inbox, and alerts without such
+-- an attempt. The id of a message tells what it is about. Grain: one row per attempt or message.
+with exhausted as (
+    select
+        outbox.redemption_id,
+        attempts.number,
+        derived_id(
+            cast(outbox.institution_id as varchar) || chr(31) || 'webhook_exhausted' || chr(31)
+            || cast(outbox.redemption_id as varchar) || ' ' || cast(attempts.number as varchar)
+        ) as message_id
+    from attempts
+    inner join outbox on outbox.redemption_no = attempts.redemption_no
+    where not attempts.is_manual
+        and attempts.error <> 'unknown'
+        and attempts.next_attempt_at is null
+),
+alerts as (
+    select inbox_messages.message_id
+    from inbox_messages
+    where inbox_messages.kind = 'webhook_exhausted'
+)
+select exhausted.redemption_id, exhausted.number, alerts.message_id
+from exhausted
+full join alerts on alerts.message_id = exhausted.message_id
+where exhausted.message_id is null
+    or alerts.message_id is null
+order by exhausted.redemption_id, exhausted.number, alerts.message_id;

@@ -1,0 +1,332 @@
+-- name: columns_of_a_night
+-- A night by its number, or with null the newest one.
+select
+    nights.night_no,
+    nights.run_id,
+    nights.run_no,
+    nights.as_of,
+    nights.number,
+    nights.drop_folder,
+    nights.after_run_no,
+    nights.to_run_no,
+    nights.began_at,
+    nights.ended_at,
+    nights.last_run_no
+from nights
+where $night_no is null or nights.night_no = $night_no
+order by nights.night_no desc
+limit 1;
+
+-- name: unfinished
+-- The nights that have not ended, the oldest first. Grain: one row per night.
+select nights.night_no
+from nights
+where nights.ended_at is null
+order by nights.night_no;
+
+-- name: newest_finished
+-- The finished night of the latest clock, and the newest run of the store.
+select
+    max_by(nights.night_no, (nights.as_of, nights.number)) as night_no,
+    max(nights.as_of) as as_of,
+    (select coalesce(max(runs.run_no), 0) from runs) as newest_run_no
+from nights
+where nights.ended_at is not null;
+
+-- name: find
+-- A night by its run.
+select nights.night_no
+from nights
+where nights.run_id = try_cast($run_id as uuid);
+
+-- name: next
+-- What the next night of a date is called: its numbers, its id, derived from the store and the date,
+-- and the last run that the reports of the nights before cover.
+with earlier as (
+    select
+        coalesce(max(nights.night_no), 0) as night_no,
+        count(*) filter (where cast(nights.as_of as date) = cast($as_of as date)) as of_date,
+        coalesce(max(nights.to_run_no), 0) as to_run_no
+    from nights
+),
+store as (
+    select min(migrations.applied_at) as made_at
+    from migrations
+)
+select
+    earlier.night_no + 1 as night_no,
+    cast(earlier.of_date + 1 as integer) as number,
+    earlier.to_run_no as after_run_no,
+    derived_id(
+        'night' || chr(31) || cast($store as varchar) || chr(31) || cast(store.made_at as varchar)
+        || chr(31) || cast(cast($as_of as date) as varchar)
+        || chr(31) || cast(earlier.of_date + 1 as varchar)
+    ) as run_id
+from earlier
+cross join store;
+
+-- name: begin
+-- Writes nights, one row.
+insert into nights (
+    night_no, run_id, run_no, as_of, number, drop_folder, after_run_no, began_at
+)
+values (
+    $night_no, $run_id, $run_no, $as_of, $number, $drop_folder, $after_run_no, $began_at
+);
+
+-- name: cover
+-- Fixes the last run that the reports of a night cover; done again it stays what it was.
+update nights
+set to_run_no = (select max(runs.run_no) from runs)
+where night_no = $night_no
+    and to_run_no is null;
+
+-- name: end
+-- Ends a night; done again it stays what it was.
+update nights
+set ended_at = $ended_at, last_run_no = (select max(runs.run_no) from runs)
+where night_no = $night_no
+    and ended_at is null;
+
+-- name: record_step
+-- Writes night_steps, one row; a step that is there is not written again.
+insert into night_steps (
+    night_no, position, name, status, began_at, ended_at, counts, findings
+)
+select
+    cast($night_no as bigint), cast($position as integer), cast($name as varchar),
+    cast($status as varchar), cast($began_at as timestamp), cast($ended_at as timestamp),
+    cast($counts as varchar), cast($findings as varchar)
+where not exists (
+    select 1
+    from night_steps
+    where night_steps.night_no = $night_no
+        and night_steps.name = $name
+);
+
+-- name: steps
+-- The steps of a night that are done, in their order. Grain: one row per step.
+select name, status, began_at, ended_at, counts, findings
+from night_steps
+where night_no = $night_no
+order by position;
+
+-- name: record_file
+-- Writes night_files, one row: a file that a night found, waiting.
+insert into night_files (
+    night_no, file_no, institution, file_name, stamp, taken_as, state, is_moved
+)
+values (
+    $night_no, $file_no, $institution, $file_name, $stamp, $taken_as, 'waiting', false
+);
+
+-- name: files
+-- The files of a night, in their order. Grain: one row per file.
+select file_no, institution, file_name, stamp, taken_as, state, report, is_moved
+from night_files
+where night_no = $night_no
+order by file_no;
+
+-- name: judge_file
+-- Writes what became of a file that waited; done again it stays what it was.
+update night_files
+set state = $state, report = $report
+where night_no = $night_no
+    and file_no = $file_no
+    and state = 'waiting';
+
+-- name: files_moved
+-- Writes that the files of a night are out of the way; done again it changes nothing.
+update night_files
+set is_moved = true
+where night_no = $night_no;
+
+-- name: sent
+-- What became of the attempts of the senders that ran since a night began.
+select
+    count(*) as attempted,
+    count(*) filter (where attempts.error is null) as delivered,
+    count(*) filter (where attempts.error is not null and attempts.next_attempt_at is not null)
+        as failed,
+    count(*) filter (where attempts.error is not null and attempts.next_attempt_at is null)
+        as exhausted
+from attempts
+where attempts.run_no > $run_no
+    and not attempts.is_manual;
+
+-- name: events
+-- How many events the redemptions of the runs up to now have, and how many have none.
+select
+    count(outbox.redemption_no) as events,
+    count(*) filter (where outbox.redemption_no is null) as missing
+from redemptions
+left join outbox
+    on outbox.redemption_no = redemptions.redemption_no
+    and outbox.institution_id = redemptions.institution_id
+where redemptions.run_no > $after_run_no;
+
+-- name: runs_without_events
+-- The runs that redeemed something that has no event. Grain: one row per run.
+select distinct redemptions.run_no
+from redemptions
+left join outbox
+    on outbox.redemption_no = redemptions.redemption_no
+    and outbox.institution_id = redemptions.institution_id
+where redemptions.run_no > $after_run_no
+    and outbox.redemption_no is null
+order by redemptions.run_no;
+
+-- name: came_in
+-- What the runs of a night took in and what it became. Grain: one row per institution and currency.
+with imported as (
+    select
+        imports.institution_id,
+        imports.currency,
+        count(*) as imports,
+        sum(imports.received) as received,
+        sum(imports.accepted) as accepted,
+        sum(imports.duplicates) as duplicates,
+        sum(imports.invalid) as invalid,
+        sum(imports.amount_accepted) as amount_accepted
+    from imports
+    where imports.run_no > $after_run_no
+        and ($to_run_no is null or imports.run_no <= $to_run_no)
+    group by imports.institution_id, imports.currency
+),
+redeemed as (
+    select
+        ledger_entries.institution_id,
+        ledger_entries.currency,
+        count(*) as redeemed,
+        sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
+        sum(ledger_entries.commission_amount) as commission_amount,
+        sum(ledger_entries.institution_payout_amount) as institution_payout_amount
+    from redemptions
+    inner join ledger_entries
+        on ledger_entries.redemption_no = redemptions.redemption_no
+        and ledger_entries.institution_id = redemptions.institution_id
+    where redemptions.run_no > $after_run_no
+        and ($to_run_no is null or redemptions.run_no <= $to_run_no)
+    group by ledger_entries.institution_id, ledger_entries.currency
+),
+settled as (
+    select
+        settlements.institution_id,
+        settlements.currency,
+        sum(settlements.entries) as settled,
+        sum(settlements.adjustments) as adjustments,
+        sum(settlements.merchant_funded_amount) as settled_merchant_funded_amount,
+        sum(settlements.commission_amount) as settled_commission_amount,
+        sum(settlements.institution_payout_amount) as settled_institution_payout_amount
+    from settlements
+    where settlements.run_no > $after_run_no
+        and ($to_run_no is null or settlements.run_no <= $to_run_no)
+    group by settlements.institution_id, settlements.currency
+),
+named as (
+    select imported.institution_id, imported.currency
+    from imported
+    union
+    select redeemed.institution_id, redeemed.currency
+    from redeemed
+    union
+    select settled.institution_id, settled.currency
+    from settled
+    union
+    select institutions.institution_id, institutions.currency
+    from institutions
+)
+select
+    institutions.slug as institution,
+    named.currency,
+    cast(coalesce(imported.imports, 0) as bigint) as imports,
+    cast(coalesce(imported.received, 0) as bigint) as received,
+    cast(coalesce(imported.accepted, 0) as bigint) as accepted,
+    cast(coalesce(imported.duplicates, 0) as bigint) as duplicates,
+    cast(coalesce(imported.invalid, 0) as bigint) as invalid,
+    coalesce(imported.amount_accepted, 0) as amount_accepted,
+    coalesce(redeemed.redeemed, 0) as redeemed,
+    coalesce(redeemed.merchant_funded_amount, 0) as merchant_funded_amount,
+    coalesce(redeemed.commission_amount, 0) as commission_amount,
+    coalesce(redeemed.institution_payout_amount, 0) as institution_payout_amount,
+    cast(coalesce(settled.settled, 0) as bigint) as settled,
+    cast(coalesce(settled.adjustments, 0) as bigint) as adjustments,
+    coalesce(settled.settled_merchant_funded_amount, 0) as settled_merchant_funded_amount,
+    coalesce(settled.settled_commission_amount, 0) as settled_commission_amount,
+    coalesce(settled.settled_institution_payout_amount, 0) as settled_institution_payout_amount
+from named
+inner join institutions on institutions.institution_id = named.institution_id
+left join imported
+    on imported.institution_id = named.institution_id
+    and imported.currency = named.currency
+left join redeemed
+    on redeemed.institution_id = named.institution_id
+    and redeemed.currency = named.currency
+left join settled
+    on settled.institution_id = named.institution_id
+    and settled.currency = named.currency
+order by institutions.slug, named.currency;
+
+-- name: list
+-- Nights, the newest first. Grain: one row per night.
+with files as (
+    select
+        night_files.night_no,
+        count(*) as files,
+        count(*) filter (where night_files.state = 'failed') as failed_files
+    from night_files
+    group by night_files.night_no
+),
+steps as (
+    select
+        night_steps.night_no,
+        count(*) as steps,
+        max_by(night_steps.name, night_steps.position) as last_step
+    from night_steps
+    group by night_steps.night_no
+)
+select
+    nights.run_id,
+    nights.as_of,
+    nights.number,
+    case when nights.ended_at is null then 'unfinished' else 'finished' end as status,
+    nights.began_at,
+    nights.ended_at,
+    coalesce(steps.steps, 0) as steps,
+    steps.last_step,
+    coalesce(files.files, 0) as files,
+    coalesce(files.failed_files, 0) as failed_files
+from nights
+left join files on files.night_no = nights.night_no
+left join steps on steps.night_no = nights.night_no
+order by nights.night_no desc
+limit $limit;
+
+-- name: find_run
+-- One run of any kind.
+select run_id, kind, as_of, actor, counts
+from runs
+where run_id = try_cast($run_id as uuid);
+
+-- name: runs
+-- Runs of any kind, the newest first. Grain: one row per run.
+select run_id, kind, as_of, actor, counts
+from runs
+order by run_no desc
+limit $limit;
+
+-- name: waiting
+-- What waits for something when a night's reports are written. Grain: one row per kind.
+with decided as (
+    select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
+    from decisions
+    group by decisions.purchase_no
+)
+select 'purchases of unknown merchants' as waits, count(*) as count
+from decided
+where decided.outcome = 'merchant_unresolved'
+union all
+select 'ledger entries on hold', count(*)
+from ledger_entries
+where ledger_entries.status = 'pending'
+    and ledger_entries.settles_at > $now;

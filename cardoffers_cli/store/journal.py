@@ -1,0 +1,291 @@
+"""The journal beside the store: which runs were committed, on the disk and outside of the engine.
+
+A store whose log was cut, zeroed or deleted opens as if the lost commits had never been, and so
+does an old copy put back in its place. So every run has a line in `<store>.journal` (JSON Lines,
+fsynced), written as soon as it is committed, and every opening compares the last line with the
+store. A crash between a commit and its line leaves the store ahead, and the next opening that
+writes appends the line: nobody had been told of that commit yet. A line torn by a crash is no line.
+
+The journal is kept short: of a long one the newer half stays, which is some 60,000 runs.
+
+A line that `resets` says that the store was put back to that run on purpose: lines before it with
+higher numbers do not count any more. Runs are told apart by number and id together.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+from uuid import UUID
+
+from cardoffers_cli.domain.errors import NoSpace, StoreDamaged
+from cardoffers_cli.domain.moments import format_moment, parse_moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.store.store import Store
+
+NIGHTLY = "nightly"
+"""The kind of the run that a night is; its steps carry the same `as_of`."""
+
+LOST = "store_lost_commits"
+"""The code of a store that has less than its journal."""
+
+_AT_ONCE = 10_000
+_BLOCK = 4096
+"""Bytes that hold any line."""
+_FEW = 20
+_MOST_BYTES = 16 << 20
+_OWNER_ONLY = 0o600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One run that was committed; number 0 without an id is a store before its first run."""
+
+    run_no: int
+    run_id: UUID | None
+    kind: str
+    as_of: datetime
+    resets: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Return the line as it is written and shown."""
+        shown = {
+            "run_no": self.run_no,
+            "run_id": str(self.run_id) if self.run_id else None,
+            "kind": self.kind,
+            "as_of": format_moment(self.as_of),
+        }
+        return {**shown, "resets": True} if self.resets else shown
+
+
+def journal_path(store: Path) -> Path:
+    """Return the path of the journal of a store."""
+    return store.with_name(store.name + ".journal")
+
+
+def check(store: Store, path: Path) -> None:
+    """Raise `StoreDamaged` if the journal of the store at `path` knows of a run that it has not."""
+    last = last_line(path)
+    if last is not None and not _has(store, last):
+        raise lost_commits(path, lost(store, path), newest(store))
+
+
+def keep_up(store: Store, path: Path) -> None:
+    """Append every committed run that the journal has no line of yet; the store is locked.
+
+    Raises as `check` does.
+    """
+    last = last_line(path)
+    while more := _not_yet_told(store, path, last):
+        _append(journal_path(path), more)
+        last = more[-1]
+
+
+def _not_yet_told(store: Store, path: Path, last: Line | None) -> list[Line]:
+    """Return runs after the last line; one look at the store checks that line too."""
+    run_no = last.run_no if last else 0
+    rows = store.rows("store/journal:runs_from", run_no=run_no, most=_AT_ONCE)
+    found = [Line(**row) for row in rows]
+    if last is None or last.run_id is None:
+        return found
+    if not (found and _is_one(found[0], last)):
+        raise lost_commits(path, lost(store, path), newest(store))
+    return found[1:]
+
+
+def reset(path: Path, newest_run: Line | None, *, kind: str, now: datetime) -> Line:
+    """Write down that the store is, or is about to be, at this run on purpose; say why by `kind`.
+
+    Written before a store is put back, it does no harm if that does not come to pass: the store is
+    then ahead.
+    """
+    line = Line(
+        run_no=newest_run.run_no if newest_run else 0,
+        run_id=newest_run.run_id if newest_run else None,
+        kind=kind,
+        as_of=now,
+        resets=True,
+    )
+    _append(journal_path(path), [line])
+    return line
+
+
+def newest(store: Store) -> Line | None:
+    """Return the newest run of a store, or None before its first."""
+    row = store.row("store/journal:newest")
+    return Line(**row) if row else None
+
+
+def lost(store: Store, path: Path) -> list[Line]:
+    """Return the runs that the journal knows and the store has not, the oldest first."""
+    there = {row["run_no"]: row["run_id"] for row in store.rows("store/journal:all_runs")}
+    return [line for line in lines(path) if line.run_no and there.get(line.run_no) != line.run_id]
+
+
+def lines(path: Path) -> list[Line]:
+    """Return the lines that count, in the order of runs; raise `StoreDamaged` for what is none."""
+    counted: list[Line] = []
+    for line in _all_lines(path):
+        while counted and counted[-1].run_no > line.run_no:
+            counted.pop()
+        if not (counted and _is_one(counted[-1], line)):
+            counted = [line] if line.resets else [*counted, line]
+    return counted
+
+
+def nights(path: Path, runs: Iterable[Line]) -> list[str]:
+    """Return the dates of the nights that these runs belong to."""
+    as_of = {line.as_of for line in lines(path) if line.kind == NIGHTLY}
+    return sorted({f"{run.as_of:%Y-%m-%d}" for run in runs if run.as_of in as_of})
+
+
+def last_line(store: Path) -> Line | None:
+    """Return the last whole line of the journal of a store, or None where there is none."""
+    path = journal_path(store)
+    try:
+        with path.open("rb", buffering=0) as file:
+            end = _end_of_lines(file)
+            file.seek(max(0, end - _BLOCK))
+            tail = file.read(min(end, _BLOCK))
+    except FileNotFoundError:
+        return None
+    return _line(path, tail.splitlines()[-1]) if tail else None
+
+
+def lost_commits(path: Path, gone: Sequence[Line], found: Line | None) -> StoreDamaged:
+    """Build the error of a store that has lost these runs, and has `found` as its newest."""
+    dates = nights(path, gone)
+    named = ", ".join(_named(line) for line in gone[:_FEW])
+    more = f" and {len(gone) - _FEW} more" if len(gone) > _FEW else ""
+    newest_no = found.run_no if found else 0
+    again = "".join(f"\n  cardoffers nightly DROP_DIR --as-of {date}" for date in dates)
+    return StoreDamaged(
+        f"{path} has lost commits that were made: its newest run is {newest_no}, and its journal "
+        f"also knows {named}{more}.",
+        code=LOST,
+        hint="Restore a backup that has them with `cardoffers store restore FILE`; or go on without"
+        " them with `cardoffers store accept-loss --yes`, and run again what was lost"
+        + (f", its files put back from `done/`:{again}" if again else "."),
+        newest_run_no=newest_no,
+        lost_run_count=len(gone),
+        lost_runs=[line.document() for line in gone[:_FEW]],
+        nights=dates,
+        next="cardoffers store accept-loss --yes",
+    )
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_one(line: Line, other: Line) -> bool:
+    return (line.run_no, line.run_id) == (other.run_no, other.run_id)
+
+
+def _named(line: Line) -> str:
+    return f"{line.run_no} ({line.kind} of {line.as_of:%Y-%m-%d})"
+
+
+def _has(store: Store, line: Line) -> bool:
+    if line.run_id is None:
+        return True
+    found: UUID | None = store.value("store/journal:run_id", run_no=line.run_no)
+    return found == line.run_id
+
+
+def _append(path: Path, more: Iterable[Line]) -> None:
+    text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
+    is_new = not path.exists()
+    try:
+        size = _append_text(path, text)
+        if size > _MOST_BYTES:
+            _shorten(path, size)
+        elif is_new:
+            sync_folder(path.parent)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise NoSpace(
+            f"The disk that holds {path} is full.",
+            hint="Free some space and run it again: what was committed is in the store, and its "
+            "line is written then.",
+        ) from None
+
+
+def _append_text(path: Path, text: bytes) -> int:
+    """Write whole lines, onto the disk, in the place of what was torn; return the new size."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+    with os.fdopen(descriptor, "r+b") as file:
+        file.truncate(file.seek(_end_of_lines(file)))
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+
+def _shorten(path: Path, size: int) -> None:
+    """Leave the newer half of the lines, in one step."""
+    draft = path.with_name(f".{path.name}.new")
+    with path.open("rb") as file:
+        file.seek(size - _MOST_BYTES // 2)
+        file.readline()  # the rest of a line
+        newer = file.read()
+    draft.unlink(missing_ok=True)
+    _append_text(draft, newer)
+    draft.replace(path)
+    sync_folder(path.parent)
+
+
+def _end_of_lines(file: BinaryIO | Any) -> int:
+    """Return where the last whole line ends; what follows was torn."""
+    end: int = file.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - _BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return int(start + found + 1)
+        end = start
+    return 0
+
+
+def _all_lines(store: Path) -> Iterable[Line]:
+    path = journal_path(store)
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for text in file:
+            if text.endswith(b"\n"):
+                yield _line(path, text)
+
+
+def _line(path: Path, text: bytes) -> Line:
+    try:
+        told = json.loads(text)
+        return Line(
+            run_no=int(told["run_no"]),
+            run_id=UUID(told["run_id"]) if told["run_id"] else None,
+            kind=str(told["kind"]),
+            as_of=parse_moment(told["as_of"]),
+            resets=bool(told.get("resets")),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise StoreDamaged(
+            f"The journal {path} holds a line that is none of ours.",
+            code="journal_damaged",
+            hint="Move it away: a new one is made. Then see that every night is in "
+            "`cardoffers run list`.",
+        ) from None

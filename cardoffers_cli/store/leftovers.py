@@ -1,0 +1,61 @@
+"""Files that a killed process left beside the store: drafts that were never put in place.
+
+Whoever looks holds the store's lock, so no draft of the store is being written meanwhile. The draft
+of any other file names its process, and is left alone while that lives.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DRAFT = re.compile(r"\..+\.(\d+)\.part")
+_WRITTEN = ("", "runs/*/", "reports/*/")
+"""Where files are written whole, beside the store."""
+
+
+def leftovers(store: Path) -> list[Path]:
+    """Return what nobody needs any more beside the store of this path, in its runs and reports."""
+    folder = store.parent
+    found = [
+        *folder.glob(f".{store.name}.*new"),
+        *folder.glob(f"{store.name}.tmp"),
+        *(
+            path
+            for where in _WRITTEN
+            for path in folder.glob(f"{where}.*.part")
+            if _is_orphan(path)
+        ),
+    ]
+    return sorted(found)
+
+
+def sweep(store: Path) -> list[Path]:
+    """Remove what was left behind; call it with the store's lock, before the store is opened."""
+    found = leftovers(store)
+    for path in found:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return found
+
+
+def _is_orphan(draft: Path) -> bool:
+    named = _DRAFT.fullmatch(draft.name)
+    return named is not None and not _is_alive(int(named[1]))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,90 @@
+"""One night at a time: who runs it, and at which step, for whoever wants to run it too.
+
+A `flock` on `<store>.night` for the whole night; the store itself is open for single steps only.
+The kernel frees it when its holder dies, however it dies; the text inside only tells who holds it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from cardoffers_cli.domain.errors import StoreBusy
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+    from types import TracebackType
+
+_PAUSE_S = 0.2
+_TEXT_BYTES = 512
+"""The length of the text, always the same and written at once, so that nobody reads half of it."""
+
+
+class NightLock:
+    """The right to run the night of a store; waits up to `wait_s` seconds for it."""
+
+    def __init__(self, store: Path, *, since: datetime, wait_s: float) -> None:
+        self._path = store.with_name(store.name + ".night")
+        self._wait_s = wait_s
+        self._holder: dict[str, Any] = {
+            "pid": os.getpid(),
+            "host": socket.gethostname()[:64],
+            "step": "begin",
+            "since": since.isoformat(timespec="seconds") + "Z",
+        }
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self._wait()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        self.at("begin")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._descriptor)
+
+    def at(self, step: str) -> None:
+        """Tell others which step the night is at; on a full disk nobody is told."""
+        text = json.dumps({**self._holder, "step": step}).encode().ljust(_TEXT_BYTES)
+        with suppress(OSError):
+            os.pwrite(self._descriptor, text, 0)
+
+    def _wait(self) -> None:
+        began = time.monotonic()
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() - began >= self._wait_s:
+                    raise self._busy() from None
+                time.sleep(_PAUSE_S)
+            else:
+                return
+
+    def _busy(self) -> StoreBusy:
+        try:
+            holder = json.loads(os.pread(self._descriptor, _TEXT_BYTES, 0))
+            who = "process {pid} on {host}, at the step {step}, since {since}".format(**holder)
+        except (ValueError, KeyError):
+            holder, who = {}, "another process"
+        return StoreBusy(
+            f"The night is being run by {who}.",
+            code="night_busy",
+            hint="It needs no second one; --lock-wait SECONDS waits for its end.",
+            holder=holder,
+        )

@@ -1,0 +1,331 @@
+"""Every audit is silent on a good store, and loud on one that was broken on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.jobs import catalogue, doctor, keys, match, offers, reverse, settle, webhooks
+from cardoffers_cli.jobs.alerts import alert
+from cardoffers_cli.jobs.institutions import set_institution
+from cardoffers_cli.jobs.runs import start_run
+from cardoffers_cli.jobs.stores import accept_loss
+from cardoffers_cli.pipeline import deliver
+from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.leftovers import sweep
+from tables import select
+from work import found, new_store, taken
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+BOUGHT = datetime(2026, 10, 1)  # noqa: DTZ001 - moments are naive UTC
+HELD = BOUGHT + timedelta(days=7)
+LATER = BOUGHT + timedelta(days=8)
+CARDHOLDER = "742488db0fad2435a10c303876b855811170142399e76f757ac36b15c690058d"
+CARD = "ct_f30b4142efbbd3bd8eb1005be47ec942"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """Return a store in which everything has happened that can."""
+    folder = tmp_path_factory.mktemp("good")
+    copy_sample_data(folder)
+    made = replace(new_store(folder), now=BOUGHT)
+    catalogue.import_catalogue(made, folder / "catalog")
+    for name, institution in [
+        ("larkmere", "larkmere"),
+        ("tarnhollow", "tarnhollow"),
+        ("larkmere-dirty", "larkmere"),
+        ("larkmere", "larkmere"),
+    ]:
+        taken(made, folder / "transactions" / f"{name}.csv", institution)
+    match.match_purchases(made)
+    reverse_one(made, "pending")
+    settle.settle_due(replace(made, now=HELD))
+    reverse_one(made, "settled")
+    settle.settle_due(replace(made, now=LATER))
+    give_keys_and_webhooks(made)
+    send_everything(made)
+    request = offers.AddRequest(offer_id="of-00007", cardholder_token=CARDHOLDER, card_token=CARD)
+    offers.add_offer("larkmere", request, replace(made, now=LATER))
+    set_institution(made, "larkmere", {"max_active_offers": "1"})  # which takes nothing back
+    return made
+
+
+ENTRIES = (
+    "select status, cast(redemption_id as varchar) from redemptions"
+    " join ledger_entries using (redemption_no) order by redemption_no"
+)
+
+
+def reverse_one(made: Job, status: str) -> None:
+    redemption_id = next(each for found_in, each in found(made, ENTRIES) if found_in == status)
+    reverse.reverse(redemption_id, "goods returned", made)
+
+
+def give_keys_and_webhooks(made: Job) -> None:
+    for slug in ("larkmere", "tarnhollow"):
+        keys.create_key(keys.KeyRequest(institution=slug, name="till", scopes=("offers",)), made)
+        webhooks.set_webhook(made, slug, "https://example.com/hook")
+
+
+def send_everything(made: Job) -> None:
+    """Let events be delivered, fail, be cut off and exhaust; have some sent again, and by hand."""
+    send_for_days(made, HELD, days=11)
+    exhausted = "select cast(redemption_id as varchar) from outbox where state = 'exhausted'"
+    again, by_hand, in_vain = [each for (each,) in found(made, exhausted + " order by all")[:3]]
+    webhooks.retry(replace(made, now=HELD + timedelta(days=20)), redemption_ids=[again])
+    send_for_days(made, HELD + timedelta(days=20), days=11)
+    send_by_hand(made, by_hand, None)
+    send_by_hand(made, by_hand, "http_error")
+    send_by_hand(made, in_vain, "http_error")
+
+
+def send_for_days(made: Job, first: datetime, days: int) -> None:
+    for day in range(days):
+        now = first + timedelta(days=day)
+        with made.store() as store, store.transaction():
+            run_no = sending(store, now)
+            claims = deliver.claim_due(store, now=now, due_by=now, most=999, most_open=999)
+            kept = claims if day else claims[1:]
+            ended = [_ended(claim, now) for claim in kept if day < 3 or claim.redemption_no % 5]
+            deliver.record(store, ended, run_no=run_no)
+            by_number = {claim.redemption_no: claim for claim in claims}
+            for each in ended:
+                alert(store, by_number[each.redemption_no], each, now=now)
+
+
+def send_by_hand(made: Job, redemption_id: str, error: str | None) -> None:
+    now = HELD + timedelta(days=40)
+    with made.store() as store, store.transaction():
+        run_no = sending(store, now)
+        (claim,) = deliver.claim_one(store, redemption_id, now=now)
+        ended = replace(_attempt(claim, now), error=error)
+        ended = ended if error else ended.delivered()
+        deliver.record(store, [ended], run_no=run_no)
+        alert(store, claim, ended, now=now)
+
+
+def sending(store: Store, now: datetime) -> int:
+    """Begin to send, as every sender does: what was cut off comes first."""
+    run = start_run(store, kind="webhook_send", now=now, actor="tester")
+    deliver.release(store, run_no=run.run_no)
+    return run.run_no
+
+
+def _ended(claim: Claim, now: datetime) -> Ended:
+    """Let every third event be delivered."""
+    attempt = _attempt(claim, now)
+    if claim.redemption_no % 3 == 0:
+        return replace(attempt, error=None).delivered()
+    return attempt.failed(0, None)
+
+
+def _attempt(claim: Claim, now: datetime) -> Ended:
+    return Ended(
+        redemption_no=claim.redemption_no,
+        secret_no=claim.secret_no,
+        signed_at_s=0,
+        started_at=now,
+        http_status=500,
+        error="http_error",
+        duration_ms=7,
+        state=claim.state,
+        failures=claim.failures,
+        next_attempt_at=claim.next_attempt_at,
+    )
+
+
+def failed(made: Job, *, strict: bool = True) -> list[str]:
+    report = doctor.doctor(made, strict=strict)
+    assert report["ok"] == all(audit["ok"] for audit in report["audits"])
+    return [audit["name"] for audit in report["audits"] if not audit["ok"]]
+
+
+def test_a_good_store_is_clean(good: Job) -> None:
+    report = doctor.doctor(good, strict=True)
+    assert [] == [audit for audit in report["audits"] if audit["rows"] or audit["example"]]
+    assert report["ok"]
+    assert doctor.names() == [audit["name"] for audit in report["audits"]]
+
+
+def test_everything_has_happened_in_the_good_store(good: Job) -> None:
+    assert {("delivered",), ("exhausted",)} <= {*found(good, "select state from outbox")}
+    assert {("unknown",), ("http_error",), (None,)} == {*found(good, "select error from attempts")}
+    twice = "select max(n) from (select count(*) as n from attempts group by redemption_no)"
+    assert [(True,)] == found(good, f"select ({twice}) >= 18")
+    assert {(True,), (False,)} == {*found(good, "select is_manual from attempts")}
+    moves = "select distinct status from ledger_moves order by all"
+    assert [("pending",), ("reversed",), ("settled",)] == found(good, moves)
+    counted = "select count(*) > 0 from "
+    for table in ("adjustments", "rejects", "duplicates", "inbox_messages", "security_log"):
+        assert [(True,)] == found(good, counted + table)
+    assert [(1,)] == found(good, "select count(*) from runs where kind = 'offer_add'")
+
+
+def test_the_quick_audits_are_some_of_all() -> None:
+    assert set(doctor.names()) > set(doctor.names(strict=False)) == doctor.QUICK
+
+
+BREAKS = {
+    "insert into purchases select * from purchases limit 1": "transaction_refs_unique",
+    "update purchases set purchase_no = 2 where purchase_no < 9": "numbers_unique",
+    "insert into runs select 999, run_id, 'twice', as_of, actor, null from runs where run_no = 1": (
+        "numbers_unique"
+    ),
+    "insert into cardholders select 9999, institution_id, cardholder_token from cardholders"
+    " limit 1": "tokens_unique",
+    "insert into identifiers select 9999, merchant_identifier_type, merchant_identifier, null"
+    " from identifiers limit 1": "tokens_unique",
+    "insert into links select * from links limit 1": "links_unique",
+    "delete from cardholders where cardholder_no = 1": "nothing_points_nowhere",
+    "delete from instruments": "nothing_points_nowhere",
+    "delete from outbox where attempts > 0": "nothing_points_nowhere",
+    "update purchases set import_no = 77 where import_no = 1": "nothing_points_nowhere",
+    "update imports set received = received + 1 where import_no = 1": "imports_add_up",
+    "update imports set duplicates = -1, received = received - duplicates - 1": "imports_add_up",
+    "update imports set accepted = accepted + 1, received = received + 1 where import_no = 1": (
+        "imports_have_their_rows"
+    ),
+    "update imports set amount_accepted = 0 where import_no = 1": "imports_have_their_rows",
+    "delete from rejects": "imports_have_their_rows",
+    "update purchases set amount = amount + 0.01 where line = 2": "imports_have_their_rows",
+    "update ledger_entries set commission_amount = 0.01 + commission_amount": "amounts_add_up",
+    "update ledger_entries set commission_amount = -1, institution_payout_amount = 1 +"
+    " merchant_funded_amount": "amounts_add_up",
+    "update settlements set entries = entries + 1": "settlements_add_up",
+    "update settlements set institution_payout_amount = 0": "settlements_add_up",
+    "delete from settlements where settlement_no = 1": "settlements_add_up",
+    "update ledger_entries set settlement_no = 1 where settlement_no = 2": "settlements_add_up",
+    "update settlements set currency = 'JPY'": "settlements_keep_apart",
+    "update settlements set institution_payout_amount = institution_payout_amount + 1": (
+        "totals_add_up"
+    ),
+    "delete from adjustments": "reversals_are_given_back",
+    "insert into adjustments select * from adjustments": "reversals_are_given_back",
+    "update adjustments set institution_payout_amount = 0": "reversals_are_given_back",
+    "delete from ledger_entries where status = 'reversed'": "one_entry_per_redemption",
+    "insert into ledger_entries select * from ledger_entries": "one_entry_per_redemption",
+    "insert into redemptions select 999, uuid(), institution_id, purchase_no, cardholder_no,"
+    " offer_no, run_no, created_at from redemptions limit 1": "one_redemption_per_purchase",
+    "delete from decisions where outcome = 'redeemed'": "one_redemption_per_purchase",
+    "update redemptions set cardholder_no = 1": "redemptions_fit_their_purchase",
+    "delete from links": "redemptions_fit_their_purchase",
+    "insert into ledger_moves select redemption_no, 999, 'pending', moved_at, actor, null"
+    " from ledger_moves where status = 'settled'": "moves_are_legal",
+    "delete from ledger_moves where status = 'pending'": "moves_are_legal",
+    "update ledger_entries set status = 'pending' where status = 'settled'": "states_follow_moves",
+    "update ledger_entries set reversal_reason = null": "states_follow_moves",
+    "update ledger_entries set settled_at = null": "states_follow_moves",
+    "update offer_versions set budget_amount = 0.01": "budgets_hold",
+    "update offer_versions set max_redemptions_per_cardholder = 0": "uses_hold",
+    "update audit_log set old_value = '1' where field = 'max_active_offers'": "links_had_room",
+    "delete from audit_log": "links_had_room",
+    "delete from outbox": "one_event_per_redemption",
+    "insert into outbox select * from outbox limit 1": "one_event_per_redemption",
+    "delete from attempts where number = 2": "attempts_are_consecutive",
+    "update outbox set attempts = attempts + 1": "attempts_are_consecutive",
+    "insert into attempts select attempts.* replace (number + 99 as number) from attempts": (
+        "attempts_end"
+    ),
+    "update outbox set failures = 10": "attempts_end",
+    "update attempts set error = null where number = 1": "nothing_is_sent_after_success",
+    "update outbox set state = 'delivered'": "events_follow_attempts",
+    "update outbox set state = 'failed' where state = 'exhausted'": "events_follow_attempts",
+    "update outbox set state = 'lost' where state = 'exhausted'": "events_follow_attempts",
+    "delete from inbox_messages": "alerts_are_of_exhausted_events",
+    "insert into inbox_messages select uuid(), institution_id, 'webhook_exhausted', '', now(), null"
+    " from institutions": "alerts_are_of_exhausted_events",
+    "update security_log set actor = 'nobody' where entry_no = 2": "security_log_is_whole",
+    "delete from security_log where entry_no = 1": "security_log_is_whole",
+    "delete from runs where run_no = 1": "journal_is_the_stores",
+    "update cardholders set cardholder_token = '4111111111111111' where cardholder_no = 1": (
+        "no_card_numbers"
+    ),
+    "update instruments set instrument_token = '4111 1111-1111 1111' where instrument_no = 1": (
+        "no_card_numbers"
+    ),
+    "update purchases set transaction_ref = '4111111111111111' where line = 2": "no_card_numbers",
+    "update ledger_entries set reversal_reason = 'of 5555555555554444, returned'"
+    " where status = 'reversed'": "no_card_numbers",
+    "insert into purchase_details select purchase_no, institution_id, null, null,"
+    " 'shop 378282246310005', null from purchases limit 3": "no_card_numbers",
+}
+"""What is done to a good store -> the audit that finds it."""
+
+
+@pytest.mark.parametrize(("harm", "audit"), BREAKS.items(), ids=range(len(BREAKS)))
+def test_an_audit_finds_what_it_is_for(good: Job, harm: str, audit: str) -> None:
+    with good.store() as store, store.transaction(keep=False):
+        select(store, harm)
+        loud = {each.name: each for each in doctor.examine(store, good.path) if not each.ok}
+    assert audit in loud
+    assert loud[audit].rows > 0
+    assert loud[audit].example
+    told = dumps([each.example for each in loud.values()])
+    assert not any(number in told for number in ("4111", "5555", "3782", CARDHOLDER))
+
+
+def test_every_audit_of_the_tables_is_broken_by_something() -> None:
+    assert set(doctor.names()) - {"no_leftover_files"} == set(BREAKS.values())
+
+
+def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> None:
+    with good.store() as store, store.transaction(keep=False):
+        select(
+            store,
+            "update purchases"
+            " set transaction_ref = cast(4111111111111100 + purchase_no as varchar)",
+        )
+        loud = [each.name for each in doctor.examine(store, good.path) if not each.ok]
+    assert [] == loud
+
+
+@pytest.mark.parametrize(
+    ("name", "is_left"),
+    [
+        (".store.duckdb.new", True),
+        (".store.duckdb.snapshot.new", True),
+        (".store.duckdb.compact.new", True),
+        (".report.csv.4194301.part", True),
+        ("runs/7/.result.json.4194301.part", True),
+        ("reports/2026-10-01/.alder-funnel.csv.4194301.part", True),
+        ("store.duckdb.tmp", True),
+        (".report.csv.1.part", False),
+        ("store.duckdb.calls", False),
+        ("report.csv", False),
+    ],
+)
+def test_what_a_killed_process_left_is_found_and_swept_away(
+    good: Job, name: str, is_left: bool
+) -> None:
+    left = good.path.parent / name
+    left.parent.mkdir(parents=True, exist_ok=True)
+    left.touch()
+    loud, swept = failed(good, strict=False), sweep(good.path)
+    left.unlink(missing_ok=True)
+    assert (["no_leftover_files"] if is_left else []) == loud
+    assert ([left] if is_left else []) == swept
+
+
+def test_a_store_that_has_lost_commits_can_be_looked_at(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    copy = made.path.read_bytes()
+    with made.store() as store, store.transaction():
+        start_run(store, kind="import", now=BOUGHT, actor="tester")
+    made.path.write_bytes(copy)
+    assert ["journal_is_the_stores"] == failed(made)
+    accept_loss(made)
+    assert [] == failed(made)
+    journal_path(made.path).write_text("birds\n")
+    assert ["journal_is_the_stores"] == failed(made)

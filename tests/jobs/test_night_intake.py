@@ -1,0 +1,150 @@
+"""The files of a night: taken, failed or left, each apart from the others."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.rehearsal import rehearse
+from cardoffers_cli.jobs.night.run import run_night
+from work import Job, file_of, found, kept, new_store, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = """
+    ref  amount
+    r1   10.00
+    r2   2.50
+"""
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution  plan\nalder  growth\nbirch  starter")
+    return made
+
+
+def dropped(made: Job, name: str, text: str | bytes = GOOD, **manifest: Any) -> Path:
+    """Put a file into the drop folder, ready, with a manifest if there is anything in it."""
+    path = made.path.parent / "drop" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(text, bytes):
+        path.write_bytes(text)
+    else:
+        file_of(path, text)
+    path.with_name(f"{path.name}.done").touch()
+    if manifest:
+        path.with_name(f"{path.name}.manifest.json").write_text(json.dumps(manifest))
+    return path
+
+
+def night(made: Job) -> dict[str, Any]:
+    return run_night(made, Order(drop=made.path.parent / "drop"))
+
+
+def ended(made: Job) -> dict[str, Any]:
+    """Run the night; return what became of each file."""
+    return {each["file"]: each["status"] for each in night(made)["imports"]}
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_one_bad_file_stops_no_other(made: Job) -> None:
+    dropped(made, "alder/a.csv", b"PK\x03\x04 no csv")
+    dropped(made, "alder/b.csv")
+    dropped(made, "birch/c.csv")
+    dropped(made, "alder/d.csv.gz", gzip.compress(b"cardholder_token")[:-4])
+    expected = {
+        "alder/a.csv": "failed",
+        "alder/b.csv": "imported",
+        "alder/d.csv.gz": "failed",
+        "birch/c.csv": "failed",
+    }
+    assert expected == ended(made)
+    drop = made.path.parent / "drop"
+    assert ["b.csv", "b.csv.done"] == names(drop / "alder" / "done")
+    assert {"a.csv", "a.csv.errors.csv", "d.csv.gz"} <= set(names(drop / "alder" / "failed"))
+    assert "plan_not_allowed" in (drop / "birch" / "failed" / "c.csv.errors.csv").read_text()
+    assert [(2,)] == found(made, "select count(*) from purchases")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "status"),
+    [
+        ({"rows": 2, "amount_sum": "12.50"}, "imported"),
+        ({"rows": 3}, "failed"),
+        ({"amount_sum": "12.51"}, "failed"),
+        ({"sha256": "0" * 64}, "failed"),
+        ({"rows": "two"}, "failed"),
+    ],
+    ids=["right", "rows", "amount", "digest", "no manifest"],
+)
+def test_a_manifest_is_held_against_its_file(
+    made: Job, manifest: dict[str, Any], status: str
+) -> None:
+    dropped(made, "alder/tx.csv", **manifest)
+    assert {"alder/tx.csv": status} == ended(made)
+    taken = 2 if status == "imported" else 0
+    assert [(taken,)] == found(made, "select count(*) from purchases")
+
+
+def test_the_digest_is_of_the_file_as_it_lies(made: Job) -> None:
+    plain = file_of(made.path.parent / "plain.csv", GOOD).read_bytes()
+    packed = gzip.compress(plain)
+    dropped(made, "alder/tx.csv.gz", packed, sha256=hashlib.sha256(packed).hexdigest().upper())
+    assert {"alder/tx.csv.gz": "imported"} == ended(made)
+
+
+def test_rejected_rows_lie_beside_the_file(made: Job) -> None:
+    dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
+    result = night(made)
+    done = made.path.parent / "drop" / "alder" / "done"
+    assert ["tx.csv", "tx.csv.done", "tx.csv.errors.csv", "tx.csv.rejected.csv"] == names(done)
+    assert "amount_not_positive" in (done / "tx.csv.errors.csv").read_text()
+    assert ["r2"] == [line.split(",")[5] for line in lines(done / "tx.csv.rejected.csv")[1:]]
+    assert "rows_rejected" == result["findings"][0]["code"]
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def test_a_folder_of_nobody_is_left_alone_and_said(made: Job) -> None:
+    path = dropped(made, "cedar/tx.csv")
+    result = night(made)
+    assert ["institution_unknown"] == [each["code"] for each in result["findings"]]
+    assert path.exists()
+
+
+def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> None:
+    dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
+    dropped(made, "alder/bad.csv", b"")
+    before, files = kept(made), names(made.path.parent / "drop")
+    told = rehearse(made, Order(drop=made.path.parent / "drop"))
+    assert (before, files) == (kept(made), names(made.path.parent / "drop"))
+    result = night(made)
+    assert told["dry_run"]
+    for member in ("institutions", "findings"):
+        assert result[member] == told[member]
+    states = [[each["status"] for each in made["imports"]] for made in (result, told)]
+    assert states[0] == states[1]
+
+
+def test_the_result_is_kept_beside_the_store(made: Job) -> None:
+    dropped(made, "alder/tx.csv")
+    result = night(made)
+    file = made.path.parent / "runs" / str(result["run_id"]) / "result.json"
+    written = json.loads(file.read_text())
+    assert {"run_id", "status", "steps", "imports", "findings"} <= written.keys()
+    assert str(result["run_id"]) == written["run_id"]
+    assert result["security_log_head"] == written["security_log_head"]
+    assert {"name", "status", "started_at", "seconds", "counts"} == written["steps"][0].keys()

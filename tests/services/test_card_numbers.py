@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.services.card_numbers import card_numbers
+from tables import given, put, uid
+
+if TYPE_CHECKING:
+    from cardoffers_cli.store.store import Store
+
+RIGHT = ("4111111111111111", "5555555555554444", "378282246310005", "6011000990139424")
+WRONG = ("4111111111111112", "5555555555554445", "378282246310006", "6011000990139425")
+
+
+@pytest.fixture(autouse=True)
+def alder(store: Store) -> None:
+    given(store, "institutions", "institution\nalder\nbirch")
+    given(store, "merchants", "merchant\nbakery")
+
+
+def places(store: Store) -> dict[str, int]:
+    return {found["place"]: found["card_numbers"] for found in card_numbers(store)}
+
+
+def test_there_is_none_in_a_good_store(store: Store) -> None:
+    given(store, "purchases", "ref cardholder identifier\nref-1 ann M1")
+    assert {} == places(store)
+
+
+APART = ("4111-1111-1111-1111", "4111 1111 1111 1111", "4111\u20101111\u00a01111\u22121111")
+
+
+@pytest.mark.parametrize("text", [*RIGHT, *APART])
+def test_a_token_is_none(store: Store, text: str) -> None:
+    put(store, "purchases", [{"ref": "ref-1", "cardholder": text}])
+    found = card_numbers(store)
+    assert {"cardholders.cardholder_token": 1} == places(store)
+    assert uid("alder") == found[0]["institution_id"]
+    assert text not in str(found)
+
+
+@pytest.mark.parametrize("text", [*WRONG, "x4111111111111111", "41111111111111110000000"])
+def test_what_only_looks_like_one_is_none(store: Store, text: str) -> None:
+    put(store, "purchases", [{"ref": "ref-1", "cardholder": text}])
+    assert {} == places(store)
+
+
+@pytest.mark.parametrize(("right", "wrong", "found"), [(4, 0, 4), (3, 2, 3), (2, 2, 0), (1, 4, 0)])
+def test_of_references_more_than_half_have_to_be_right(
+    store: Store, right: int, wrong: int, found: int
+) -> None:
+    put(store, "purchases", [{"ref": ref} for ref in [*RIGHT[:right], *WRONG[:wrong]]])
+    assert ({"purchases.transaction_ref": found} if found else {}) == places(store)
+
+
+def test_each_institution_is_judged_by_its_own_references(store: Store) -> None:
+    put(store, "purchases", [{"ref": ref} for ref in RIGHT])
+    put(store, "purchases", [{"ref": ref, "institution": "birch"} for ref in WRONG])
+    assert [uid("alder")] == [found["institution_id"] for found in card_numbers(store)]
+
+
+@pytest.mark.parametrize("text", ["card 4111 1111 1111 1111 of ann", "(378282246310005)"])
+def test_it_is_found_inside_of_what_people_write(store: Store, text: str) -> None:
+    put(store, "merchants", [{"merchant": text}])
+    assert {"merchants.name": 1} == places(store)
