@@ -25,16 +25,19 @@ def is_read_only(folder: Path) -> bool:
     return not os.access(folder, os.W_OK | os.X_OK)
 
 
-def network_kind(folder: Path) -> str | None:
-    """Return the kind of the file system of a folder if it is a network's, else None."""
-    kind = _kind(folder.resolve())
+def network_kind(folder: Path, mounts: Path = _MOUNTS) -> str | None:
+    """Return the kind of the file system of a folder if it is a network's, else None.
+
+    `mounts` is the kernel's list of mounts (proc(5), mountinfo).
+    """
+    kind = _kind(folder.resolve(), mounts)
     return kind if kind in _NETWORK else None
 
 
-def _kind(folder: Path) -> str | None:
+def _kind(folder: Path, mounts: Path) -> str | None:
     """Return the kind of the innermost mount that a folder is in; None where nobody says."""
     try:
-        lines = _MOUNTS.read_text("utf-8", errors="surrogateescape").splitlines()
+        lines = mounts.read_text("utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return None
     best, kind = -1, None
