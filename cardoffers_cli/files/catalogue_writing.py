@@ -15,7 +15,7 @@ from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.money import AMOUNT_SCALE, MINOR_UNITS
 from cardoffers_cli.files import forms
 from cardoffers_cli.files.catalogue_kinds import KINDS
-from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.exports import replacing, write_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def write_catalogue(path: Path, kind: str, rows: pl.DataFrame) -> None:
             out.writelines(piece.encode() for piece in json_text.pieces(items, indent=1))
             out.write(b"\n")
         else:
-            texts.write_csv(out)
+            write_frame(texts, out)
 
 
 def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]]) -> None:
@@ -50,7 +50,7 @@ def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]]) -> No
     ]
     empty = pl.DataFrame(schema={**dict.fromkeys(_REPORT, pl.String), "line": pl.UInt64})
     with replacing(path) as out:
-        pl.concat([empty, *(frame.select(_REPORT) for frame in frames)]).write_csv(out)
+        write_frame(pl.concat([empty, *(frame.select(_REPORT) for frame in frames)]), out)
 
 
 def _text(name: str, dtype: pl.DataType) -> pl.Expr:

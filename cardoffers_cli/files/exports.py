@@ -24,6 +24,8 @@ from cardoffers_cli.files.sheets import Column, Row, Sheet, cell_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import polars as pl
+
 _BATCH = 50_000
 _TO_QUOTE = re.compile(r'[",\r\n]')
 _OWNER_ONLY, _AS_UMASK_SAYS = 0o600, 0o666
@@ -77,6 +79,18 @@ def _csv_cell(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
 
 
+def write_frame(frame: pl.DataFrame, out: BinaryIO) -> None:
+    """Write a frame as CSV, unguarded, some rows at a time.
+
+    Given a file, polars writes past Python and calls a full disk an error of its own; so here and
+    in `write_parquet` it is given none.
+    """
+    out.write(frame.clear().write_csv().encode())
+    out.writelines(
+        rows.write_csv(include_header=False).encode() for rows in frame.iter_slices(_BATCH)
+    )
+
+
 def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
     """Write a sheet as Parquet: money decimal(18,4), numbers decimal(18,6), moments in UTC."""
     import polars as pl  # noqa: PLC0415  heavy
@@ -97,7 +111,9 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
         frames.append(pl.DataFrame(values, schema=schema))
     moments = [column.name for column in sheet.columns if column.kind == "moment"]
     frame = pl.concat(frames).with_columns(pl.col(moments).dt.replace_time_zone("UTC"))
-    frame.write_parquet(out)
+    draft = BytesIO()
+    frame.write_parquet(draft)
+    out.write(draft.getbuffer())
 
 
 def _stored(column: Column, row: Row) -> Any:

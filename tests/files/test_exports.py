@@ -11,7 +11,13 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.errors import Refused, UsageError
-from cardoffers_cli.files.exports import replacing, write_parquet, write_xlsx
+from cardoffers_cli.files.exports import (
+    csv_lines,
+    replacing,
+    write_frame,
+    write_parquet,
+    write_xlsx,
+)
 from cardoffers_cli.files.sheets import Column, Sheet
 
 
@@ -96,6 +102,39 @@ def test_a_closed_folder_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(Refused, match="not permitted"), replacing(tmp_path / "out.csv"):
         pass
+
+
+FULL = Path("/dev/full")
+A_SHEET = Sheet("one", (Column("n", kind="integer"),), [{"n": 1}])
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda out: write_parquet(A_SHEET, out),
+        lambda out: write_xlsx([A_SHEET], out),
+        lambda out: write_frame(pl.DataFrame({"n": [1]}), out),
+        lambda out: out.writelines(line.encode() for line in csv_lines(A_SHEET)),
+    ],
+    ids=["parquet", "xlsx", "frame", "csv"],
+)
+def test_a_full_disk_is_an_error_of_the_system_whoever_writes(write: object) -> None:
+    def written() -> None:
+        with replacing(FULL) as out:
+            write(out)  # type: ignore[operator]
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        written()
+    assert errno.ENOSPC == caught.value.errno
+
+
+def test_a_frame_is_written_whole(tmp_path: Path) -> None:
+    numbers = pl.DataFrame({"n": range(120_000)})
+    for frame in (numbers, numbers.clear()):
+        with replacing(tmp_path / "out.csv") as out:
+            write_frame(frame, out)
+        assert frame.write_csv() == (tmp_path / "out.csv").read_text()
 
 
 def test_parquet_of_many_rows_and_of_none(tmp_path: Path) -> None:
