@@ -11,6 +11,7 @@ from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
+from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 PAGES = {
     "formats": "How data is shown, and what each format does to a cell.",
@@ -49,11 +50,22 @@ def topic(
         rows = [{"topic": topic, "about": about} for topic, about in {**LISTS, **PAGES}.items()]
         _show(desk, "topics", rows, ("topic", "about"))
     else:
-        raise NotFound(
-            f"There is no topic {name!r}.",
-            code="topic_unknown",
-            hint=f"The topics are {', '.join([*LISTS, *PAGES])}. For a command: --help.",
-        )
+        raise _no_topic(name)
+
+
+def _no_topic(name: str) -> NotFound:
+    from cardoffers_cli.cli.main import COMMANDS  # which imports this module
+
+    topics = [*LISTS, *PAGES]
+    is_command = any(entry.name == name for entry in COMMANDS)
+    hint = f"`cardoffers {name} --help` explains the command." if is_command else None
+    return NotFound(
+        f"There is no topic {name!r}.",
+        code="topic_unknown",
+        hint=hint
+        or did_you_mean(nearest(name, topics))
+        or f"The topics are {', '.join(topics)}. For a command: --help.",
+    )
 
 
 def page_text(name: str) -> str:
@@ -71,7 +83,7 @@ def _findings(code: str | None) -> list[dict[str, object]]:
         raise NotFound(
             f"There is no finding {code!r}.",
             code="finding_unknown",
-            hint="`cardoffers help findings` lists them.",
+            hint=did_you_mean(nearest(code, known)) or "`cardoffers help findings` lists them.",
         )
     return [
         {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}

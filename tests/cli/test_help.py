@@ -108,6 +108,19 @@ def test_an_unknown_topic_is_not_found(cardoffers: Any, code: str, words: list[s
     assert (5, code) == (outcome.exit_code, outcome.error["code"])
 
 
+@pytest.mark.parametrize(
+    ("hint", "line"),
+    [
+        ("Did you mean findings?", "help fidings"),
+        ("`cardoffers match --help` explains the command.", "help match"),
+        ("Did you mean amount_precision or amount_invalid?", "help findings amount_precison"),
+        ("`cardoffers help findings` lists them.", "help findings zzz"),
+    ],
+)
+def test_a_mistyped_topic_or_code_is_guessed(cardoffers: Any, hint: str, line: str) -> None:
+    assert hint == cardoffers(*line.split(), "--format", "json").error["hint"]
+
+
 def test_the_environment_page_names_every_setting(cardoffers: Any) -> None:
     page = cardoffers("help", "environment").stdout
     missing = [name for name in Settings.model_fields if f"- `{name}` " not in page]
