@@ -7,10 +7,9 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import EXIT_CODES
+from cardoffers_cli.cli.explained import KNOWN, explain
 from cardoffers_cli.cli.show import Column, Sheet
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.findings import CODES, FILE_CODES
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 PAGES = {
@@ -22,6 +21,9 @@ LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
     "findings": "Everything that can be wrong with a file or a row, and how to mend it.",
 }
+
+MEANING = ("code", "level", "summary", "fix", "why")
+EXAMPLE = (Column("part"), Column("line"))
 
 
 def topic(
@@ -42,7 +44,7 @@ def topic(
     if name in PAGES:
         desk.page(page_text(name))
     elif name == "findings":
-        _show(desk, "findings", _findings(code), ("code", "level", "summary", "fix"))
+        _show_finding(desk, code) if code else _show_findings(desk)
     elif name == "exit-codes":
         rows = [{"code": row.code, "meaning": row.meaning, "fix": row.advice} for row in EXIT_CODES]
         _show(desk, "exit-codes", rows, ("code", "meaning", "fix"))
@@ -77,15 +79,24 @@ def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[s
     desk.show(rows, Sheet(name, tuple(map(Column, columns)), rows))
 
 
-def _findings(code: str | None) -> list[dict[str, object]]:
-    known = {**CATALOGUE_CODES, **CODES, **FILE_CODES}
-    if code is not None and code not in known:
+def _show_findings(desk: Desk) -> None:
+    rows: list[dict[str, object]] = [
+        {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
+        for each in KNOWN.values()
+    ]
+    _show(desk, "findings", rows, ("code", "level", "summary", "fix"))
+
+
+def _show_finding(desk: Desk, code: str) -> None:
+    if code not in KNOWN:
         raise NotFound(
             f"There is no finding {code!r}.",
             code="finding_unknown",
-            hint=did_you_mean(nearest(code, known)) or "`cardoffers help findings` lists them.",
+            hint=did_you_mean(nearest(code, KNOWN)) or "`cardoffers help findings` lists them.",
         )
-    return [
-        {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
-        for each in ([known[code]] if code else known.values())
-    ]
+    found = explain(code)
+    meaning = Sheet("findings", tuple(map(Column, MEANING)), [found.document()])
+    blocks = [meaning]
+    if found.example:
+        blocks.append(Sheet("example", EXAMPLE, found.lines(), title="Example"))
+    desk.show([found.document()], *blocks)
