@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.explained import KNOWN, explain
@@ -29,9 +30,15 @@ EXAMPLE = (Column("part"), Column("line"))
 def topic(
     ctx: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="TOPIC", help=", ".join([*LISTS, *PAGES]))
+        str | None,
+        typer.Argument(
+            metavar="TOPIC", help=", ".join([*LISTS, *PAGES]), autocompletion=completing.topics
+        ),
     ] = None,
-    code: Annotated[str | None, typer.Argument(metavar="CODE", help="One finding's code.")] = None,
+    code: Annotated[
+        str | None,
+        typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
+    ] = None,
 ) -> None:
     """Explain exit codes, formats, the environment, files and findings.
 

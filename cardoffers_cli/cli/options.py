@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.domain.moments import parse_moment
 
 
@@ -116,11 +117,24 @@ def everywhere(
 
 
 Institution = Annotated[
-    str, typer.Option("--institution", "-i", metavar="INST", help="The institution: slug or id.")
+    str,
+    typer.Option(
+        "--institution",
+        "-i",
+        metavar="INST",
+        help="The institution: slug or id.",
+        autocompletion=completing.institutions,
+    ),
 ]
 AnyInstitution = Annotated[
     str | None,
-    typer.Option("--institution", "-i", metavar="INST", help="Only this one: slug or id."),
+    typer.Option(
+        "--institution",
+        "-i",
+        metavar="INST",
+        help="Only this one: slug or id.",
+        autocompletion=completing.institutions,
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
 Delimiter = Annotated[
