@@ -9,6 +9,7 @@ from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.explained import KNOWN, explain
+from cardoffers_cli.cli.reference import reference
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
@@ -20,6 +21,7 @@ PAGES = {
 }
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
+    "commands": "Every command with its options and examples, as one page.",
     "findings": "Everything that can be wrong with a file or a row, and how to mend it.",
 }
 
@@ -50,6 +52,8 @@ def topic(
     desk = Desk.of(ctx)
     if name in PAGES:
         desk.page(page_text(name))
+    elif name == "commands":
+        desk.page(reference())
     elif name == "findings":
         _show_finding(desk, code) if code else _show_findings(desk)
     elif name == "exit-codes":
