@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
     Tab = Callable[..., str]
+
+HOSTILE = 'b"`id`$(x)'
 
 TABLES = {
     "institutions": """
@@ -43,10 +48,10 @@ TABLES = {
         brook       coffee  2
         """,
     "keys": """
-        key  institution revoked
-        app  alder       -
-        web  brook       -
-        gone alder       2026-01-01
+        key        institution revoked
+        app        alder       -
+        b"`id`$(x) brook       -
+        gone       alder       2026-01-01
         """,
 }
 
@@ -95,7 +100,7 @@ def tab(process: Any, made: Job) -> Tab:
         ("bread-2 coffee", f"cardoffers offer add -i {uid('brook')} "),
         ("", "cardoffers offer add -i nobody "),
         ("coffee", "cardoffers webhook list --offer c"),
-        (f"{uid('app')} {uid('web')}", "cardoffers key show "),
+        (f"{uid('app')} {uid(HOSTILE)}", "cardoffers key show "),
         ("formats findings files", "cardoffers help f"),
         (" ".join(code for code in KNOWN if code.startswith("a")), "cardoffers help findings a"),
         ("", "cardoffers help files a"),
@@ -110,6 +115,32 @@ def test_every_shell_is_spoken_to_in_its_words(tab: Tab) -> None:
     assert str(uid("app")) == tab(line, "bash")
     assert f"""_arguments '*: :(("{uid("app")}":"alder app"))'""" == tab(line, "zsh")
     assert f"{uid('app')}\talder app" == tab(line, "fish")
+
+
+def test_a_name_cannot_make_a_shell_do_anything(tab: Tab) -> None:
+    line = f"cardoffers key revoke {str(uid(HOSTILE))[:6]}"
+    assert f"""_arguments '*: :(("{uid(HOSTILE)}":"brook b  id   x "))'""" == tab(line, "zsh")
+    assert f"{uid(HOSTILE)}\tbrook b  id   x" == tab(line, "fish")
+
+
+def test_bash_completes_with_the_script_it_is_given(made: Job, tmp_path: Path) -> None:
+    program = tmp_path / "cardoffers"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m cardoffers_cli "$@"\n')
+    program.chmod(0o700)
+    typed = """
+        eval "$(_CARDOFFERS_COMPLETE=source_bash cardoffers)"
+        COMP_WORDS=(cardoffers offer show bre) COMP_CWORD=3
+        $(complete -p cardoffers | sed "s/.*-F //; s/ .*//") cardoffers
+        echo "${COMPREPLY[@]}"
+        """
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "CARDOFFERS_STORE": str(made.path),
+    }
+    ended = subprocess.run(
+        ["/bin/bash", "-c", typed], capture_output=True, text=True, check=True, env=environment
+    )
+    assert ("bread bread-2\n", "") == (ended.stdout, ended.stderr)
 
 
 def test_a_store_is_looked_for_where_the_line_says(tab: Tab, made: Job, tmp_path: Path) -> None:
