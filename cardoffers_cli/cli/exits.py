@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import typer
 
 from cardoffers_cli.domain import errors
+from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.visible import visible
 
 
@@ -206,8 +207,14 @@ def stop_on_signals() -> Iterator[Event]:
 def _usage(error: typer.TyperException) -> Ending:
     context = getattr(error, "ctx", None)
     hint = f"See `{context.command_path} --help`." if context else None
-    message = error.format_message()
+    message = _guessed(error) or error.format_message()
     return Ending(2, "usage", message if message.endswith((".", "?")) else f"{message}.", hint)
+
+
+def _guessed(error: typer.TyperException) -> str | None:
+    """Word the guess at a mistyped option as that at a mistyped command."""
+    near = getattr(error, "possibilities", None)
+    return f"{error.message}. {did_you_mean(near)}" if near else None
 
 
 def _unforeseen(error: BaseException) -> Ending:

@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import EXIT_CODES
+from cardoffers_cli.cli.explained import KNOWN, explain
+from cardoffers_cli.cli.reference import reference
 from cardoffers_cli.cli.show import Column, Sheet
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.findings import CODES, FILE_CODES
+from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 PAGES = {
     "formats": "How data is shown, and what each format does to a cell.",
@@ -19,16 +21,26 @@ PAGES = {
 }
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
+    "commands": "Every command with its options and examples, as one page.",
     "findings": "Everything that can be wrong with a file or a row, and how to mend it.",
 }
+
+MEANING = ("code", "level", "summary", "fix", "why")
+EXAMPLE = (Column("part"), Column("line"))
 
 
 def topic(
     ctx: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="TOPIC", help=", ".join([*LISTS, *PAGES]))
+        str | None,
+        typer.Argument(
+            metavar="TOPIC", help=", ".join([*LISTS, *PAGES]), autocompletion=completing.topics
+        ),
     ] = None,
-    code: Annotated[str | None, typer.Argument(metavar="CODE", help="One finding's code.")] = None,
+    code: Annotated[
+        str | None,
+        typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
+    ] = None,
 ) -> None:
     """Explain exit codes, formats, the environment, files and findings.
 
@@ -40,8 +52,10 @@ def topic(
     desk = Desk.of(ctx)
     if name in PAGES:
         desk.page(page_text(name))
+    elif name == "commands":
+        desk.page(reference())
     elif name == "findings":
-        _show(desk, "findings", _findings(code), ("code", "level", "summary", "fix"))
+        _show_finding(desk, code) if code else _show_findings(desk)
     elif name == "exit-codes":
         rows = [{"code": row.code, "meaning": row.meaning, "fix": row.advice} for row in EXIT_CODES]
         _show(desk, "exit-codes", rows, ("code", "meaning", "fix"))
@@ -49,11 +63,22 @@ def topic(
         rows = [{"topic": topic, "about": about} for topic, about in {**LISTS, **PAGES}.items()]
         _show(desk, "topics", rows, ("topic", "about"))
     else:
-        raise NotFound(
-            f"There is no topic {name!r}.",
-            code="topic_unknown",
-            hint=f"The topics are {', '.join([*LISTS, *PAGES])}. For a command: --help.",
-        )
+        raise _no_topic(name)
+
+
+def _no_topic(name: str) -> NotFound:
+    from cardoffers_cli.cli.main import COMMANDS  # which imports this module
+
+    topics = [*LISTS, *PAGES]
+    is_command = any(entry.name == name for entry in COMMANDS)
+    hint = f"`cardoffers {name} --help` explains the command." if is_command else None
+    return NotFound(
+        f"There is no topic {name!r}.",
+        code="topic_unknown",
+        hint=hint
+        or did_you_mean(nearest(name, topics))
+        or f"The topics are {', '.join(topics)}. For a command: --help.",
+    )
 
 
 def page_text(name: str) -> str:
@@ -65,15 +90,24 @@ def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[s
     desk.show(rows, Sheet(name, tuple(map(Column, columns)), rows))
 
 
-def _findings(code: str | None) -> list[dict[str, object]]:
-    known = {**CATALOGUE_CODES, **CODES, **FILE_CODES}
-    if code is not None and code not in known:
+def _show_findings(desk: Desk) -> None:
+    rows: list[dict[str, object]] = [
+        {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
+        for each in KNOWN.values()
+    ]
+    _show(desk, "findings", rows, ("code", "level", "summary", "fix"))
+
+
+def _show_finding(desk: Desk, code: str) -> None:
+    if code not in KNOWN:
         raise NotFound(
             f"There is no finding {code!r}.",
             code="finding_unknown",
-            hint="`cardoffers help findings` lists them.",
+            hint=did_you_mean(nearest(code, KNOWN)) or "`cardoffers help findings` lists them.",
         )
-    return [
-        {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
-        for each in ([known[code]] if code else known.values())
-    ]
+    found = explain(code)
+    meaning = Sheet("findings", tuple(map(Column, MEANING)), [found.document()])
+    blocks = [meaning]
+    if found.example:
+        blocks.append(Sheet("example", EXAMPLE, found.lines(), title="Example"))
+    desk.show([found.document()], *blocks)

@@ -4,14 +4,19 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli import show
+from cardoffers_cli.cli import completing, show
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
 from cardoffers_cli.domain.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-Slug = Annotated[str, typer.Argument(metavar="INST", help="The institution: slug or id.")]
+Slug = Annotated[
+    str,
+    typer.Argument(
+        metavar="INST", help="The institution: slug or id.", autocompletion=completing.institutions
+    ),
+]
 
 COLUMNS = (
     show.Column("slug"),

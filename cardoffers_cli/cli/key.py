@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import AnyInstitution, DryRun, Institution, Yes, moment
 from cardoffers_cli.cli.show import Column, Sheet
@@ -52,7 +53,12 @@ def overlap_of(value: str | None) -> timedelta | None:
         raise typer.BadParameter(f"{value!r} is no length of time; write 7d, 12h or 30m") from None
 
 
-KeyId = Annotated[str, typer.Argument(metavar="KEY_ID", help="The key's id, from `key list`.")]
+KeyId = Annotated[
+    str,
+    typer.Argument(
+        metavar="KEY_ID", help="The key's id, from `key list`.", autocompletion=completing.keys
+    ),
+]
 Expires = Annotated[
     str | None,
     typer.Option(

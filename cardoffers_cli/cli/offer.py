@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun, Institution
 from cardoffers_cli.cli.show import Block, Column, Sheet
@@ -12,7 +13,10 @@ from cardoffers_cli.cli.typed import typed
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-OfferId = Annotated[str, typer.Argument(metavar="OFFER_ID", help="The offer's id.")]
+OfferId = Annotated[
+    str,
+    typer.Argument(metavar="OFFER_ID", help="The offer's id.", autocompletion=completing.offers),
+]
 Cardholder = Annotated[
     str,
     typer.Option(metavar="TOKEN", help="The cardholder's token; - reads it from standard input."),

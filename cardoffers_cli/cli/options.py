@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.domain.moments import parse_moment
 
 
@@ -116,11 +117,24 @@ def everywhere(
 
 
 Institution = Annotated[
-    str, typer.Option("--institution", "-i", metavar="INST", help="The institution: slug or id.")
+    str,
+    typer.Option(
+        "--institution",
+        "-i",
+        metavar="INST",
+        help="The institution: slug or id.",
+        autocompletion=completing.institutions,
+    ),
 ]
 AnyInstitution = Annotated[
     str | None,
-    typer.Option("--institution", "-i", metavar="INST", help="Only this one: slug or id."),
+    typer.Option(
+        "--institution",
+        "-i",
+        metavar="INST",
+        help="Only this one: slug or id.",
+        autocompletion=completing.institutions,
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
 Delimiter = Annotated[
@@ -174,8 +188,8 @@ class _Shared(TyperOption):
 
 
 @cache
-def _everywhere() -> list[Any]:
-    """Make the parameters that `everywhere` declares."""
+def everywhere_params() -> list[Any]:
+    """Return the parameters that `everywhere` declares, made once."""
     declaration = typer.Typer(add_completion=False)
     declaration.command()(everywhere)
     params: list[Any] = get_command(declaration).params
@@ -194,7 +208,7 @@ class _Everywhere:
         for param in own:
             if getattr(param, "is_flag", False) and param.default is None:
                 param.default = False  # for None, Typer would import pydantic
-        return [*own, *_everywhere()]
+        return [*own, *everywhere_params()]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse, with a place where the options of every command are kept."""
@@ -203,7 +217,7 @@ class _Everywhere:
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections of the help, the options of every command last."""
-        shared = _everywhere()
+        shared = everywhere_params()
         own = [param for param in self.get_params(ctx) if param not in shared]
         sections = {
             "Arguments": [param for param in own if param.param_type_name == "argument"],

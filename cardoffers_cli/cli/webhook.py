@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import stop_on_signals
 from cardoffers_cli.cli.listen import listen
@@ -187,7 +188,10 @@ def list_(
     *,
     institution: AnyInstitution = None,
     state: Annotated[State | None, typer.Option(help="Only this state.")] = None,
-    offer: Annotated[str | None, typer.Option(metavar="OFFER_ID", help="Only this offer.")] = None,
+    offer: Annotated[
+        str | None,
+        typer.Option(metavar="OFFER_ID", help="Only this offer.", autocompletion=completing.offers),
+    ] = None,
     from_at: From = None,
     to_at: To = None,
     limit: Limit = 100,

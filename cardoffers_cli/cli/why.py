@@ -9,6 +9,7 @@ from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import Institution
 from cardoffers_cli.cli.show import Block, Column, Sheet
 from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.domain.nearest import did_you_mean
 
 WITH_FINDINGS = 3
 
@@ -155,7 +156,7 @@ def _not_received(ref: str, near: Sequence[str]) -> NoReturn:
     raise NotFound(
         f"Nothing with the reference {ref!r} was received.",
         code="not_received",
-        hint=f"Did you mean {' or '.join(near)}?" if near else hint,
+        hint=did_you_mean(near) or hint,
         near=list(near),
     )
 

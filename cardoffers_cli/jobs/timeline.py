@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.services.explanations import near_refs
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.timelines import kind_of, timeline
@@ -29,6 +30,6 @@ def _unknown(id_: str, slug: str, near: list[str]) -> NotFound:
     return NotFound(
         f"{slug} has nothing under {id_!r}.",
         code="not_received",
-        hint=f"Did you mean {' or '.join(near)}?" if near else hint,
+        hint=did_you_mean(near) or hint,
         near=near,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -50,15 +50,10 @@ def _institution(row: dict[str, Any]) -> Institution:
 
 def _unknown(store: Store, slug_or_id: str) -> NotFound:
     slugs = [row["slug"] for row in store.rows("services/institutions:list")]
-    near = get_close_matches(slug_or_id.lower(), slugs)
-    if near:
-        hint = f"Did you mean {' or '.join(near)}?"
-    elif slugs:
-        hint = "`cardoffers institution list` shows them all."
-    else:
-        hint = "The store has none yet: `cardoffers catalog import DIR` brings them."
+    shown = "`cardoffers institution list` shows them all."
+    none = "The store has none yet: `cardoffers catalog import DIR` brings them."
     return NotFound(
         f"There is no institution {slug_or_id!r}.",
         code="institution_not_found",
-        hint=hint,
+        hint=did_you_mean(nearest(slug_or_id, slugs)) or (shown if slugs else none),
     )

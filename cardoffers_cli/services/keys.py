@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.keys import SCOPES, is_well_formed, key_hash, last_four, prefix_of
+from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -86,12 +87,22 @@ def get_key(store: Store, key_id: str) -> ApiKey:
     """Return one key by its id; raise `NotFound`."""
     row = store.row("services/keys:known", institution_id=None, key_id=key_id)
     if row is None:
-        raise NotFound(
-            "There is no key with this id.",
-            code="key_not_found",
-            hint="`cardoffers key list` shows the keys with their ids.",
-        )
+        raise _unknown(store, key_id)
     return _api_key(row)
+
+
+def _unknown(store: Store, key_id: str) -> NotFound:
+    """Build the refusal of a key id; often the name of a key was given in its place.
+
+    Ids are not compared: all look alike, and a guess must not lead to another key's end.
+    """
+    named = {key.name: str(key.key_id) for key in reversed(list_keys(store))}
+    near = [named[name] for name in nearest(key_id, named)]
+    return NotFound(
+        "There is no key with this id.",
+        code="key_not_found",
+        hint=did_you_mean(near) or "`cardoffers key list` shows the keys with their ids.",
+    )
 
 
 def add_key(store: Store, text: str, grant: Grant, key_id: UUID, *, now: datetime) -> None:

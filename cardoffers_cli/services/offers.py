@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -30,11 +31,12 @@ def offers_in_program(store: Store, institution_id: UUID, now: datetime) -> list
 def show_offer(store: Store, offer_id: str, now: datetime) -> Row:
     """Return one offer with its texts, its programs and the versions of its terms.
 
-    Raises `NotFound`.
+    Raises `NotFound` with the nearest ids.
     """
     found = store.row("services/offers:terms", offer_id=offer_id, now=now)
     if found is None:
-        raise offer_not_found()
+        known = (row["offer_id"] for row in store.rows("services/offers:ids"))
+        raise offer_not_found(nearest(offer_id, known))
     number = {"offer_no": found.pop("offer_no")}
     currency = found["currency"]
     programs = store.rows("services/offers:programs", offer_id=offer_id, **number)
@@ -62,12 +64,13 @@ def standing(
     return row["state"], _segments(row)
 
 
-def offer_not_found() -> NotFound:
+def offer_not_found(near: Sequence[str] = ()) -> NotFound:
     """Build the refusal of an offer id; it does not repeat the id, which may be anything."""
+    shown = "`cardoffers offer list -i INST` shows the offers of a program."
     return NotFound(
         "There is no such offer.",
         code="offer_not_found",
-        hint="`cardoffers offer list -i INST` shows the offers of a program.",
+        hint=did_you_mean(near) or shown,
     )
 
 

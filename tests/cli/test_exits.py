@@ -165,8 +165,21 @@ def test_a_usage_error_points_to_the_help(cardoffers: Any, hint: str, line: str)
     )
 
 
-def test_a_mistyped_command_is_guessed(cardoffers: Any) -> None:
-    assert "No such command 'mtach'. Did you mean 'match'?" in cardoffers("mtach").stderr
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("No such command 'mtach'. Did you mean 'match'?", "mtach"),
+        ("No such command 'lst'. Did you mean 'list'?", "offer lst"),
+        ("No such command 'zzz'.", "offer zzz"),
+        ("No such option: --dryrun. Did you mean --dry-run?", "match --dryrun"),
+        ("No such option: --institut. Did you mean --institution?", "find --institut larkmere"),
+        ("No such option: --stor. Did you mean --store or --as-of?", "--stor x match"),
+        ("No such option: --zzz.", "match --zzz"),
+    ],
+)
+def test_a_mistyped_command_or_option_is_guessed(cardoffers: Any, message: str, line: str) -> None:
+    outcome = cardoffers(*line.split(), "--format", "json")
+    assert (2, message) == (outcome.exit_code, outcome.error["message"])
 
 
 # With real processes and signals

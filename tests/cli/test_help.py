@@ -70,7 +70,7 @@ def test_a_group_of_one_command_is_a_group(cardoffers: Any, probe: Any) -> None:
 def test_the_topics_are_listed(cardoffers: Any) -> None:
     topics = [row["topic"] for row in cardoffers("help", "--format", "json").document]
     assert [*LISTS, *PAGES] == topics
-    assert {"exit-codes", "formats", "environment", "files", "findings"} == set(topics)
+    assert {"exit-codes", "formats", "environment", "files", "findings", "commands"} == set(topics)
 
 
 @pytest.mark.parametrize("topic", PAGES)
@@ -106,6 +106,19 @@ def test_one_finding_is_explained(cardoffers: Any) -> None:
 def test_an_unknown_topic_is_not_found(cardoffers: Any, code: str, words: list[str]) -> None:
     outcome = cardoffers(*words, "--format", "json")
     assert (5, code) == (outcome.exit_code, outcome.error["code"])
+
+
+@pytest.mark.parametrize(
+    ("hint", "line"),
+    [
+        ("Did you mean findings?", "help fidings"),
+        ("`cardoffers match --help` explains the command.", "help match"),
+        ("Did you mean amount_precision or amount_invalid?", "help findings amount_precison"),
+        ("`cardoffers help findings` lists them.", "help findings zzz"),
+    ],
+)
+def test_a_mistyped_topic_or_code_is_guessed(cardoffers: Any, hint: str, line: str) -> None:
+    assert hint == cardoffers(*line.split(), "--format", "json").error["hint"]
 
 
 def test_the_environment_page_names_every_setting(cardoffers: Any) -> None:

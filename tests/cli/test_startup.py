@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import work
 from cardoffers_cli.cli.main import COMMANDS, Entry, load
 
 HEAVY = {"duckdb", "jiter", "polars", "pyarrow", "pydantic", "rich", "xlsxwriter"}
@@ -42,6 +44,18 @@ def test_completion_loads_nothing_heavy(line: str) -> None:
         "COMP_CWORD": str(len(line.split(" ")) - 1),
     }
     assert set() == HEAVY & loaded_by(**asked)
+
+
+def test_completing_values_loads_the_engine_and_little_else(tmp_path: Path) -> None:
+    made = work.new_store(tmp_path)
+    work.tell(made, institutions="institution\nalder")
+    asked = {
+        "_CARDOFFERS_COMPLETE": "complete_bash",
+        "COMP_WORDS": "cardoffers key list -i ",
+        "COMP_CWORD": "4",
+        "CARDOFFERS_STORE": str(made.path),
+    }
+    assert {"duckdb", "pydantic"} == HEAVY & loaded_by(**asked)
 
 
 def test_completion_offers_commands_and_options(process: Any) -> None:

@@ -84,6 +84,20 @@ def test_an_id_that_is_none_is_not_found(known: Store) -> None:
         assert "key_not_found" == caught.value.code
 
 
+@pytest.mark.parametrize(
+    ("hint", "given_id"),
+    [
+        (f"Did you mean {uid('legacy')}?", "legacy"),
+        (f"Did you mean {uid('legacy')}?", "Legaci"),
+        ("`cardoffers key list` shows the keys with their ids.", f"{uid('legacy')}"[:-1] + "x"),
+    ],
+)
+def test_a_name_in_place_of_an_id_is_told_the_id(known: Store, hint: str, given_id: str) -> None:
+    with pytest.raises(NotFound) as caught:
+        get_key(known, given_id)
+    assert hint == caught.value.hint
+
+
 # The state: key, moment -> state, as people are told it
 STATES = [
     ("app", "2027-05-31T23:59:59.999999Z", "valid", "valid"),

@@ -124,6 +124,19 @@ def test_an_offer_nobody_knows_is_not_found(store: Store) -> None:
     assert "kanarie" not in error.value.message
 
 
+@pytest.mark.parametrize(
+    ("hint", "offer_id"),
+    [
+        ("Did you mean A?", "a"),
+        ("`cardoffers offer list -i INST` shows the offers of a program.", "kanarie"),
+    ],
+)
+def test_a_mistyped_offer_is_guessed(store: Store, hint: str, offer_id: str) -> None:
+    with pytest.raises(NotFound) as error:
+        show_offer(store, offer_id, NOON)
+    assert hint == error.value.hint
+
+
 @pytest.mark.parametrize("offer_id", ["F", "kanarie"])
 def test_an_offer_of_no_program_of_ours_is_not_found(store: Store, offer_id: str) -> None:
     with pytest.raises(NotFound):

@@ -95,6 +95,12 @@ inner join merchants on merchants.merchant_no = offer_terms.merchant_no
 left join budget_burn on budget_burn.offer_no = offer_terms.offer_no
 where offer_terms.offer_id = $offer_id;
 
+-- name: ids
+-- The ids of all offers, for whoever mistyped one. Grain: one row per offer.
+select offer_terms.offer_id
+from offer_terms
+order by offer_terms.offer_id;
+
 -- name: texts
 -- The titles and descriptions of one offer. Grain: one row per language.
 select offer_texts.language, offer_texts.title, offer_texts.description

@@ -1,0 +1,89 @@
+"""Every finding is explained, and what is called bad or mended is just that."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import work
+from cardoffers_cli.cli.explained import KNOWN, Example, entries, explain
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.catalogue import catalogue_files
+from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.validate import validate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+READING = Reading(
+    now=datetime(2026, 11, 1),  # noqa: DTZ001 - moments are naive UTC inside the product
+    institution_id="7c9a1745-303f-576b-af43-a4367a33b2ad",
+)
+WITHOUT_EXAMPLE = {
+    # needs more lines, or a longer one, than anyone reads
+    *("line_too_long", "tokens_unstable", "leading_zeros_lost"),
+    # is not about text
+    *("file_missing", "file_unreadable", "file_empty"),
+    *("file_binary", "file_encoding", "file_corrupt"),
+    # is asked of the store
+    *("reference_unknown", "currency_mismatch", "currency_in_use", "id_conflict", "link_kept"),
+}
+OF_CATALOGUES = {"value_invalid"}
+SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)
+
+
+def test_every_code_is_explained_and_no_other() -> None:
+    assert KNOWN.keys() == entries().keys()
+    assert WITHOUT_EXAMPLE == {code for code in KNOWN if explain(code).example is None}
+
+
+def test_every_reason_is_a_sentence() -> None:
+    assert [] == [code for code in KNOWN if not explain(code).why.endswith(".")]
+
+
+def written(folder: Path, text: str, example: Example, encoding: str = "utf-8") -> Path:
+    file = folder / "merchants.csv"  # any name will do for transactions
+    lines = [example.header, text] if example.header else [text]
+    file.write_text("\n".join([*lines, ""]), encoding)
+    return file
+
+
+def codes_of(file: Path, code: str) -> set[str]:
+    """Read a file as what the code is about, and return the codes of its findings."""
+    if code in OF_CATALOGUES:
+        (catalogue,) = catalogue_files(file)
+        return {found for page in catalogue.pages() for found in page.findings["code"]}
+    report = validate(str(file), READING, work.job(), outputs=Outputs())
+    if isinstance(report.file_error, FileUnusable):
+        return {report.file_error.code}
+    return {finding["code"] for finding in report.document()["findings"]}
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_a_bad_line_has_the_finding_and_a_mended_one_has_none(tmp_path: Path, code: str) -> None:
+    example = explain(code).example
+    assert example
+    bad = written(tmp_path, example.bad, example, example.bad_encoding)
+    assert {code} == codes_of(bad, code)
+    mended = written(tmp_path, example.mended, example)
+    assert set() == codes_of(mended, code)
+
+
+def test_a_code_is_shown_with_its_lines(cardoffers: Any) -> None:
+    lines = cardoffers("help", "findings", "duplicate", "--format", "table").stdout.splitlines()
+    example = explain("duplicate").example
+    assert example
+    shown = [line.split(maxsplit=1) for line in lines[lines.index("Example") + 2 :]]
+    assert [
+        ["header", example.header],
+        *(["bad", line] for line in example.bad.splitlines()),
+        *(["mended", line] for line in example.mended.splitlines()),
+    ] == shown
+
+
+def test_a_code_without_lines_is_shown_too(cardoffers: Any) -> None:
+    (row,) = cardoffers("help", "findings", "link_kept", "--format", "json").document
+    assert (explain("link_kept").why, None) == (row["why"], row["bad"])

@@ -1,0 +1,58 @@
+"""The page of all commands: it is the program's own, and nothing is left out of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cardoffers_cli.cli.main import COMMANDS, Entry, load
+from cardoffers_cli.cli.reference import reference
+
+COPY = Path(__file__).parents[2] / ".github" / "COMMANDS.md"
+REGENERATE = f"run `cardoffers help commands > {COPY.parent.name}/{COPY.name}`, and commit it"
+
+
+def test_the_copy_beside_the_code_is_what_the_commands_say() -> None:
+    assert reference() == COPY.read_text("utf-8"), REGENERATE
+
+
+def test_the_page_is_data(cardoffers: Any) -> None:
+    outcome = cardoffers("help", "commands")
+    assert (0, reference(), "") == (outcome.exit_code, outcome.stdout, outcome.stderr)
+
+
+def headings() -> list[str]:
+    return re.findall(r"^### cardoffers (.+)$", reference(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_every_command_and_subcommand_has_its_place(entry: Entry) -> None:
+    children = getattr(load(entry), "commands", {})
+    expected = [entry.name, *(f"{entry.name} {child}" for child in children)]
+    assert expected == [each for each in headings() if each.split()[0] == entry.name]
+
+
+def test_a_command_stands_there_with_its_options_and_its_examples() -> None:
+    _, _, rest = reference().partition("### cardoffers offer show\n")
+    expected = """
+```text
+cardoffers offer show [OPTIONS] {OFFER_ID}
+```
+
+Show one offer: its terms, texts, programs, and the terms it had before.
+
+Try:
+
+```sh
+cardoffers offer show of-12
+```
+
+| Arguments | |
+|---|---|
+| `OFFER_ID <str>` | The offer's id. \\[required\\] |
+
+"""
+    assert expected == rest.partition("###")[0]
