@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from io import BytesIO
 from itertools import islice
@@ -86,6 +86,7 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
         "integer": pl.Int64(),
         "money": pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE),
         "moment": pl.Datetime("us"),
+        "date": pl.Date(),
         "flag": pl.Boolean(),
         "number": pl.Decimal(18, 6),
     }
@@ -144,6 +145,7 @@ class _Page:
     """One worksheet while it is written, row by row."""
 
     MOMENT = "yyyy-mm-dd hh:mm:ss.000"
+    DATE = "yyyy-mm-dd"
     MAX_ROWS = 1_048_576
     MAX_TEXT = 32_767
     MAX_DIGITS = 15
@@ -174,6 +176,8 @@ class _Page:
                 return
             case datetime():
                 self._page.write_datetime(line, position, value, self._format(self.MOMENT))
+            case date():
+                self._page.write_datetime(line, position, value, self._format(self.DATE))
             case bool():
                 self._page.write_boolean(line, position, value)
             case int() | Decimal() | float() if self._fits(value):

@@ -1,14 +1,14 @@
 """What a command shows, as columns and rows, and the one text of every cell.
 
 A cell reads the same in every format: money with its currency's decimals, moments in ISO 8601 with
-milliseconds and `Z`, flags as `true` and `false`, null as nothing at all.
+milliseconds and `Z`, dates as `2026-03-01`, flags as `true` and `false`, null as nothing at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 
-Kind = Literal["text", "integer", "money", "moment", "flag", "number"]
+Kind = Literal["text", "integer", "money", "moment", "date", "flag", "number"]
 Row = Mapping[str, Any]
 
 
@@ -35,11 +35,13 @@ class Column:
     gives_way: int = 0
 
     def value(self, row: Row) -> Any:
-        """Return the column's value in a row, money with its currency's decimals."""
+        """Return the column's value in a row: money with its currency's decimals, a date as one."""
         value = _find(row, self.name)
         if self.kind == "money" and isinstance(value, Decimal):
             currency = _find(row, self.currency_from)
             return quantize(value, currency) if currency in MINOR_UNITS else value
+        if self.kind == "date" and isinstance(value, str):
+            return date.fromisoformat(value)
         return value
 
     def cell(self, row: Row, *, guarded: bool = False) -> str:

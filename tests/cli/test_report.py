@@ -1,0 +1,134 @@
+"""Reports as their readers see them, held against the goldens beside this file.
+
+To accept a change: `UPDATE_GOLDENS=1 pytest tests/cli/test_report.py`, and read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.cells import cell_len
+
+from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.services.redemptions import reverse_redemption
+from cardoffers_cli.services.reports import Filters, redemptions
+from commands import seen
+from tables import NOON, given, put, read
+from work import job, new_store
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+GOLDENS = Path(__file__).parent / "goldens"
+FORMATS = ["table", "tsv", "csv", "json", "jsonl", "md"]
+HOSTILE = '=Café \x1b[31m"Ü" [red]東京\u202e'
+ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e]")
+
+
+def held(name: str, shown: str) -> None:
+    """Hold what was shown against its golden."""
+    golden = GOLDENS / name
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_bytes(shown.encode())
+    assert golden.read_bytes().decode() == shown
+
+
+def redeem(store: Store, days: int, merchant: str, *refs: str, **row: str) -> None:
+    """Let purchases at a merchant redeem, days after noon."""
+    put(store, "purchases", [{"ref": ref, "merchant": merchant, **row} for ref in refs])
+    decide(store, job(now=NOON + timedelta(days=days)))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job on a store with redemptions of two currencies, on three days, one of them reversed."""
+    made = new_store(tmp_path_factory.mktemp("reports"))
+    with made.store() as store:
+        given(store, "institutions", "institution currency\nalder GBP\nbrook KWD")
+        put(store, "merchants", [{"merchant": name} for name in ("bakery", "cinema", HOSTILE)])
+        dinar = {"offer": "D", "merchant": "bakery", "currency": "KWD", "cashback": "0.125"}
+        hostile = {"offer": "007", "merchant": HOSTILE, "cashback": "2.50", "rate": "0.1"}
+        put(store, "offers", [*read("offer merchant\nA bakery\nC cinema"), hostile, dinar])
+        put(store, "texts", [{"offer": "007", "language": "en", "title": HOSTILE}])
+        given(store, "links", "institution offer\nalder A\nalder C\nalder 007\nbrook D")
+        redeem(store, 0, "bakery", "1", "2", "3")
+        redeem(store, 0, HOSTILE, "0004")
+        redeem(store, 1, "bakery", "=5", institution="brook", currency="KWD")
+        redeem(store, 1, "cinema", "6", "7")
+        redeem(store, 3, "bakery", "8")
+        given(store, "purchases", "ref identifier\nlost 000000000000042")
+        decide(store, job())
+        (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
+        reverse_redemption(
+            store, str(last["id"]), reason="returned", run_no=100, now=NOON, actor="tester"
+        )
+    return made
+
+
+@pytest.fixture
+def report(cardoffers: Any, made: Job) -> Any:
+    """Ask for a report."""
+
+    def ask(*words: object) -> Any:
+        ended = cardoffers("report", *words, "--store", made.path)
+        assert 0 == ended.exit_code, ended.stderr
+        return ended
+
+    return ask
+
+
+@pytest.mark.parametrize("by", ["day", "offer", "merchant"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_redemptions_are_counted_in_every_format(report: Any, by: str, form: str) -> None:
+    held(f"redemptions-{by}.{form}", report("redemptions", "--by", by, "--format", form).stdout)
+
+
+@pytest.mark.parametrize("by", ["day", "offer", "merchant"])
+@pytest.mark.parametrize("looks", ["NO_COLOR=1", "TERM=dumb"])
+def test_counts_have_bars_on_a_screen(made: Job, by: str, looks: str) -> None:
+    name, value = looks.split("=")
+    shown = seen("report", "redemptions", "--by", by, "--store", made.path, **{name: value})
+    held(f"redemptions-{by}.screen", shown)
+    assert not ACTS.search(shown)
+    assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+def test_a_screen_in_colour_shows_the_same_words(made: Job) -> None:
+    shown = seen("report", "redemptions", "--by", "offer", "--store", made.path, NO_COLOR="")
+    assert "\x1b[1m" in shown
+    held("redemptions-offer.screen", re.sub(r"\x1b\[[0-9;]*m", "", shown))
+
+
+def test_counts_are_of_what_is_asked_for(report: Any) -> None:
+    for words, counts in (
+        ("-i brook", [1]),
+        ("--status reversed", [1]),
+        ("--to 2026-06-02", [3, 1]),
+        ("--from 2026-06-03", [1]),
+        ("--from 2026-06-05", []),
+    ):
+        asked = report("redemptions", "--by", "offer", "--format", "json", *words.split())
+        assert counts == [row["redemptions"] for row in asked.document["data"]], words
+
+
+def test_more_rows_than_the_limit_are_told_of(report: Any) -> None:
+    asked = ("redemptions", "--by", "day", "--format", "json")
+    few, whole = report(*asked, "--limit", 3), report(*asked, "--limit", 3, "--all")
+    assert (3, 8) == (len(few.document["data"]), len(whole.document["data"]))
+    assert ("There is more: --all for every row.\n", "") == (few.stderr, whole.stderr)
+    assert "" == report(*asked, "--limit", 8).stderr
+
+
+def test_counts_do_not_come_in_pages(cardoffers: Any, made: Job) -> None:
+    words = ("report", "redemptions", "--by", "day", "--cursor", "AAAA", "--store", made.path)
+    refused = cardoffers(*words, "--format", "json")
+    assert (2, "--by and --cursor exclude each other.") == (
+        refused.exit_code,
+        refused.error["message"],
+    )
