@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.cli.funnel_picture import bar
+from cardoffers_cli.cli.bars import bar
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
