@@ -61,7 +61,7 @@ def _sheet(by: By, rows: list[dict[str, Any]], form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
     name, group = f"redemptions by {by}", _GROUPS[by]
     if form is not Format.table:
-        return Sheet(name, (*group, *_COUNTS), rows)
+        return Sheet(name, (*group, *_COUNTS), rows, totals_by=("currency",))
     most = max((row["redemptions"] for row in rows), default=0)
     drawn = [{**row, "bar": bar(row["redemptions"], most, BAR_WIDTH)} for row in rows]
     return Sheet(name, (*group, _BAR, *_COUNTS), drawn, title=f"Redemptions by {by}")

@@ -130,7 +130,9 @@ def unresolved(
     desk = Desk.of(ctx)
     filters = _filters(institution, None, from_at, to_at)
     rows = unresolved_rows(desk.job, limit=MOST_ROWS if all_rows else limit, **filters)
-    desk.show({"data": rows}, Sheet("unresolved", UNRESOLVED, rows), raw=raw)
+    desk.show(
+        {"data": rows}, Sheet("unresolved", UNRESOLVED, rows, totals_by=("currency",)), raw=raw
+    )
 
 
 def _filters(
@@ -184,4 +186,4 @@ class _Pages:
         desk.show({"data": rows}, self._sheet(rows), raw=raw)
 
     def _sheet(self, rows: Any) -> Sheet:
-        return Sheet(self._name, self._columns, rows)
+        return Sheet(self._name, self._columns, rows, totals_by=("status", "currency"))

@@ -46,19 +46,22 @@ class Column:
 
     def cell(self, row: Row, *, guarded: bool = False) -> str:
         """Return the text of the column's cell, text guarded against formulas when asked to."""
-        value = self.value(row)
-        text = cell_text(value)
-        return guard(text) if guarded and isinstance(value, str) else text
+        return guarded_text(self.value(row)) if guarded else cell_text(self.value(row))
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A named table; the rows may come from a generator and are then read once."""
+    """A named table; the rows may come from a generator and are then read once.
+
+    Where the money of the rows adds up to something, `totals_by` names the columns whose values
+    keep the totals apart, the currency among them.
+    """
 
     name: str
     columns: tuple[Column, ...]
     rows: Iterable[Row]
     title: str | None = None
+    totals_by: tuple[str, ...] = ()
 
     def lines(self, *, guarded: bool) -> Iterator[list[str]]:
         """Yield the header's cells, then each row's."""
@@ -92,6 +95,11 @@ def cell_text(value: Any) -> str:
         case _:
             text = str(value)
     return text
+
+
+def guarded_text(value: Any) -> str:
+    """Return the text of one value, text that is a spreadsheet's formula guarded."""
+    return guard(cell_text(value)) if isinstance(value, str) else cell_text(value)
 
 
 def guard(text: str) -> str:

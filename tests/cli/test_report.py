@@ -5,12 +5,16 @@ To accept a change: `UPDATE_GOLDENS=1 pytest tests/cli/test_report.py`, and read
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import fastexcel
+import polars as pl
 import pytest
 from rich.cells import cell_len
 
@@ -132,3 +136,111 @@ def test_counts_do_not_come_in_pages(cardoffers: Any, made: Job) -> None:
         refused.exit_code,
         refused.error["message"],
     )
+
+
+# Files that people and tools open
+
+EVERY = {
+    "redemptions": "redemptions --all",
+    "settlements": "settlements --all",
+    "unresolved": "unresolved --all",
+    "by day": "redemptions --by day",
+    "by offer": "redemptions --by offer",
+    "by merchant": "redemptions --by merchant",
+    "funnel by day": "funnel -i alder --by day --from 2026-06-01 --to 2026-06-03",
+    "funnel by offer": "funnel -i alder --by offer --from 2026-06-01 --to 2026-06-03",
+}
+NAMES = {"title", "merchant_name", "offer.title", "offer.merchant_name"}
+KINDS = {
+    "amount": pl.Decimal(18, 4),
+    "at": pl.Datetime("us", "UTC"),
+    "day": pl.Date(),
+    "redemptions": pl.Int64(),
+    "reversed": pl.Int64(),
+    "purchases": pl.Int64(),
+}
+"""The type of a column in Parquet, by the last word of its name; ids and names are text."""
+
+
+@pytest.fixture(params=EVERY.values(), ids=EVERY)
+def exported(request: pytest.FixtureRequest, report: Any, tmp_path: Path) -> Any:
+    """Write a report to a file with some suffix."""
+
+    def export(suffix: str) -> Path:
+        path = tmp_path / f"report.{suffix}"
+        report(*request.param.split(), "-o", path)
+        return path
+
+    return export
+
+
+def test_no_cell_of_a_spreadsheet_is_a_formula(exported: Any) -> None:
+    cells = [cell for row in csv.reader(io.StringIO(exported("csv").read_text())) for cell in row]
+    book = fastexcel.read_excel(exported("xlsx"))
+    frames = [book.load_sheet(name).to_polars() for name in book.sheet_names]
+    cells += [str(cell) for frame in frames for row in frame.rows() for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+def test_parquet_has_decimals_utc_and_every_character(exported: Any) -> None:
+    frame = pl.read_parquet(exported("parquet"))
+    expected = {name: KINDS.get(name.rpartition("_")[2]) for name in frame.columns}
+    assert {name: kind for name, kind in expected.items() if kind} == {
+        name: frame.schema[name] for name, kind in expected.items() if kind
+    }
+    for name in NAMES & set(frame.columns):
+        assert HOSTILE in frame[name].to_list()
+
+
+def test_a_workbook_has_the_rows_and_types_of_parquet(exported: Any) -> None:
+    frame = pl.read_parquet(exported("parquet"))
+    book = fastexcel.read_excel(exported("xlsx"))
+    read_back = book.load_sheet(book.sheet_names[0]).to_polars()
+    assert frame.columns == read_back.columns
+    for name, kind in frame.schema.items():
+        found = read_back[name]
+        if kind.is_decimal() or kind.is_integer():
+            assert list(map(float, frame[name])) == list(map(float, found))
+        elif kind.is_temporal():
+            assert frame[name].cast(pl.Datetime("us")).to_list() == found.to_list()
+
+
+def test_ids_are_text_with_their_leading_zeros(report: Any, tmp_path: Path) -> None:
+    for words, column, ids in (
+        ("redemptions", "transaction_ref", {"0004", "1"}),
+        ("settlements", "transaction_ref", {"0004", "1"}),
+        ("redemptions --by offer", "offer_id", {"007"}),
+        ("unresolved", "merchant_identifier", {"000000000000042"}),
+    ):
+        report(*words.split(), "-o", tmp_path / "ids.xlsx")
+        frame = fastexcel.read_excel(tmp_path / "ids.xlsx").load_sheet(0).to_polars()
+        assert ids <= set(frame[column]), words
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "totals"),
+    [
+        (
+            "redemptions --all",
+            "redemptions totals",
+            [("pending", "GBP", 6, 7.5), ("pending", "KWD", 1, 0.125), ("reversed", "GBP", 1, 1.0)],
+        ),
+        (
+            "settlements --all",
+            "settlements totals",
+            [("GBP", "pending", 6, 7.5), ("GBP", "reversed", 1, 1.0), ("KWD", "pending", 1, 0.125)],
+        ),
+        (
+            "redemptions --by day",
+            "redemptions by day totals",
+            [("GBP", 4, 8.5), ("KWD", 4, 0.125)],
+        ),
+    ],
+)
+def test_a_workbook_tells_what_its_money_comes_to(
+    report: Any, tmp_path: Path, words: str, name: str, totals: list[tuple[Any, ...]]
+) -> None:
+    report(*words.split(), "-o", tmp_path / "money.xlsx")
+    frame = fastexcel.read_excel(tmp_path / "money.xlsx").load_sheet(name).to_polars()
+    money = ("merchant_funded_amount", "commission_amount")
+    assert totals == frame.drop(money, strict=False).rows()
