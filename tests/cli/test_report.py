@@ -109,6 +109,22 @@ def test_a_screen_in_colour_shows_the_same_words(made: Job) -> None:
     held("redemptions-offer.screen", re.sub(r"\x1b\[[0-9;]*m", "", shown))
 
 
+@pytest.mark.parametrize("by", ["offer", "merchant"])
+def test_a_name_of_any_length_stays_within_the_screen(tmp_path: Path, by: str) -> None:
+    made, long = new_store(tmp_path), "東" * 10_000
+    with made.store() as store:
+        given(store, "institutions", "institution\nalder")
+        names = [long, "bakery", "cinema", "deli"]
+        put(store, "merchants", [{"merchant": name} for name in names])
+        put(store, "offers", [{"offer": name, "merchant": name} for name in names])
+        put(store, "links", [{"offer": name} for name in names])
+        for name in names:
+            redeem(store, 0, name, name[:9])
+    shown = seen("report", "redemptions", "--by", by, "--store", made.path, NO_COLOR="1")
+    assert max(map(cell_len, shown.splitlines())) <= 80
+    assert 10_000 == shown.count("東")
+
+
 def test_counts_are_of_what_is_asked_for(report: Any) -> None:
     for words, counts in (
         ("-i brook", [1]),
@@ -149,6 +165,7 @@ EVERY = {
     "by merchant": "redemptions --by merchant",
     "funnel by day": "funnel -i alder --by day --from 2026-06-01 --to 2026-06-03",
     "funnel by offer": "funnel -i alder --by offer --from 2026-06-01 --to 2026-06-03",
+    "funnel by merchant": "funnel -i alder --by merchant --from 2026-06-01 --to 2026-06-03",
 }
 NAMES = {"title", "merchant_name", "offer.title", "offer.merchant_name"}
 KINDS = {
