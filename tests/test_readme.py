@@ -24,6 +24,7 @@ from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.settings import Settings, read_settings
+from commands import read_all
 
 CHECKOUT = Path(__file__).parents[1]
 README = (CHECKOUT / "README.md").read_text("utf-8")
@@ -78,18 +79,6 @@ def on_a_terminal(commands: str, folder: Path, exit_code: int = 0) -> str:
     os.close(ours)
     assert exit_code == shell.returncode, (commands, output, notes)
     return (output + notes).decode().replace("\r\n", "\n")
-
-
-def read_all(terminal: int) -> list[bytes]:
-    parts = []
-    while True:
-        try:
-            part = os.read(terminal, 65536)
-        except OSError:  # how Linux says that nobody has the other end open any more
-            part = b""
-        if not part:
-            return parts
-        parts.append(part)
 
 
 def pattern(shown: str) -> re.Pattern[str]:

@@ -21,7 +21,7 @@ _OF_OFFERS = (
 )
 ROWS = {
     "day": (
-        Column("day"),
+        Column("day", kind="date"),
         Column("widget_views", "views", kind="integer"),
         Column("unique_cardholders", "cardholders", kind="integer"),
         *_OF_OFFERS,
@@ -32,7 +32,7 @@ ROWS = {
 
 
 class By(StrEnum):
-    """What a funnel can be taken apart by."""
+    """What a report can be taken apart by."""
 
     day = "day"
     offer = "offer"

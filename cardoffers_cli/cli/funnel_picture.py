@@ -6,6 +6,7 @@ from datetime import datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.cli.bars import bar
 from cardoffers_cli.domain.funnel import STEPS, compared, conversions
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ LABELS = dict(
 )
 _HEADER = ("count", "of before", "of views", "change")
 _GAP = "  "
-_BLOCKS = " ▏▎▍▌▋▊▉"
-_FULL = "█"
 
 
 def picture(found: dict[str, Any]) -> Iterator[str]:
@@ -39,13 +38,6 @@ def picture(found: dict[str, Any]) -> Iterator[str]:
     for row, line in zip(rows, lines, strict=True):
         drawn = bar(row["count"], most, width)
         yield _GAP.join((LABELS[row["step"]].ljust(labels), drawn.ljust(width), line)).rstrip()
-
-
-def bar(count: int, most: int, width: int) -> str:
-    """Draw a count as a bar, in eighths of a letter; what is not nothing is seen."""
-    eighths = max(count * width * 8 // most, 1) if count else 0
-    full, rest = divmod(eighths, 8)
-    return _FULL * full + _BLOCKS[rest] * bool(rest)
 
 
 def _between(window: dict[str, datetime]) -> str:

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.funnel import funnel
+from cardoffers_cli.cli.funnel import By, funnel
 from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, From, Limit, Raw, To
+from cardoffers_cli.cli.redemption_counts import show_counts
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.report_columns import REDEMPTIONS, SETTLEMENTS
@@ -56,18 +57,27 @@ def redemptions(
     limit: Limit = 100,
     cursor: Cursor = None,
     all_rows: All = False,
+    by: Annotated[By | None, typer.Option(help="Count for each of these instead.")] = None,
     raw: Raw = False,
 ) -> None:
     """Show redemptions, newest first, a page at a time.
 
+    With --by, show how many there were and for how much money, in each currency: by day (UTC),
+    newest first, or by offer or merchant, the most redeemed first. What was reversed since counts
+    in full, and is told beside it.
+
     Try:
 
         cardoffers report redemptions -i alder --from 2026-10-01 --to 2026-11-01
+        cardoffers report redemptions -i alder --from 2026-10-01 --by day
         cardoffers report redemptions --all -o redemptions.parquet
     """
     filters = _filters(institution, status, from_at, to_at)
-    pages = _Pages("redemptions", REDEMPTIONS, filters)
-    pages.show(Desk.of(ctx), limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+    asked: dict[str, Any] = {"limit": limit, "cursor": cursor, "all_rows": all_rows, "raw": raw}
+    if by:
+        show_counts(Desk.of(ctx), by, filters, **asked)
+    else:
+        _Pages("redemptions", REDEMPTIONS, filters).show(Desk.of(ctx), **asked)
 
 
 @app.command()
@@ -115,12 +125,14 @@ def unresolved(
         cardoffers report unresolved -i alder
     """
     from cardoffers_cli.jobs.reports import unresolved_rows
-    from cardoffers_cli.services.reports import MOST_UNRESOLVED
+    from cardoffers_cli.services.reports import MOST_ROWS
 
     desk = Desk.of(ctx)
     filters = _filters(institution, None, from_at, to_at)
-    rows = unresolved_rows(desk.job, limit=MOST_UNRESOLVED if all_rows else limit, **filters)
-    desk.show({"data": rows}, Sheet("unresolved", UNRESOLVED, rows), raw=raw)
+    rows = unresolved_rows(desk.job, limit=MOST_ROWS if all_rows else limit, **filters)
+    desk.show(
+        {"data": rows}, Sheet("unresolved", UNRESOLVED, rows, totals_by=("currency",)), raw=raw
+    )
 
 
 def _filters(
@@ -174,4 +186,4 @@ class _Pages:
         desk.show({"data": rows}, self._sheet(rows), raw=raw)
 
     def _sheet(self, rows: Any) -> Sheet:
-        return Sheet(self._name, self._columns, rows)
+        return Sheet(self._name, self._columns, rows, totals_by=("status", "currency"))

@@ -19,8 +19,9 @@ from cardoffers_cli.cli.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible
-from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet, write_xlsx
+from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
 from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
+from cardoffers_cli.files.workbooks import write_xlsx
 
 __all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "show"]
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import typer
 
+from cardoffers_cli.cli.bars import sparkline
 from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.moments import format_moment
 
@@ -26,6 +28,12 @@ MONEY = (
     Column("settled_payout_amount", "paid", kind="money"),
     Column("reversed", kind="integer"),
 )
+DAYS = (
+    Column("institution"),
+    Column("days", "a day"),
+    Column("most", "most a day", kind="integer"),
+    Column("redemptions", "in all", kind="integer"),
+)
 NEXT = (Column("count", kind="integer"), Column("waits"), Column("next"))
 
 
@@ -36,18 +44,22 @@ def status(ctx: typer.Context) -> None:
 
         cardoffers status
     """
+    from cardoffers_cli.jobs.stores import recent_redemptions
     from cardoffers_cli.jobs.stores import status as look
 
     desk = Desk.of(ctx)
     found = look(desk.job)
-    desk.show(found, *_blocks(found))
+    days = recent_redemptions(desk.job) if desk.format is Format.table else {}
+    desk.show(found, *_blocks(found, days))
 
 
-def _blocks(found: dict[str, Any]) -> Iterator[Block]:
+def _blocks(found: dict[str, Any], days: dict[str, list[int]]) -> Iterator[Block]:
     yield Text([_headline(found)])
     yield Sheet("institutions", INSTITUTIONS, found["institutions"], title="What came in")
     if found["institutions"]:
         yield Sheet("money", MONEY, found["institutions"], title="What it became: redemptions")
+    if days:
+        yield Sheet("days", DAYS, list(_days(days)), title="Redemptions of the last 30 days")
     waiting = list(_waiting(found))
     if waiting:
         yield Sheet("next", NEXT, waiting, title="What waits, and what to do next")
@@ -60,6 +72,12 @@ def _headline(found: dict[str, Any]) -> str:
         f"{found[name]:,} {name}" for name in ("merchants", "offers", "cardholders", "links")
     )
     return f"{found['store']} at {format_moment(found['as_of'])}: {counts}."
+
+
+def _days(days: dict[str, list[int]]) -> Iterator[dict[str, Any]]:
+    for slug, counts in days.items():
+        line, most, in_all = sparkline(counts), max(counts), sum(counts)
+        yield {"institution": slug, "days": line, "most": most, "redemptions": in_all}
 
 
 def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:

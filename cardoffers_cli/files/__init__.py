@@ -2,5 +2,6 @@
 
 Here live transaction files (read `transactions.py` first: bytes, lines, columns, rules), catalogue
 files, samples, and the sheets and reports that leave. May import `domain`; polars lives here. To
-add a rule for transaction rows, add it to `rules.py`; a format to write, to `exports.py`.
+add a rule for transaction rows, add it to `rules.py`; a format to write, to
+`exports.py`; workbooks have `workbooks.py`.
 """

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and the forms of a sheet in files.
+"""Files that are written whole or not at all, and a sheet as CSV and as Parquet.
 
 A file gets a temporary name in its own folder, is flushed to the disk and then renamed, so that a
 reader never meets half of it and a failure leaves what was there before.
@@ -9,12 +9,10 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from decimal import Decimal
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.errors import Refused, UsageError
@@ -22,7 +20,7 @@ from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.files.sheets import Column, Row, Sheet, cell_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import polars as pl
 
@@ -100,6 +98,7 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
         "integer": pl.Int64(),
         "money": pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE),
         "moment": pl.Datetime("us"),
+        "date": pl.Date(),
         "flag": pl.Boolean(),
         "number": pl.Decimal(18, 6),
     }
@@ -123,101 +122,3 @@ def _stored(column: Column, row: Row) -> Any:
     if column.kind == "number" and isinstance(value, float):
         return Decimal(repr(value)).quantize(Decimal("0.000001"))
     return value
-
-
-def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) -> None:
-    """Write sheets as a workbook: real numbers and dates, text as text, a header that stays."""
-    try:
-        import xlsxwriter  # type: ignore[import-untyped]  # noqa: PLC0415  an extra
-    except ImportError:
-        raise UsageError(
-            "Workbooks need the extra xlsx.",
-            code="extra_missing",
-            hint="pip install 'cardoffers-cli[xlsx]', or choose csv.",
-        ) from None
-    draft = BytesIO()  # a pipe cannot take a zip, and a zip not a full disk
-    with TemporaryDirectory(prefix="cardoffers-") as folder:
-        book = xlsxwriter.Workbook(draft, {"constant_memory": True, "tmpdir": folder})
-        try:
-            for sheet in sheets:
-                _Page(book, sheet, guarded=guarded).write()
-        finally:
-            _close(book)
-    out.write(draft.getbuffer())
-
-
-def _close(book: Any) -> None:
-    """Close a workbook and its drafts; a full disk is an error of the system as elsewhere."""
-    from xlsxwriter import exceptions  # noqa: PLC0415
-
-    try:
-        book.close()
-    except exceptions.FileCreateError as error:
-        raise OSError(*error.args[0].args) from None
-
-
-class _Page:
-    """One worksheet while it is written, row by row."""
-
-    MOMENT = "yyyy-mm-dd hh:mm:ss.000"
-    MAX_ROWS = 1_048_576
-    MAX_TEXT = 32_767
-    MAX_DIGITS = 15
-
-    def __init__(self, book: Any, sheet: Sheet, *, guarded: bool) -> None:
-        self._book = book
-        self._sheet = sheet
-        self._guarded = guarded
-        self._page = book.add_worksheet(sheet.name[:31])
-        self._formats: dict[str, Any] = {}
-
-    def write(self) -> None:
-        bold = self._book.add_format({"bold": True})
-        self._page.freeze_panes(1, 0)
-        for position, column in enumerate(self._sheet.columns):
-            self._page.set_column(position, position, 24 if column.kind != "integer" else 12)
-            self._page.write_string(0, position, column.name, bold)
-        for line, row in enumerate(self._sheet.rows, start=1):
-            if line >= self.MAX_ROWS:
-                raise _too_large("more rows")
-            for position, column in enumerate(self._sheet.columns):
-                self._write_cell(line, position, column, row)
-
-    def _write_cell(self, line: int, position: int, column: Column, row: Row) -> None:
-        value = column.value(row)
-        match value:
-            case None:
-                return
-            case datetime():
-                self._page.write_datetime(line, position, value, self._format(self.MOMENT))
-            case bool():
-                self._page.write_boolean(line, position, value)
-            case int() | Decimal() | float() if self._fits(value):
-                self._page.write_number(line, position, value, self._format(_digits(value)))
-            case _:
-                text = column.cell(row, guarded=self._guarded)
-                if len(text) > self.MAX_TEXT:
-                    raise _too_large("a longer text")
-                self._page.write_string(line, position, text)
-
-    def _fits(self, value: float | Decimal) -> bool:
-        """Whether a spreadsheet, which counts in doubles, keeps every digit."""
-        return len(cell_text(value).strip("-0.").replace(".", "")) <= self.MAX_DIGITS
-
-    def _format(self, form: str) -> Any:
-        if form not in self._formats:
-            self._formats[form] = self._book.add_format({"num_format": form})
-        return self._formats[form]
-
-
-def _digits(value: float | Decimal) -> str:
-    places = len(cell_text(value).partition(".")[2])
-    return f"0.{'0' * places}" if places else "0"
-
-
-def _too_large(what: str) -> UsageError:
-    return UsageError(
-        f"There is {what} than a worksheet can hold.",
-        code="worksheet_full",
-        hint="Choose csv or parquet.",
-    )

@@ -1,14 +1,14 @@
 """What a command shows, as columns and rows, and the one text of every cell.
 
 A cell reads the same in every format: money with its currency's decimals, moments in ISO 8601 with
-milliseconds and `Z`, flags as `true` and `false`, null as nothing at all.
+milliseconds and `Z`, dates as `2026-03-01`, flags as `true` and `false`, null as nothing at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 
-Kind = Literal["text", "integer", "money", "moment", "flag", "number"]
+Kind = Literal["text", "integer", "money", "moment", "date", "flag", "number"]
 Row = Mapping[str, Any]
 
 
@@ -35,28 +35,33 @@ class Column:
     gives_way: int = 0
 
     def value(self, row: Row) -> Any:
-        """Return the column's value in a row, money with its currency's decimals."""
+        """Return the column's value in a row: money with its currency's decimals, a date as one."""
         value = _find(row, self.name)
         if self.kind == "money" and isinstance(value, Decimal):
             currency = _find(row, self.currency_from)
             return quantize(value, currency) if currency in MINOR_UNITS else value
+        if self.kind == "date" and isinstance(value, str):
+            return date.fromisoformat(value)
         return value
 
     def cell(self, row: Row, *, guarded: bool = False) -> str:
         """Return the text of the column's cell, text guarded against formulas when asked to."""
-        value = self.value(row)
-        text = cell_text(value)
-        return guard(text) if guarded and isinstance(value, str) else text
+        return guarded_text(self.value(row)) if guarded else cell_text(self.value(row))
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A named table; the rows may come from a generator and are then read once."""
+    """A named table; the rows may come from a generator and are then read once.
+
+    Where the money of the rows adds up to something, `totals_by` names the columns whose values
+    keep the totals apart, the currency among them.
+    """
 
     name: str
     columns: tuple[Column, ...]
     rows: Iterable[Row]
     title: str | None = None
+    totals_by: tuple[str, ...] = ()
 
     def lines(self, *, guarded: bool) -> Iterator[list[str]]:
         """Yield the header's cells, then each row's."""
@@ -90,6 +95,11 @@ def cell_text(value: Any) -> str:
         case _:
             text = str(value)
     return text
+
+
+def guarded_text(value: Any) -> str:
+    """Return the text of one value, text that is a spreadsheet's formula guarded."""
+    return guard(cell_text(value)) if isinstance(value, str) else cell_text(value)
 
 
 def guard(text: str) -> str:

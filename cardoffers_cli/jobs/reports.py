@@ -1,4 +1,4 @@
-"""Reports: pages of redemptions and ledger entries, and what could not be resolved.
+"""Reports: pages of redemptions and ledger entries, counts, and what could not be resolved.
 
 The store is opened for one page at a time and never while rows are written out, so that a slow
 reader of a long report keeps no nightly waiting; the cursors keep the pages stable meanwhile.
@@ -49,6 +49,14 @@ def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[dict[str, A
     """Return the merchant identifiers that resolve to nothing, most purchases first."""
     with job.store(read_only=True) as store:
         return reports.unresolved(store, _filters(store, **filters), limit=limit)
+
+
+def redemption_counts(
+    job: Job, by: reports.By, *, limit: int, **filters: Any
+) -> list[dict[str, Any]]:
+    """Return the counts and the money of redemptions, by day, offer or merchant."""
+    with job.store(read_only=True) as store:
+        return reports.count_redemptions(store, _filters(store, **filters), by, limit=limit)
 
 
 def _filters(store: Store, *, institution: str | None = None, **others: Any) -> reports.Filters:

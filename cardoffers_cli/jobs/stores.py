@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreBusy
-from cardoffers_cli.services.overview import overview
+from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.migrations import applied, newest_version
@@ -62,6 +62,12 @@ def status(job: Job) -> dict[str, Any]:
     """Return the state of everything, as `services/overview.py` finds it."""
     with job.store(read_only=True) as store:
         return {"store": str(job.path), "as_of": job.now, **overview(store, job.now)}
+
+
+def recent_redemptions(job: Job) -> dict[str, list[int]]:
+    """Return how many redemptions each of the last 30 days saw, by the institution's slug."""
+    with job.store(read_only=True) as store:
+        return redemptions_by_day(store, job.now)
 
 
 def lost_commits(job: Job) -> dict[str, Any]:

@@ -26,3 +26,12 @@ def overview(store: Store, now: datetime) -> dict[str, Any]:
         **store.rows("services/overview:webhooks", now=now)[0],
         "last_runs": store.rows("services/overview:last_runs"),
     }
+
+
+def redemptions_by_day(store: Store, now: datetime) -> dict[str, list[int]]:
+    """Return, by the slug of its institution, the redemptions of each of the 30 days up to `now`.
+
+    Days are those of UTC, the oldest first, and the last is the one that `now` is in.
+    """
+    rows = store.rows("services/overview:redemptions_by_day", now=now)
+    return {row["institution"]: row["redemptions"] for row in rows}

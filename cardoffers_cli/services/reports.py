@@ -1,4 +1,4 @@
-"""Reports: redemptions and settlements in stable pages, and what could not be resolved.
+"""Reports: redemptions and settlements in stable pages, counts, and what could not be resolved.
 
 Pages go from new to old by (created_at, id), so rows that arrive meanwhile neither repeat nor hide
 a row of a later page. Cardholder tokens leave masked.
@@ -7,7 +7,7 @@ a row of a later page. Cardholder tokens leave masked.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
 from cardoffers_cli.domain.money import quantize
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-MOST_UNRESOLVED = 1_000_000
+By = Literal["day", "offer", "merchant"]
+MOST_ROWS = 1_000_000
+"""Rows of a report that does not come in pages, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +61,28 @@ def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | Non
     return _page(store, "settlements", filters, limit=limit, cursor=cursor, present=_ledger_entry)
 
 
-def unresolved(store: Store, filters: Filters, *, limit: int = MOST_UNRESOLVED) -> list[Row]:
+def unresolved(store: Store, filters: Filters, *, limit: int = MOST_ROWS) -> list[Row]:
     """Return the merchant identifiers that resolve to nothing, most purchases first."""
     window = _parameters(replace(filters, status=None))
     del window["status"]
     rows = store.rows("services/reports:unresolved", **window, limit=limit)
     return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
+
+
+def count_redemptions(
+    store: Store, filters: Filters, by: By, *, limit: int = MOST_ROWS
+) -> list[Row]:
+    """Return how many redeemed and for how much money, by day, offer or merchant and by currency.
+
+    Newest days come first (UTC, days without any between the others too), of offers and merchants
+    the most redeemed. What was reversed counts in full, as it does among the redemptions, and is
+    told as `reversed` too.
+    """
+    rows = store.rows(f"services/reports:redemptions_by_{by}", **_parameters(filters), limit=limit)
+    names = ("merchant_funded_amount", "institution_payout_amount")
+    return [
+        {**row, **{name: quantize(row[name], row["currency"]) for name in names}} for row in rows
+    ]
 
 
 def _page(

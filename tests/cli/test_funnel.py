@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from cardoffers_cli.cli.funnel_picture import bar, picture
+from cardoffers_cli.cli.funnel_picture import picture
 from cardoffers_cli.cli.layout import print_blocks
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Style, Text
@@ -124,19 +124,3 @@ def test_a_picture_fits_on_a_terminal(
     out = io.StringIO()
     print_blocks([Text(lines)], Style(Format.table, is_terminal=True), out)
     assert lines == out.getvalue().splitlines()
-
-
-@pytest.mark.parametrize(
-    ("expected", "count", "most"),
-    [
-        ("", 0, 0),
-        ("", 0, 9),
-        ("████", 9, 9),
-        ("██", 5, 10),
-        ("█▌", 3, 8),
-        ("▏", 1, 32),
-        ("▏", 1, 1_000_000),  # what is not nothing is seen
-    ],
-)
-def test_a_bar_is_as_long_as_its_count(expected: str, count: int, most: int) -> None:
-    assert expected == bar(count, most, 4)

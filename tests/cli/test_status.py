@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.files.bundled import copy_sample_data
+from commands import seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,3 +59,22 @@ def test_the_money_stands_beside_its_currency(cardoffers: Any, status: Any) -> N
     rows = [" ".join(line.split()) for line in shown.splitlines()]
     assert "institution currency pending to pay settled paid reversed" in rows
     assert "tarnhollow GBP 33 74.00 0 0.00 0" in rows
+
+
+def test_redemptions_of_the_last_days_are_drawn(status: Any) -> None:
+    status(*FILLED)
+    for looks in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        shown = seen("status", "--as-of", "2026-10-09", **looks)
+        _, _, rows = shown.partition("Redemptions of the last 30 days\n")
+        assert [
+            "institution  a day                           most a day  in all",
+            "─" * 63,
+            "larkmere     ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁           0       0",
+            "tarnhollow   ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁          33      33",
+        ] == [line.rstrip() for line in rows.splitlines()[:4]]
+
+
+@pytest.mark.parametrize("form", ["tsv", "json", "md"])
+def test_a_picture_is_for_the_eye_only(cardoffers: Any, status: Any, form: str) -> None:
+    status(*FILLED)
+    assert "▁" not in cardoffers("status", *HELD, "--format", form).stdout

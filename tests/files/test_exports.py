@@ -1,7 +1,6 @@
 """A file appears whole, or what was there before stays."""
 
 import errno
-import io
 import os
 import stat
 from decimal import Decimal
@@ -11,14 +10,9 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.errors import Refused, UsageError
-from cardoffers_cli.files.exports import (
-    csv_lines,
-    replacing,
-    write_frame,
-    write_parquet,
-    write_xlsx,
-)
+from cardoffers_cli.files.exports import csv_lines, replacing, write_frame, write_parquet
 from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.workbooks import write_xlsx
 
 
 def test_a_file_appears_when_it_is_done(tmp_path: Path) -> None:
@@ -145,30 +139,3 @@ def test_parquet_of_many_rows_and_of_none(tmp_path: Path) -> None:
             write_parquet(Sheet("many", columns, rows), out)
         frame = pl.read_parquet(tmp_path / "out.parquet")
         assert (count, pl.Decimal(18, 4)) == (len(frame), frame.schema["amount"])
-
-
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        (({"a": "x"} for _ in range(1_048_576)), "more rows"),
-        ([{"a": "x" * 32_768}], "a longer text"),
-    ],
-)
-def test_what_a_worksheet_cannot_hold_is_said(tmp_path: Path, rows: object, problem: str) -> None:
-    sheet = Sheet("big", (Column("a"),), rows)  # type: ignore[arg-type]
-    with (
-        pytest.raises(UsageError, match=f"There is {problem} than a worksheet can hold"),
-        replacing(tmp_path / "out.xlsx") as out,
-    ):
-        write_xlsx([sheet], out)
-    assert [] == list(tmp_path.iterdir())
-
-
-def test_a_workbook_that_fails_leaves_no_rows_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    sheet = Sheet("bad", (Column("a"),), [{"a": "x"}, {"a": "x" * 32_768}])
-    with pytest.raises(UsageError):
-        write_xlsx([sheet], io.BytesIO())
-    assert [] == list(tmp_path.iterdir())

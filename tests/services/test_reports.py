@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from hypothesis import given as examples
@@ -13,7 +13,14 @@ from cardoffers_cli.domain.cursors import CursorInvalid
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.services.redemptions import reverse_redemption
-from cardoffers_cli.services.reports import Filters, redemptions, settlements, unresolved
+from cardoffers_cli.services.reports import (
+    By,
+    Filters,
+    count_redemptions,
+    redemptions,
+    settlements,
+    unresolved,
+)
 from cardoffers_cli.store.opening import scratch_store
 from tables import NOON, given, put, uid
 from work import job, settings
@@ -268,3 +275,71 @@ def test_what_resolves_to_nothing_most_purchases_first(store: Store) -> None:
         found = unresolved(store, Filters(**filters))
         assert purchases == [row["purchases"] for row in found]
     assert 1 == len(unresolved(store, Filters(), limit=1))
+
+
+def counted(store: Store, by: By, **filters: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of counted redemptions: what they are of, counts, and money."""
+    name = {"day": "day", "offer": "title", "merchant": "merchant_name"}[by]
+    names = (name, "redemptions", "reversed", "merchant_funded_amount", "institution_payout_amount")
+    rows = count_redemptions(store, Filters(**filters), by)
+    return [tuple(str(row[name]) for name in names) for row in rows]
+
+
+def test_nothing_is_counted_where_nothing_redeemed(store: Store) -> None:
+    for by in get_args(By):
+        assert [] == counted(store, by)
+
+
+def test_redemptions_are_counted_by_day_with_the_days_between(store: Store) -> None:
+    catalogue(store)
+    evening = NOON + timedelta(hours=12)
+    redeem(store, "1", "2", now=NOON)
+    redeem(store, "3", now=evening - TICK)
+    redeem(store, "4", now=evening)
+    redeem(store, "5", now=evening + timedelta(days=2))
+    assert [
+        ("2026-06-04", "1", "0", "1.10", "1.00"),
+        ("2026-06-03", "0", "0", "0.00", "0.00"),
+        ("2026-06-02", "1", "0", "1.10", "1.00"),
+        ("2026-06-01", "3", "0", "3.30", "3.00"),
+    ] == counted(store, "day")
+    for filters, days in (
+        ({"from_at": evening}, [1, 0, 1]),
+        ({"to_at": evening}, [3]),
+        ({"from_at": NOON + TICK, "to_at": evening}, [1]),
+    ):
+        assert days == [int(row[1]) for row in counted(store, "day", **filters)]
+
+
+@pytest.mark.parametrize(("by", "name"), [("offer", "A"), ("merchant", "bakery")])
+def test_counts_agree_with_the_redemptions_they_are_of(history: Store, by: By, name: str) -> None:
+    for filters, counts in (
+        ({}, ("4", "1", "4.40", "4.00")),
+        ({"institution_id": uid("brook")}, ("1", "0", "1.10", "1.00")),
+        ({"status": "reversed"}, ("1", "1", "1.10", "1.00")),
+        ({"from_at": TIMES[1], "to_at": TIMES[2]}, ("1", "1", "1.10", "1.00")),
+    ):
+        assert [(name, *counts)] == counted(history, by, **filters)
+
+
+def test_money_is_counted_in_each_currency_and_the_most_redeemed_come_first(store: Store) -> None:
+    catalogue(store)
+    given(store, "merchants", "merchant\ncinema")
+    given(store, "offers", "offer merchant currency cashback\nJ cinema JPY 100\nB bakery GBP 9")
+    given(store, "links", "cardholder offer\njoy J\nbob B")
+    rows = "ref cardholder merchant currency\n1 joy cinema JPY\n2 joy cinema JPY\n3 bob bakery GBP"
+    given(store, "purchases", rows)
+    decide(store, job())
+    assert [("J", "2", "200"), ("B", "1", "9.00")] == [
+        (title, count, payout) for title, count, _, _, payout in counted(store, "offer")
+    ]
+    assert ["GBP", "JPY"] == [row["currency"] for row in count_redemptions(store, Filters(), "day")]
+    assert 1 == len(count_redemptions(store, Filters(), "merchant", limit=1))
+
+
+def test_titles_are_in_the_language_of_the_institution_asked_for(store: Store) -> None:
+    catalogue(store)
+    given(store, "texts", "offer language title\nA es pan")
+    redeem(store, "1", institution="brook")
+    assert ["A"] == [row[0] for row in counted(store, "offer")]
+    assert ["pan"] == [row[0] for row in counted(store, "offer", institution_id=uid("brook"))]

@@ -130,3 +130,34 @@ select kind, max(run_no) as run_no, max_by(run_id, run_no) as run_id, max_by(as_
 from runs
 group by kind
 order by run_no desc;
+
+-- name: redemptions_by_day
+-- How many redemptions each of the 30 days (UTC) up to now saw, the oldest first.
+-- Grain: one row per institution.
+with days as (
+    select unnest(
+        range(
+            date_trunc('day', cast($now as timestamp)) - interval 29 day,
+            cast($now as timestamp) + interval 1 microsecond,
+            interval 1 day
+        )
+    ) as day
+),
+
+counted as (
+    select institution_id, date_trunc('day', created_at) as day, count(*) as redemptions
+    from redemptions
+    where created_at <= $now
+    group by all
+)
+
+select
+    institutions.slug as institution,
+    list(coalesce(counted.redemptions, 0) order by days.day) as redemptions
+from institutions
+cross join days
+left join counted
+    on counted.institution_id = institutions.institution_id
+    and counted.day = days.day
+group by institutions.slug
+order by institutions.slug;

@@ -123,3 +123,125 @@ order by
     purchases desc, institution, merchant_identifier_type nulls last,
     merchant_identifier nulls last, purchases.merchant_id nulls last, purchases.currency
 limit $limit;
+
+-- name: redemptions_by_day
+-- Redemptions and their money by day (UTC), newest first, from the first day with any to the last,
+-- the days between without any too. An entry is as old as its redemption.
+-- Grain: one row per day and currency.
+with counted as (
+    select
+        date_trunc('day', created_at) as day,
+        currency,
+        count(*) as redemptions,
+        count(*) filter (where status = 'reversed') as reversed,
+        sum(merchant_funded_amount) as merchant_funded_amount,
+        sum(institution_payout_amount) as institution_payout_amount
+    from ledger_entries
+    where ($institution_id is null or institution_id = $institution_id)
+        and ($status is null or status = $status)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
+    group by all
+),
+
+days as (
+    select unnest(
+        range(
+            cast(min(day) as timestamp),
+            cast(max(day) as timestamp) + interval 1 day,
+            interval 1 day
+        )
+    ) as day
+    from counted
+),
+
+currencies as (
+    select distinct currency
+    from counted
+)
+
+select
+    cast(days.day as date) as day,
+    coalesce(counted.redemptions, 0) as redemptions,
+    coalesce(counted.reversed, 0) as reversed,
+    currencies.currency,
+    coalesce(counted.merchant_funded_amount, 0) as merchant_funded_amount,
+    coalesce(counted.institution_payout_amount, 0) as institution_payout_amount
+from days
+cross join currencies
+left join counted on counted.day = days.day and counted.currency = currencies.currency
+order by days.day desc, currencies.currency
+limit $limit;
+
+-- name: redemptions_by_offer
+-- Redemptions and their money by offer, the most redeemed first; titles in the first language of
+-- the institution asked for, else in English. Grain: one row per offer and currency.
+with counted as (
+    select
+        offer_no,
+        currency,
+        count(*) as redemptions,
+        count(*) filter (where status = 'reversed') as reversed,
+        sum(merchant_funded_amount) as merchant_funded_amount,
+        sum(institution_payout_amount) as institution_payout_amount
+    from ledger_entries
+    where ($institution_id is null or institution_id = $institution_id)
+        and ($status is null or status = $status)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
+    group by all
+)
+
+select
+    offers.offer_id,
+    coalesce(in_first_language.title, in_english.title) as title,
+    merchants.name as merchant_name,
+    counted.redemptions,
+    counted.reversed,
+    counted.currency,
+    counted.merchant_funded_amount,
+    counted.institution_payout_amount
+from counted
+inner join offers on offers.offer_no = counted.offer_no
+inner join merchants on merchants.merchant_id = offers.merchant_id
+left join institutions on institutions.institution_id = $institution_id
+left join offer_texts as in_first_language
+    on in_first_language.offer_id = offers.offer_id
+    and in_first_language.language = split_part(institutions.languages, '|', 1)
+left join offer_texts as in_english
+    on in_english.offer_id = offers.offer_id
+    and in_english.language = 'en'
+order by counted.redemptions desc, offers.offer_id, counted.currency
+limit $limit;
+
+-- name: redemptions_by_merchant
+-- Redemptions and their money by the merchant they were made at, the most redeemed first.
+-- Grain: one row per merchant and currency.
+with counted as (
+    select
+        merchant_id,
+        currency,
+        count(*) as redemptions,
+        count(*) filter (where status = 'reversed') as reversed,
+        sum(merchant_funded_amount) as merchant_funded_amount,
+        sum(institution_payout_amount) as institution_payout_amount
+    from ledger_entries
+    where ($institution_id is null or institution_id = $institution_id)
+        and ($status is null or status = $status)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
+    group by all
+)
+
+select
+    counted.merchant_id,
+    merchants.name as merchant_name,
+    counted.redemptions,
+    counted.reversed,
+    counted.currency,
+    counted.merchant_funded_amount,
+    counted.institution_payout_amount
+from counted
+inner join merchants on merchants.merchant_id = counted.merchant_id
+order by counted.redemptions desc, counted.merchant_id, counted.currency
+limit $limit;

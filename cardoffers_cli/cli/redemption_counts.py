@@ -1,0 +1,67 @@
+"""How `report redemptions --by` shows them: counted, with a bar beside each count for the eye."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.cli.bars import bar
+from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.cli.desk import Desk
+    from cardoffers_cli.cli.funnel import By
+
+BAR_WIDTH = 16
+_BAR = Column("bar", "redemptions")
+_GROUPS = {
+    "day": (Column("day", kind="date"),),
+    "offer": (
+        Column("offer_id", "offer", gives_way=4),
+        Column("title"),
+        Column("merchant_name", "merchant", gives_way=2),
+    ),
+    "merchant": (Column("merchant_id", gives_way=4), Column("merchant_name", "merchant")),
+}
+_COUNTS = (
+    Column("redemptions", "count", kind="integer"),
+    Column("reversed", kind="integer", gives_way=3),
+    Column("currency"),
+    Column("merchant_funded_amount", "funded", kind="money", gives_way=1),
+    Column("institution_payout_amount", "payout", kind="money"),
+)
+
+
+def show_counts(
+    desk: Desk,
+    by: By,
+    filters: dict[str, Any],
+    *,
+    limit: int,
+    cursor: str | None,
+    all_rows: bool,
+    raw: bool,
+) -> None:
+    """Show redemptions by day, offer or merchant: the first rows, or all."""
+    from cardoffers_cli.jobs.reports import redemption_counts
+    from cardoffers_cli.services.reports import MOST_ROWS
+
+    if cursor:
+        raise UsageError("--by and --cursor exclude each other.", hint="Leave one out.")
+    most = MOST_ROWS if all_rows else limit
+    found = redemption_counts(desk.job, by.value, limit=most + 1, **filters)
+    rows = found[:most]
+    desk.show({"by": by.value, "data": rows}, _sheet(by, rows, desk.format), raw=raw)
+    if len(found) > most:
+        desk.note("There is more: --all for every row.")
+
+
+def _sheet(by: By, rows: list[dict[str, Any]], form: Format) -> Sheet:
+    """Make the sheet; bars are for the eye, so only a table has them."""
+    name, group = f"redemptions by {by}", _GROUPS[by]
+    if form is not Format.table:
+        return Sheet(name, (*group, *_COUNTS), rows, totals_by=("currency",))
+    most = max((row["redemptions"] for row in rows), default=0)
+    drawn = [{**row, "bar": bar(row["redemptions"], most, BAR_WIDTH)} for row in rows]
+    return Sheet(name, (*group, _BAR, *_COUNTS), drawn, title=f"Redemptions by {by}")
