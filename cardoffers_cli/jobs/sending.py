@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.store.store import Store
 
-BATCH = 2000
+BATCH = 4000
 """Events claimed in one opening of the store."""
 
 MOST_OPEN = 256
 """Events of one institution under way, above which no more of its are claimed."""
 
-ENOUGH = 1000
+ENOUGH = 2000
 """Outcomes that are worth an opening of the store; half of what is under way is worth one too."""
 
 _RECORD_WAIT_S = 3600
