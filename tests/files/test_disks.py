@@ -22,7 +22,7 @@ MOUNTS = """\
 @pytest.mark.parametrize(
     ("kind", "folder"),
     [
-        (None, "/home/night"),
+        (None, "/var/night"),
         ("nfs4", "/srv"),
         ("nfs4", "/srv/cardoffers/drop"),
         (None, "/srv/local disk/drop"),
