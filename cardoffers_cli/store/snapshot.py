@@ -11,7 +11,7 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreVersion
+from cardoffers_cli.domain.errors import CardoffersError, NoSpace, NoStore, StoreVersion
 from cardoffers_cli.store.opening import check_version, connected
 
 if TYPE_CHECKING:
@@ -104,8 +104,16 @@ def _copy(path: Path, draft: Path) -> None:
     draft.unlink(missing_ok=True)
     draft.touch(_OWNER_ONLY)
     copied = subprocess.run(  # noqa: S603 - our own paths, and no shell
-        ["/bin/cp", "--", str(path), str(draft)], check=False, stderr=subprocess.DEVNULL
+        ["/bin/cp", "--", str(path), str(draft)],
+        check=False,
+        stderr=subprocess.PIPE,
+        env={"LC_ALL": "C"},  # its words are read below
     )
+    if b"No space left" in copied.stderr:
+        raise NoSpace(
+            f"The disk has no room for a copy of the store, {draft}.",
+            hint="Free space and run it again.",
+        )
     if copied.returncode:
         raise CardoffersError(
             f"The store could not be copied to {draft}.",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from datetime import timedelta
@@ -8,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreDamaged, StoreVersion
+from cardoffers_cli.domain.errors import (
+    CardoffersError,
+    NoSpace,
+    NoStore,
+    StoreDamaged,
+    StoreVersion,
+)
 from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import newest_version
@@ -131,6 +138,22 @@ def test_a_snapshot_that_cannot_be_used_is_refused(
         pass
     publish(made)
     assert ["alder"] == shown(made)
+
+
+def test_a_copy_without_room_is_told_as_such(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["/bin/mount", "-t", "tmpfs", "-o", "size=64m", "none", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("no disk may be mounted here")
+    try:
+        made = new_store(disk)
+        room = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+        (disk / "filler").write_bytes(bytes(room - made.path.stat().st_size // 2))
+        with pytest.raises(NoSpace):
+            publish(made)
+    finally:
+        subprocess.run(["/bin/umount", "--lazy", str(disk)], check=True)
 
 
 def test_a_copy_that_fails_leaves_the_snapshot_before(made: Job) -> None:
