@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LONGEST_BODY = 1024 * 1024
 _PATIENCE_S = 1.0
 """Seconds beyond their delay that requests in flight get to end when the receiver stops."""
+_SETTLING_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,10 +131,14 @@ class Receiver:
         )
         await runner.setup()
         try:
-            await web.TCPSite(runner, self._host, self._port, ssl_context=self._tls).start()
+            site = web.TCPSite(runner, self._host, self._port, ssl_context=self._tls)
+            await site.start()
             self._loop = asyncio.get_running_loop()
             self._started.set_result(runner.addresses[0][1])
             await self._stop.wait()
+            await site.stop()
+            # What was accepted just now gets to its handler, which is who closes it at the end.
+            await asyncio.sleep(_SETTLING_S)
         finally:
             await runner.cleanup()
 
