@@ -203,13 +203,18 @@ class Service:
         visit.refuse(internal())
 
     def _collect(self, store: Store, book: CallBook, job: Job) -> None:
-        """Bring the call book over now and then; that it failed is no caller's concern."""
+        """Bring the call book over now and then.
+
+        By now every call has its answer, and what was promised is committed: if this fails, the
+        book keeps what it has for the next time, and for `audit`, which tells of the failure.
+        """
         if self._collected_at and job.now - self._collected_at < _COLLECT_EVERY:
             return
         self._collected_at = job.now
-        with store.transaction():
-            collected = collect(store, book)
-        book.forget(collected)
+        with suppress(CardoffersError):
+            with store.transaction():
+                collected = collect(store, book)
+            book.forget(collected)
 
 
 def _passed(gate: Gate, visit: Visit) -> tuple[Route, Caller]:

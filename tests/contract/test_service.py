@@ -13,6 +13,7 @@ from cardoffers_cli.contract.service import Service
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.keys import revoke_key
 from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.snapshot import snapshot_path
 from doors import key_of
 from tables import NOON, select
@@ -191,3 +192,15 @@ def test_refused_keys_come_into_the_security_log(job: Job) -> None:
     later = Service(job, lambda: NOON.replace(hour=13))
     later.answer_all([call(SINGLE, "alderall", event("A"))], wait_s=1)
     assert [("key_refused",)] == found(job, "select event from security_log order by entry_no")
+
+
+def test_a_log_that_cannot_be_kept_spoils_no_answer_and_waits_in_the_book(job: Job) -> None:
+    """What is committed must not be answered 500 because of what is tidied up afterwards."""
+    with job.store() as store:
+        store.connection.execute("alter table security_log rename to elsewhere")
+    calls = [call(SINGLE, "unknown", event("A")), call(SINGLE, "alderall", event("A"))]
+    assert [(401, "unauthenticated"), (202, "accepted")] == told(
+        service(job).answer_all(calls, wait_s=1)
+    )
+    with CallBook(job.path) as book:
+        assert ["unauthenticated"] == [failure.code for failure in book.entries().failures]
