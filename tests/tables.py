@@ -93,7 +93,7 @@ def _institutions(store: Store, rows: list[Row]) -> None:
             {
                 "institution_id": str(row.get("institution_id") or uid(row["institution"])),
                 "slug": row["institution"],
-                "name": row["institution"],
+                "name": row.get("name", row["institution"]),
                 "plan": row.get("plan", "growth"),
                 "currency": row.get("currency", "GBP"),
                 "languages": row.get("languages", "en|es"),
