@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.job import Job
 from cardoffers_cli.jobs.stores import init
 from cardoffers_cli.settings import Settings
+from cardoffers_cli.store.lock import StoreLock
 from tables import NOON, Row, given, read, select, snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
 
@@ -40,6 +43,13 @@ def tell(made: Job, **tables: str) -> None:
     with made.store() as store:
         for word, text in tables.items():
             given(store, word, text)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the store at `path` as `import` does, which nobody else opens meanwhile."""
+    with StoreLock(path, command="import", since=NOON, wait_s=5):
+        yield
 
 
 COLUMNS = {

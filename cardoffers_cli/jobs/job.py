@@ -9,22 +9,32 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.store.opening import Opening, open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from cardoffers_cli.jobs.reading import Reading
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.store.store import Store
 
 
+def _nobody(_reading: Reading) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One run of one command. `now` is the only clock its work ever sees (naive UTC)."""
+    """One run of one command. `now` is the only clock its work ever sees (naive UTC).
+
+    `on_reading` is told what a person is answered from: the store, or its snapshot.
+    """
 
     path: Path
     settings: Settings
     now: datetime
     actor: str
     command: str
+    on_reading: Callable[[Reading], None] = _nobody
 
     def opening(self, *, read_only: bool = False, wait_s: float | None = None) -> Opening:
         """Say how this job opens its store, and how long it waits if not as the settings say."""
