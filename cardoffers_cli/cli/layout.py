@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.cli.blocks import Block, Style
 
-_MARKDOWN = re.compile(r"([\\`*\[\]<>|&~])")
+_MARKDOWN = re.compile(r"([\\`*\[\]<>|&~]|(?<![^\W_])_|_(?![^\W_]))")
+_MARKDOWN_BLOCK = re.compile(r"^( *\d*)(#|[-+.)](?=\s|$)|[-=]+$)")
+"""How a line begins that is no text: a title, an item of a list, a rule."""
 _GAP = 2
 """Letters between two columns."""
 _NOTHING = "(none)"
@@ -66,7 +68,7 @@ def markdown_lines(blocks: Sequence[Block]) -> Iterator[str]:
             yield from _markdown_sheet(block)
         else:
             yield from _markdown_title(block.title)
-            yield from (_markdown_text(line) for line in block.lines)
+            yield from map(_markdown_line, block.lines)
 
 
 def plain_lines(blocks: Sequence[Block]) -> Iterator[str]:
@@ -227,3 +229,7 @@ def _markdown_row(cells: list[str]) -> str:
 
 def _markdown_text(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", visible(text))
+
+
+def _markdown_line(line: str) -> str:
+    return _MARKDOWN_BLOCK.sub(r"\1\\\2", _markdown_text(line))

@@ -18,7 +18,7 @@ from cardoffers_cli.cli.blocks import Block, Style, Text
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.visible import controls_visible
+from cardoffers_cli.domain.visible import controls_visible, visible
 from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
 from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
 from cardoffers_cli.files.workbooks import write_xlsx
@@ -151,19 +151,25 @@ def _jsonl(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO
 
 
 def _csv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
+    lines = csv_lines(_sheets(blocks)[0], guarded=not style.raw)
     with _text(out) as text:
-        text.writelines(csv_lines(_sheets(blocks)[0], guarded=not style.raw))
+        text.writelines(_harmless(lines, style))
 
 
 def _tsv(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
-    sheet = _sheets(blocks)[0]
+    rows = _sheets(blocks)[0].lines(guarded=not style.raw)
+    lines = ("\t".join(map(_tsv_cell, cells)) + "\n" for cells in rows)
     with _text(out) as text:
-        for cells in sheet.lines(guarded=not style.raw):
-            text.write("\t".join(_tsv_cell(cell) for cell in cells) + "\n")
+        text.writelines(_harmless(lines, style))
 
 
 def _tsv_cell(cell: str) -> str:
     return controls_visible(cell.replace("\\", "\\\\"))
+
+
+def _harmless(lines: Iterator[str], style: Style) -> Iterator[str]:
+    """Leave lines as they are for programs; a terminal would obey what is in them."""
+    return (visible(line, keep="\t\n") for line in lines) if style.is_terminal else lines
 
 
 def _parquet(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:

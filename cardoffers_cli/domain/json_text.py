@@ -2,7 +2,8 @@
 
 A `Decimal` becomes a number token with its own digits and never passes through a float, which the
 standard encoder cannot do. Iterators are written as arrays while they run, so that a report of any
-length needs no memory.
+length needs no memory. Characters that act on a terminal, or hide from a reader, are written as
+escapes: JSON is looked at too, and means the same.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from json.encoder import encode_basestring
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 from uuid import UUID
 
 from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.visible import escaped
+
+_DELETE = "\x7f"
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
@@ -70,7 +74,10 @@ def _scalar(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    return encode_basestring(value)
+    quoted = encode_basestring(value)
+    if quoted.isascii() and _DELETE not in quoted:
+        return quoted
+    return escaped(quoted, lambda hidden: encode_basestring_ascii(hidden)[1:-1])
 
 
 def _decimal(value: Decimal) -> str:

@@ -6,6 +6,10 @@ A terminal obeys such characters, and a reader does not see them; `\x1b` and `\u
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CONTROLS = "\x00-\x1f\x7f-\x9f"
 _INVISIBLE = (
@@ -25,7 +29,12 @@ _NAMED = {
 
 def visible(text: str, *, keep: str = "") -> str:
     """Escape every character that acts or hides, except those to keep."""
-    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+    return escaped(text, lambda hidden: hidden if hidden in keep else _escape(hidden))
+
+
+def escaped(text: str, escape: Callable[[str], str]) -> str:
+    """Write every character that acts or hides in another form."""
+    return _HIDDEN.sub(lambda found: escape(found[0]), text)
 
 
 def controls_visible(text: str) -> str:

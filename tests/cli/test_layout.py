@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from cardoffers_cli.cli.layout import print_blocks
+from cardoffers_cli.cli.layout import markdown_lines, print_blocks
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Block, Column, Sheet, Style, Text
 
@@ -63,3 +63,20 @@ def test_titles_and_blank_lines_part_the_blocks(monkeypatch: pytest.MonkeyPatch)
     sheet = Sheet("none", COLUMNS, [], title="Nothing")
     lines = printed(monkeypatch, 80, Text(["Some text."], title="A text"), sheet)
     assert ["A text", "Some text.", "", "Nothing", "(none)"] == lines
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        (r"\# free", "# free"),
+        (r"\- free", "- free"),
+        (r"1\. free", "1. free"),
+        (r"\---", "---"),
+        (r"\_now\_ or min_spend", "_now_ or min_spend"),
+        (r"\*\*b\*\* \[x\](y)", "**b** [x](y)"),
+        ("-1.50 and 12.50", "-1.50 and 12.50"),
+        (r"two\\nlines", "two\nlines"),
+    ],
+)
+def test_text_stays_text_in_markdown(markdown: str, text: str) -> None:
+    assert [markdown] == list(markdown_lines([Text([text])]))
