@@ -259,7 +259,7 @@ told as (
         bought.received_at, imports.run_no, 3, 'received',
         case
             when imports.file_kind = 'call' then 'call ' || cast(imports.import_id as varchar)
-            else imports.file_name
+            else parse_filename(imports.file_name)
         end
         || case
             when not $is_single then ''
@@ -275,8 +275,8 @@ told as (
     union all
     select
         imports.imported_at, imports.run_no, 3, 'rejected',
-        rejects.code || ': ' || rejects.message || ' (' || imports.file_name || ', line '
-        || cast(rejects.line as varchar) || ')',
+        rejects.code || ': ' || rejects.message || ' ('
+        || parse_filename(imports.file_name) || ', line ' || cast(rejects.line as varchar) || ')',
         runs.actor, null, null
     from rejects
     inner join followed_refs on followed_refs.transaction_ref = rejects.transaction_ref
@@ -289,7 +289,7 @@ told as (
     select
         imports.imported_at, imports.run_no, 4, 'came again',
         case when duplicates.is_conflict then 'other content (' else 'the same (' end
-        || imports.file_name || ', line ' || cast(duplicates.line as varchar) || ')',
+        || parse_filename(imports.file_name) || ', line ' || cast(duplicates.line as varchar) || ')',
         runs.actor, null, null
     from duplicates
     inner join followed_refs on followed_refs.transaction_ref = duplicates.transaction_ref
