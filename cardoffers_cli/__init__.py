@@ -3,7 +3,7 @@
 A river with a few rooms on its bank: transaction files flow through `pipeline/` into redemptions
 and settlements, one step a module. Imports go down only:
 
-    5  doors   cli                    commands; parse, make one call, show
+    5  doors   cli, http, tui         commands; a server; a screen: ask, make one call, show
     4  jobs    jobs                   what an operator runs; owns clock, transaction, run record
     3  work    pipeline, services     the steps of the river; one-record operations and reads
     2  edges   files, store, engine   disk; DuckDB; where a plan runs;

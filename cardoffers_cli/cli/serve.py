@@ -1,15 +1,14 @@
 """`cardoffers serve`: the HTTP contract on a port."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cardoffers_cli.cli import exits
+from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.extras import extra
 
 EXTRA = {"h11", "starlette", "uvicorn"}
 """The packages of the extra `serve`."""
@@ -44,7 +43,7 @@ def serve(
     """
     from cardoffers_cli.jobs.stores import is_free
 
-    with _extra_named():
+    with extra("serve", EXTRA, "Serving"):
         from cardoffers_cli.http.listening import Place
         from cardoffers_cli.http.server import serve as run
     desk = Desk.of(ctx)
@@ -59,34 +58,7 @@ def serve(
     place = Place(
         host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, is_plain_allowed=plain_http
     )
-    run(desk.job, place, clock=_clock(desk.options.as_of), log=exits.tell, ready=ready)
-
-
-@contextmanager
-def _extra_named() -> Iterator[None]:
-    """Say which extra is missing, where one of its packages is."""
-    from cardoffers_cli.domain.errors import UsageError
-
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        if str(missing.name).partition(".")[0] not in EXTRA:
-            raise
-        raise UsageError(
-            "Serving needs the extra serve.",
-            code="extra_missing",
-            hint="pip install 'cardoffers-cli[serve]'",
-        ) from None
-
-
-def _clock(as_of: datetime | None) -> Callable[[], datetime]:
-    """Return the clock, naive UTC; `--as-of` sets it, and it goes on from there."""
-
-    def now() -> datetime:
-        return datetime.now(UTC).replace(tzinfo=None)
-
-    ahead = as_of - now() if as_of else timedelta(0)
-    return lambda: now() + ahead
+    run(desk.job, place, clock=running_clock(desk.options.as_of), log=exits.tell, ready=ready)
 
 
 def _write(path: Path, port: int) -> None:

@@ -1,0 +1,81 @@
+"""`cardoffers browse`: one screen to search, look and answer."""
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.cli.clock import running_clock
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.extras import extra
+from cardoffers_cli.cli.options import AnyInstitution
+
+if TYPE_CHECKING:
+    from cardoffers_cli.tui.inquiry import Inquiry
+
+EXTRA = {"textual"}
+"""The packages of the extra `browse`."""
+
+WITH_FINDINGS = 3
+_LONGEST = 4096  # letters of a line; nothing that is looked for is as long
+
+
+def browse(
+    ctx: typer.Context,
+    query: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QUERY", help="What to look for first."),
+    ] = None,
+    *,
+    institution: AnyInstitution = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Plain lines in place of a screen, also in a pipe.")
+    ] = False,
+) -> None:
+    """Search, look and answer, on one screen; nothing is changed.
+
+    A reference, a masked token, a merchant, an amount, a day, a state or an id is found, and shown
+    with why it redeemed or not, everything that happened, and the answer for the cardholder. Type a
+    full token into the screen, not here: shells keep what is typed.
+
+    Without a terminal, and with --text, it is a conversation in plain lines.
+
+    Try:
+
+        cardoffers browse -i larkmere
+        cardoffers browse -i larkmere 'LAR1-93*'
+        cardoffers browse -i larkmere --text grocers 2026-09-05
+    """
+    from cardoffers_cli.tui.inquiry import Inquiry  # polars is heavy
+
+    desk = Desk.of(ctx)
+    inquiry = Inquiry(desk.job, running_clock(desk.options.as_of), institution)
+    if not (text or _has_screen(desk)):
+        desk.note("This terminal shows no screen, so here it is in plain lines.")
+        text = True
+    show = _talk if text else _show
+    show(desk, inquiry, " ".join(query or ()))
+
+
+def _has_screen(desk: Desk) -> bool:
+    """Whether somebody looks at a terminal that can move its cursor, and has its keyboard."""
+    return desk.is_terminal and sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _show(desk: Desk, inquiry: "Inquiry", query: str) -> None:
+    with extra("browse", EXTRA, "The screen"):
+        from cardoffers_cli.tui.app import Browser
+    Browser(inquiry, query, has_colour=desk.has_colour).run()
+
+
+def _talk(desk: Desk, inquiry: "Inquiry", query: str) -> None:
+    from cardoffers_cli.tui.talk import Talk
+
+    def read() -> str | None:
+        return sys.stdin.readline(_LONGEST) or None
+
+    talk = Talk(inquiry, read, desk.say, desk.note)
+    talk.run(query)
+    if talk.failures:
+        raise typer.Exit(WITH_FINDINGS)

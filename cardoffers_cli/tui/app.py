@@ -1,0 +1,300 @@
+"""The screen: a search box, what was found, and one of it looked at.
+
+One question at a time: a newer one drops the answer of the one before it, and a thread of its own
+asks, so that the screen never waits. Whatever goes wrong is said where the summary stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on, work
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.theme import BUILTIN_THEMES, Theme
+from textual.widgets import Footer, Input, Label, OptionList, Tab, Tabs
+
+from cardoffers_cli.domain.answers import LOCALES
+from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.domain.visible import visible
+from cardoffers_cli.tui import pages
+from cardoffers_cli.tui.pages import Line
+from cardoffers_cli.tui.panels import Chooser, Help, Lines
+from cardoffers_cli.tui.results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual.app import ComposeResult
+
+    from cardoffers_cli.tui.inquiry import Case, Found, Inquiry
+
+_TABS = {"why": "Why", "timeline": "Timeline", "answer": "Answer"}
+_SLOW_S = 0.3
+"""How long a question may take before it is said that it is being asked."""
+_SETTLED_S = 0.1
+"""How long a row stays highlighted before it is looked at: who scrolls passes many."""
+
+SEARCHING = (
+    Binding("enter", "submit", "Search", key_display="⏎"),
+    Binding("down", "app.focus('results')", "To the list", key_display="↓"),
+    Binding("escape", "app.stop", "Stop waiting", key_display="Esc"),
+    Binding("f1", "app.help", "Help", key_display="F1"),
+)
+"""The keys of the search box, where letters are letters."""
+
+LOOKING = (
+    Binding("slash,escape", "app.search", "Search", key_display="/"),
+    Binding("question_mark,f1", "app.help", "Help", key_display="?"),
+    Binding("w", "app.tab('why')", "Why", tooltip="Why it redeemed, or did not"),
+    Binding("t", "app.tab('timeline')", "Timeline", tooltip="Everything that happened"),
+    Binding("a", "app.tab('answer')", "Answer", tooltip="What the cardholder may be told"),
+    Binding("c", "app.copy", "Copy", tooltip="Copy what the tab shows"),
+    Binding("l", "app.language", "Language", tooltip="The answer in the next language"),
+    Binding("i", "app.institution", "Inst.", tooltip="Another institution"),
+    Binding("q", "app.quit", "Leave", show=False),
+)
+"""The keys of what was found."""
+
+
+def _theme(*, has_colour: bool) -> Theme:
+    """Return the terminal's own colours with one accent, or with none."""
+    ansi = BUILTIN_THEMES["ansi-dark"]
+    accent = "ansi_cyan" if has_colour else "ansi_default"
+    plain = {name: "ansi_default" for name in ansi.variables if not name.endswith("style")}
+    return replace(
+        ansi,
+        name="calm",
+        primary=accent,
+        secondary=accent,
+        accent=accent,
+        warning=accent,
+        error=accent,
+        success=accent,
+        variables={**ansi.variables, **plain},
+    )
+
+
+class SearchBox(Input):
+    """Where a person types what is looked for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*SEARCHING]
+
+
+class Findings(Vertical):
+    """What was found and the one looked at; letters are commands here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*LOOKING]
+
+
+class Browser(App[None]):
+    """The screen of one support person."""
+
+    CSS_PATH = "browse.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "cardoffers"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Leave", priority=True, key_display="^q")
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - as textual declares it
+
+    def __init__(self, inquiry: Inquiry, query: str = "", *, has_colour: bool = True) -> None:
+        super().__init__(ansi_color=True)
+        self.inquiry = inquiry
+        self._query = query
+        self._cases: list[Case] = []
+        self._locale: str | None = None
+        self._asking = ThreadPoolExecutor(1, "asking")
+        self.register_theme(_theme(has_colour=has_colour))
+        self.theme = "calm"
+
+    def compose(self) -> ComposeResult:
+        """Lay out the parts, from the top to the bottom."""
+        with Horizontal(id="where"):
+            yield Lines(id="name")
+            yield Label(id="moment", markup=False)
+        with Horizontal(id="search"):
+            yield Label("Search")
+            yield SearchBox(self._query, placeholder="a reference, token, merchant, amount, day")
+        yield Lines(id="said")
+        yield Lines(id="examples")
+        with Findings():
+            yield Label(id="columns", markup=False)
+            yield Results()
+            with Vertical(id="case"):
+                yield Lines(id="glance")
+                yield Tabs(*(Tab(title, id=name) for name, title in _TABS.items()), id="tabs")
+                with VerticalScroll(id="page"):
+                    yield Lines(id="text")
+        yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Begin where there is something to do."""
+        self.query_one(Tabs).can_focus = False
+        self.query_one(SearchBox).focus()
+        self._place()
+        self._say([Line("Write what you know of the purchase, and press Enter.")])
+        self.query_one("#examples", Lines).show(pages.examples())
+        if not self.inquiry.institution:
+            self._choose(only_if_many=True)
+        elif self._query:
+            self._search(self._query)
+
+    def on_unmount(self) -> None:
+        """Ask nothing more; what is being asked ends by itself."""
+        self._asking.shutdown(wait=False, cancel_futures=True)
+
+    # Questions
+
+    async def _ask(self, question: Callable[..., Any], *words: Any) -> Any:
+        """Return an answer of the one thread that asks, or None where an error was said."""
+        loop = asyncio.get_running_loop()
+        slow = self.set_timer(_SLOW_S, self._working)
+        try:
+            return await loop.run_in_executor(self._asking, partial(question, *words))
+        except CardoffersError as error:
+            self._say([Line(error.message, "strong"), Line(error.hint or "")])
+        except Exception as error:  # noqa: BLE001  the screen lives on
+            name = type(error).__name__
+            self._say([Line(f"Unexpected error ({name}).", "strong"), Line("Try it again.")])
+        finally:
+            slow.stop()
+            self._place()
+        return None
+
+    @work(exclusive=True, group="question")
+    async def _search(self, text: str) -> None:
+        found: Found | None = await self._ask(self.inquiry.search, text)
+        if found is None:
+            return
+        self._say(pages.summary(found))
+        if found.attempt.is_token and found.rows:
+            self.query_one(SearchBox).value = mask(text.strip())
+        self._cases = [self.inquiry.case(row) for row in found.rows]
+        results = self.query_one(Results)
+        results.show(found.rows)
+        self.query_one("#columns", Label).update(results.title())
+        self.screen.set_class(bool(found.rows), "-found")
+        if found.rows:
+            results.focus()
+
+    @work(exclusive=True, group="question")
+    async def _look(self) -> None:
+        """Show the highlighted row, the tab that is in front of it."""
+        position = self.query_one(Results).highlighted
+        if position is None or position >= len(self._cases):
+            return
+        await asyncio.sleep(_SETTLED_S)
+        shown = await self._ask(_told, self._cases[position], self._tab, self._locale)
+        if shown is not None:
+            glance, page = shown
+            self.query_one("#glance", Lines).show(glance)
+            self.query_one("#text", Lines).show(page)
+            self.query_one("#page").scroll_home(animate=False)
+
+    @work(exclusive=True, group="question")
+    async def _choose(self, *, only_if_many: bool = False) -> None:
+        """Let the person choose an institution."""
+        slugs: list[str] | None = await self._ask(self.inquiry.institutions)
+        if not slugs:
+            if slugs is not None:
+                hint = "`cardoffers catalog import DIR` brings them."
+                self._say([Line("There is no institution yet.", "strong"), Line(hint)])
+            return
+        if only_if_many and len(slugs) == 1:
+            self._chosen(slugs[0])
+        else:
+            self.push_screen(Chooser(slugs), self._chosen)
+
+    def _chosen(self, slug: str | None) -> None:
+        if slug is None:
+            return
+        self.inquiry.choose(slug)
+        self._place()
+        if text := self.query_one(SearchBox).value:
+            self._search(text)
+
+    # What is typed and pressed
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Search for what was typed."""
+        self._search(event.value)
+
+    @on(OptionList.OptionHighlighted, "#results")
+    @on(Tabs.TabActivated)
+    def changed(self) -> None:
+        """Look at another row, or at another side of it."""
+        if self._cases:
+            self._look()
+
+    @on(OptionList.OptionSelected, "#results")
+    def selected(self) -> None:
+        """Go on to the page of the row."""
+        self.query_one("#page").focus()
+
+    def action_tab(self, name: str) -> None:
+        """Bring a tab to the front."""
+        self.query_one(Tabs).active = name
+
+    def action_language(self) -> None:
+        """Show the answer in the next language."""
+        last = self._locale or LOCALES[-1]
+        self._locale = LOCALES[(LOCALES.index(last) + 1) % len(LOCALES)]
+        self.action_tab("answer")
+        self._look()
+
+    def action_copy(self) -> None:
+        """Put what the tab shows into the terminal's clipboard."""
+        self.copy_to_clipboard(self.query_one("#text", Lines).text)
+        self.notify("Copied, if your terminal allows it.")
+
+    def action_stop(self) -> None:
+        """Wait no longer for an answer."""
+        if self.workers.cancel_group(self, "question"):
+            self._say([Line("Stopped waiting.")])
+
+    def action_search(self) -> None:
+        """Go back to the search box."""
+        self.action_stop()
+        self.query_one(SearchBox).focus()
+
+    def action_institution(self) -> None:
+        """Choose another institution."""
+        self._choose()
+
+    def action_help(self) -> None:
+        """Tell every key."""
+        bound = [each for each in (*SEARCHING, *LOOKING) if each.show]
+        keys = [(each.key_display or each.key, each.tooltip or each.description) for each in bound]
+        self.push_screen(Help([*keys, ("q, ^q", "Leave")]))
+
+    # What is shown
+
+    @property
+    def _tab(self) -> str:
+        return self.query_one(Tabs).active or "why"
+
+    def _say(self, lines: Iterable[Line]) -> None:
+        self.query_one("#said", Lines).show(lines)
+
+    def _working(self) -> None:
+        self._say([Line("Looking… Escape stops waiting.")])
+
+    def _place(self) -> None:
+        """Say where we are, and of when the answers are."""
+        slug = visible(self.inquiry.institution)
+        self.query_one("#name", Lines).show([Line(f"cardoffers  {slug}")])
+        self.query_one("#moment", Label).update(pages.age(self.inquiry.source).text)
+
+
+def _told(case: Case, tab: str, locale: str | None) -> tuple[list[Line], list[Line]]:
+    """Return what is told of a case at a glance, and on one of its tabs."""
+    told = {"timeline": pages.timeline_page(case), "answer": pages.answer_page(case, locale)}
+    return list(pages.glance(case)), list(told.get(tab) or pages.why_page(case))

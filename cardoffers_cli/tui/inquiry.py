@@ -1,0 +1,166 @@
+"""The one who asks: each question opens the store by a job, and leaves it free again.
+
+While somebody holds the store, answers come from the snapshot beside it; `source` says of when the
+newest answer is. One thread asks (`jobs/reading.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.jobs.find import find
+from cardoffers_cli.jobs.institutions import all_institutions
+from cardoffers_cli.jobs.redemptions import show
+from cardoffers_cli.jobs.timeline import tell_timeline
+from cardoffers_cli.jobs.why import plain_answers, why
+from cardoffers_cli.tui.queries import Attempt, attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.reading import Reading
+
+    Row = dict[str, Any]
+
+LIMIT = 200
+"""Rows of one search: nobody reads more, and the words say that there are others."""
+
+_PATIENCE_S = 2
+"""How long a person at the screen is kept waiting for the store before being told who has it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the newest answer came from: the store or, while `busy` tells who has it, a snapshot."""
+
+    as_of: datetime
+    snapshot_at: datetime | None = None
+    busy: str | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to; `meaning` is how what was typed was taken."""
+
+    rows: list[Row]
+    attempt: Attempt
+    searched: Row
+    source: Source
+    is_cut_off: bool = False
+    near: tuple[str, ...] = ()
+
+
+class Inquiry:
+    """Asks for one institution; `clock` tells the moment of each question (naive UTC)."""
+
+    def __init__(
+        self, job: Job, clock: Callable[[], datetime], institution: str | None = None
+    ) -> None:
+        self.institution = institution or ""
+        self._clock = clock
+        self._job = replace(job, on_reading=self._note)
+        self.source = Source(clock())
+
+    def institutions(self) -> list[str]:
+        """Return the slugs that can be asked for."""
+        return [each["slug"] for each in all_institutions(self._now())]
+
+    def choose(self, slug: str) -> None:
+        """Ask for another institution from here on."""
+        self.institution = slug
+
+    def search(self, text: str) -> Found:
+        """Return what the likeliest meaning that finds anything finds; raise what is wrong."""
+        tried = attempts(text)
+        found = []
+        for attempt in tried:
+            found.append(self._attempted(attempt))
+            if found[-1].rows:
+                return found[-1]
+        widest = max(found, key=lambda each: len(each.searched))
+        return replace(widest, near=self._near(tried))
+
+    def case(self, row: Row) -> Case:
+        """Return what can be told of a row that was found."""
+        return Case(row, self)
+
+    def ask(self, question: Callable[..., Any], *words: Any, **options: Any) -> Any:
+        """Have a job answer, at this moment."""
+        return question(*words, self._now(), **options)
+
+    def _attempted(self, attempt: Attempt) -> Found:
+        if attempt.wanted is None:
+            return Found(self._by_id(attempt.id_ or ""), attempt, {}, self.source)
+        found = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
+        return Found(found["data"], attempt, found["searched"], self.source, found["more"])
+
+    def _by_id(self, id_: str) -> list[Row]:
+        try:
+            found = self.ask(tell_timeline, id_, self.institution)
+        except NotFound:
+            return []
+        return [{"kind": found["kind"], "id": id_, "state": found["kind"]}]
+
+    def _near(self, tried: list[Attempt]) -> tuple[str, ...]:
+        """Return the references that may have been meant by one that nobody knows."""
+        refs = [each.wanted.ref for each in tried if each.wanted and each.wanted.ref]
+        return tuple(self.ask(why, refs[0], self.institution)["near"]) if refs else ()
+
+    def _now(self) -> Job:
+        """Return the job of this moment; who has read a snapshot does not wait for the store."""
+        patience_s = 0 if self.source.snapshot_at else _PATIENCE_S
+        wait_s = min(patience_s, self._job.settings.lock_wait_s)
+        settings = self._job.settings.model_copy(update={"lock_wait_s": wait_s})
+        now = self._clock()
+        self.source = replace(self.source, as_of=now)
+        return replace(self._job, now=now, settings=settings)
+
+    def _note(self, reading: Reading) -> None:
+        busy = reading.busy.message if reading.busy else None
+        self.source = replace(self.source, snapshot_at=reading.snapshot_at, busy=busy)
+
+
+class Case:
+    """What can be told of one row, each part asked for when it is first wanted."""
+
+    def __init__(self, row: Row, inquiry: Inquiry) -> None:
+        self.row = row
+        self._inquiry = inquiry
+        self._answers: dict[str | None, Row] = {}
+
+    @property
+    def ref(self) -> str | None:
+        """The reference; a row that was rejected may have had none, and a settlement has many."""
+        return self.row.get("transaction_ref")
+
+    @cached_property
+    def why(self) -> Row | None:
+        """Why it redeemed or not, None where there is no reference to ask by."""
+        return self._ask(why, self.ref) if self.ref else None
+
+    @cached_property
+    def redemption(self) -> Row | None:
+        """The redemption with its money and its webhook, if it earned one."""
+        id_ = self.why and self.why["redemption_id"]
+        return self._inquiry.ask(show, str(id_)) if id_ else None
+
+    @cached_property
+    def timeline(self) -> Row | None:
+        """Everything that happened."""
+        id_ = self.ref or self.row.get("id")
+        return self._ask(tell_timeline, id_) if id_ else None
+
+    def answer(self, locale: str | None) -> Row | None:
+        """Return what the cardholder may be told; None is the institution's first language."""
+        if self.ref and locale not in self._answers:
+            (answer,) = self._ask(plain_answers, [self.ref], locale=locale)
+            self._answers[locale] = answer
+        return self._answers.get(locale)
+
+    def _ask(self, question: Callable[..., Any], what: Any, **options: Any) -> Any:
+        return self._inquiry.ask(question, what, self._inquiry.institution, **options)

@@ -1,0 +1,103 @@
+"""The list of what was found: one line each, in columns that give way to the width there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+from textual.widgets import OptionList
+
+from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.visible import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual import events
+
+    Row = dict[str, Any]
+
+_GAP = 2
+"""Letters between two columns."""
+_MOST = 64
+"""Letters of a cell that the widest screen has room for."""
+
+
+def _day(row: Row) -> str:
+    moment = row.get("transacted_at") or row.get("received_at")
+    return f"{moment:%Y-%m-%d}" if moment else ""
+
+
+def _amount(row: Row) -> str:
+    return money_text(row["amount"], row["currency"]) if row.get("amount") is not None else ""
+
+
+def _told_instead(row: Row) -> str:
+    """Return what a row without the name of a merchant has to say of itself."""
+    return str(row.get("merchant_identifier") or row.get("code") or "").replace("_", " ")
+
+
+COLUMNS: dict[str, Callable[[Row], str]] = {
+    "day": _day,
+    "amount": _amount,
+    "state": lambda row: str(row["state"]).replace("_", " "),
+    "reference": lambda row: row.get("transaction_ref") or row.get("id") or "(none)",
+    "merchant": lambda row: row.get("merchant_name") or _told_instead(row),
+}
+"""The columns, and the text of each of a row."""
+_BENDING = ("reference", "merchant")
+"""The columns that are cut where there is no room, the first taking what it needs of its half."""
+
+
+class Results(OptionList):
+    """What was found; the highlighted one is shown beside it."""
+
+    def __init__(self) -> None:
+        super().__init__(id="results", markup=False, compact=True)
+        self._cells: list[list[str]] = []
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show other rows, the first of them highlighted."""
+        self._cells = [[_cell(column(row)) for column in COLUMNS.values()] for row in rows]
+        self.clear_options()
+        self.add_options(self._drawn())
+        self.highlighted = 0 if rows else None
+
+    def title(self) -> str:
+        """Return the names of the columns, each over its own; nothing where nothing was found."""
+        return _line(list(COLUMNS), self._widths()).plain.rstrip() if self._cells else ""
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Give the columns the room there is now."""
+        for position, line in enumerate(self._drawn()):
+            self.replace_option_prompt_at_index(position, line)
+
+    def _drawn(self) -> list[Content]:
+        widths = self._widths()
+        return [_line(cells, widths) for cells in self._cells]
+
+    def _widths(self) -> list[int]:
+        widest = {
+            name: max(Content(cell).cell_length for cell in (name, *cells))
+            for name, *cells in zip(COLUMNS, *self._cells, strict=True)
+        }
+        room = self.scrollable_content_region.width or self.app.size.width
+        room -= sum(widest[name] for name in COLUMNS if name not in _BENDING)
+        room -= _GAP * (len(COLUMNS) - 1)
+        first, last = _BENDING
+        widest[first] = min(widest[first], max(room // 2, room - widest[last], 1))
+        widest[last] = max(min(widest[last], room - widest[first]), 1)
+        return list(widest.values())
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> Content:
+    parts = []
+    for name, cell, width in zip(COLUMNS, cells, widths, strict=True):
+        content = Content(cell).truncate(width, ellipsis=True)
+        space = width - content.cell_length
+        parts.append(content.pad_left(space) if name == "amount" else content.pad_right(space))
+    return Content(" " * _GAP).join(parts)
+
+
+def _cell(text: str) -> str:
+    return shortened(text, _MOST)

@@ -1,0 +1,129 @@
+"""The same without a screen: a conversation in plain lines, for ears, pipes and dumb terminals.
+
+Nothing moves, nothing is coloured or boxed: what was found is numbered, and a word brings the next
+answer. What is read may be typed or sent; the end of it ends the conversation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.answers import LOCALES
+from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.tui import pages
+from cardoffers_cli.tui.pages import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from cardoffers_cli.tui.inquiry import Case, Inquiry
+
+HELP = (
+    Line("Write what is looked for, and then:"),
+    Line("a number  looks at what has it"),
+    Line("w         tells why it redeemed, or did not"),
+    Line("t         tells everything that happened"),
+    Line("a         tells what the cardholder may be told; a es, a pt-BR and a en in a language"),
+    Line("i         asks for another institution; i SLUG takes it"),
+    Line("h         says this"),
+    Line("q         leaves"),
+)
+
+_FIRST = "Search, or h for help, q to leave:"
+_NEXT = "A number, w why, t timeline, a answer, q to leave, or search again:"
+
+
+class Talk:
+    """One conversation: `read` gives the next line or None at the end, `say` and `ask` tell."""
+
+    def __init__(
+        self,
+        inquiry: Inquiry,
+        read: Callable[[], str | None],
+        say: Callable[[str], None],
+        ask: Callable[[str], None],
+    ) -> None:
+        self._inquiry = inquiry
+        self._read = read
+        self._say = say
+        self._ask = ask
+        self._cases: list[Case] = []
+        self._case: Case | None = None
+        self.failures = 0
+
+    def run(self, query: str = "") -> None:
+        """Talk until somebody leaves; `query` is searched first."""
+        if not self._inquiry.institution:
+            self._answer("i")
+        if query:
+            self._answer(query)
+        while (line := self._heard(_NEXT if self._cases else _FIRST)) is not None:
+            if line == "q":
+                return
+            if line:
+                self._answer(line)
+
+    def _heard(self, prompt: str) -> str | None:
+        self._ask(prompt)
+        line = self._read()
+        return None if line is None else line.strip()
+
+    def _answer(self, line: str) -> None:
+        """Say the answer to a line, or what is wrong."""
+        try:
+            for each in self._told(line):
+                self._say(each.text)
+        except CardoffersError as error:
+            self.failures += 1
+            self._say(f"Error: {error.message}")
+            if error.hint:
+                self._say(f"Hint: {error.hint}")
+
+    def _told(self, line: str) -> Iterable[Line]:
+        word, _, rest = line.partition(" ")
+        if word in {"h", "?"}:
+            return [*HELP, *pages.examples()]
+        if word == "i":
+            return self._institution(rest.strip())
+        if line.isdecimal() and 0 < int(line) <= len(self._cases):
+            self._case = self._cases[int(line) - 1]
+            return [*pages.glance(self._case), *pages.why_page(self._case), *self._age()]
+        if line in {"w", "t"} or (word == "a" and (not rest or rest in LOCALES)):
+            return self._page(word, rest or None)
+        return self._search(line)
+
+    def _page(self, name: str, locale: str | None) -> Iterable[Line]:
+        if self._case is None:
+            return [Line("Search first, then write the number of what is to be looked at.")]
+        match name:
+            case "w":
+                page = pages.why_page(self._case)
+            case "t":
+                page = pages.timeline_page(self._case)
+            case _:
+                page = pages.answer_page(self._case, locale)
+        return [*page, *self._age()]
+
+    def _search(self, text: str) -> Iterator[Line]:
+        found = self._inquiry.search(text)
+        self._cases = [self._inquiry.case(row) for row in found.rows]
+        self._case = self._cases[0] if len(self._cases) == 1 else None
+        yield from pages.summary(found)
+        yield pages.age(self._inquiry.source)
+        for number, row in enumerate(found.rows, 1):
+            yield Line(f"{number}. {pages.item(row)}")
+
+    def _institution(self, named: str) -> Iterator[Line]:
+        slugs = self._inquiry.institutions()
+        if not named and len(slugs) > 1:
+            yield from (Line(f"{number}. {slug}") for number, slug in enumerate(slugs, 1))
+            named = self._heard("Institution, by its number or its slug:") or ""
+        if named.isdecimal() and 0 < int(named) <= len(slugs):
+            named = slugs[int(named) - 1]
+        self._inquiry.choose(named or next(iter(slugs), ""))
+        yield Line(f"Institution: {self._inquiry.institution or 'none yet'}")
+
+    def _age(self) -> list[Line]:
+        """Return how old the answer is, if it is not of now."""
+        source = self._inquiry.source
+        return [pages.age(source)] if source.snapshot_at else []
