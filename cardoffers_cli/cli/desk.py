@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,10 +20,12 @@ from cardoffers_cli.cli import exits, progress, show
 from cardoffers_cli.cli.options import Format, Options
 from cardoffers_cli.cli.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.visible import visible
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.reading import Reading
     from cardoffers_cli.settings import Settings
 
 
@@ -34,6 +36,7 @@ class Desk:
         self.options = options
         self._environment = environment
         self._command = command
+        self._reading: Reading | None = None
 
     @classmethod
     def of(cls, ctx: typer.Context) -> Desk:
@@ -81,7 +84,18 @@ class Desk:
             now=self.now,
             actor=self.actor,
             command=self._command,
+            on_reading=self._on_reading,
         )
+
+    def _on_reading(self, source: Reading) -> None:
+        """Say what the answer is from, where it is not the store."""
+        self._reading = source
+        if source.snapshot_at is not None:
+            held = str(source.busy).rstrip(".")
+            taken = format_minute(source.snapshot_at)
+            length = self.now - source.snapshot_at
+            age = f" ({format_length(length)} old)" if length >= timedelta() else ""
+            self.note(f"{held}; this is from the snapshot of {taken}{age}.")
 
     @property
     def is_terminal(self) -> bool:
@@ -121,7 +135,10 @@ class Desk:
 
         `document` is the JSON; the blocks are the same for readers: sheets and text. `raw` leaves
         spreadsheet formulas unguarded. What is `private` goes to a file that others cannot read.
+        An object that was read says with `snapshot_at` of when it is: of now, or of a snapshot.
         """
+        if self._reading and self.format is Format.json and isinstance(document, Mapping):
+            document = {**document, "snapshot_at": self._reading.snapshot_at}
         style = self._style(self.format, raw=raw, private=private)
         show.show(document, blocks, style, self.output)
         if self.output is not None:

@@ -44,12 +44,10 @@ def status(ctx: typer.Context) -> None:
 
         cardoffers status
     """
-    from cardoffers_cli.jobs.stores import recent_redemptions
     from cardoffers_cli.jobs.stores import status as look
 
     desk = Desk.of(ctx)
-    found = look(desk.job)
-    days = recent_redemptions(desk.job) if desk.format is Format.table else {}
+    found, days = look(desk.job, by_day=desk.format is Format.table)
     desk.show(found, *_blocks(found, days))
 
 

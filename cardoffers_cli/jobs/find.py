@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.search import Wanted, search
 
@@ -23,7 +24,7 @@ def find(institution: str, wanted: Wanted, job: Job, *, limit: int) -> dict[str,
             code="nothing_wanted",
             hint="Add --ref, --cardholder, --redemption, --merchant, --amount, --day or --state.",
         )
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution)
-        found = search(store, owner.id, wanted, limit=limit)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        found = search(source.store, owner.id, wanted, limit=limit)
     return {"institution": owner.slug, "as_of": job.now, **found}

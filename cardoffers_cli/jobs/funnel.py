@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import funnel
 from cardoffers_cli.services.funnel import Window
 from cardoffers_cli.services.institutions import find_institution
@@ -36,13 +37,13 @@ def read_funnel(
     """
     window = window_of(job.now, from_at, to_at)
     before = _before(window) if compare else None
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution).id
-        found = count_window(store, owner, window)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution).id
+        found = count_window(source.store, owner, window)
         if before:
-            found["previous"] = count_window(store, owner, before)
+            found["previous"] = count_window(source.store, owner, before)
         if by:
-            found["by"] = funnel.count_by(store, owner, window, by)
+            found["by"] = funnel.count_by(source.store, owner, window, by)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import inbox
 from cardoffers_cli.services.institutions import find_institution
 
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 def list_messages(job: Job, institution: str, *, unread_only: bool = False) -> list[dict[str, Any]]:
     """Return the messages of an institution, the newest first."""
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution)
-        return inbox.messages(store, owner.id, unread_only=unread_only)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        return inbox.messages(source.store, owner.id, unread_only=unread_only)
 
 
 def read_messages(

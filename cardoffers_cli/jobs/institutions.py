@@ -14,6 +14,7 @@ from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import CardoffersError, Refused, UsageError
 from cardoffers_cli.files.catalogue import read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import catalogue, catalogue_institutions
 from cardoffers_cli.services.institutions import (
@@ -35,14 +36,14 @@ _KIND = "institutions"
 
 def all_institutions(job: Job) -> list[dict[str, Any]]:
     """Return every institution with its program, by slug."""
-    with job.store(read_only=True) as store:
-        return [_shown(institution) for institution in list_institutions(store)]
+    with reading(job) as source:
+        return [_shown(institution) for institution in list_institutions(source.store)]
 
 
 def show_institution(job: Job, slug_or_id: str) -> dict[str, Any]:
     """Return one institution with its program; raise `NotFound`."""
-    with job.store(read_only=True) as store:
-        return _shown(find_institution(store, slug_or_id))
+    with reading(job) as source:
+        return _shown(find_institution(source.store, slug_or_id))
 
 
 def set_institution(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.locale import languages_to_try
 from cardoffers_cli.files.tokens import check_token
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.services import feed, links, offers, popularity
 from cardoffers_cli.services.cardholders import (
@@ -120,24 +121,24 @@ def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -
 
 def program(institution: str, job: Job) -> list[dict[str, Any]]:
     """Return the offers of an institution's program, with their state and their money."""
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution)
-        return offers.offers_in_program(store, owner.id, job.now)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        return offers.offers_in_program(source.store, owner.id, job.now)
 
 
 def show_offer(offer_id: str, job: Job) -> dict[str, Any]:
     """Return one offer with everything about it; raise `NotFound`."""
-    with job.store(read_only=True) as store:
-        return offers.show_offer(store, offer_id, job.now)
+    with reading(job) as source:
+        return offers.show_offer(source.store, offer_id, job.now)
 
 
 def cardholder_links(institution: str, cardholder_token: str, job: Job) -> dict[str, Any]:
     """Return the links of one cardholder, masked, and how many more may be added."""
     check_token("cardholder_token", cardholder_token)
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution)
-        number = find_cardholder(store, owner.id, cardholder_token)
-        held = links.links_of(store, owner.id, number, job.now)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        number = find_cardholder(source.store, owner.id, cardholder_token)
+        held = links.links_of(source.store, owner.id, number, job.now)
     return {
         "active": sum(link["active"] for link in held),
         "max_active_offers": owner.max_active_offers,

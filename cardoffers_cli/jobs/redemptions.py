@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.redemptions import show_redemption
 
 if TYPE_CHECKING:
@@ -12,5 +13,5 @@ if TYPE_CHECKING:
 
 def show(redemption_id: str, job: Job) -> dict[str, Any]:
     """Return a redemption, its purchase, money, webhook and history; raise `NotFound`."""
-    with job.store(read_only=True) as store:
-        return show_redemption(store, redemption_id)
+    with reading(job) as source:
+        return show_redemption(source.store, redemption_id)

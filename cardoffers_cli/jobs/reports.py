@@ -1,13 +1,16 @@
 """Reports: pages of redemptions and ledger entries, counts, and what could not be resolved.
 
 The store is opened for one page at a time and never while rows are written out, so that a slow
-reader of a long report keeps no nightly waiting; the cursors keep the pages stable meanwhile.
+reader of a long report keeps no nightly waiting; the cursors keep the pages stable meanwhile. A
+report that begins in the snapshot, which nobody waits for, stays in it.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import reports
 from cardoffers_cli.services.institutions import find_institution
 
@@ -30,35 +33,61 @@ def report_page(
     report: str, job: Job, *, limit: int, cursor: str | None = None, **filters: Any
 ) -> reports.Page:
     """Return a page of a report; filters are those of `Filters`, `institution` a slug or an id."""
-    with job.store(read_only=True) as store:
-        return REPORTS[report](store, _filters(store, **filters), limit=limit, cursor=cursor)
+    with reading(job) as source:
+        return _page(report, source.store, limit=limit, cursor=cursor, **filters)
 
 
 def report_rows(report: str, job: Job, **filters: Any) -> Iterator[dict[str, Any]]:
-    """Yield every row of a report, page by page; the filters are those of `report_page`."""
-    cursor = None
-    while True:
-        page = report_page(report, job, limit=ROWS_AT_A_TIME, cursor=cursor, **filters)
-        yield from page.rows
-        cursor = page.next_cursor
-        if cursor is None:
-            return
+    """Return every row of a report, read page by page; the filters are those of `report_page`.
+
+    The first page is read at once.
+    """
+    pages = _pages(report, job, **filters)
+    first = next(pages)
+    return chain(first.rows, (row for page in pages for row in page.rows))
 
 
 def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[dict[str, Any]]:
     """Return the merchant identifiers that resolve to nothing, most purchases first."""
-    with job.store(read_only=True) as store:
-        return reports.unresolved(store, _filters(store, **filters), limit=limit)
+    with reading(job) as source:
+        return reports.unresolved(source.store, filters_of(source.store, **filters), limit=limit)
 
 
 def redemption_counts(
     job: Job, by: reports.By, *, limit: int, **filters: Any
 ) -> list[dict[str, Any]]:
     """Return the counts and the money of redemptions, by day, offer or merchant."""
-    with job.store(read_only=True) as store:
-        return reports.count_redemptions(store, _filters(store, **filters), by, limit=limit)
+    with reading(job) as source:
+        wanted = filters_of(source.store, **filters)
+        return reports.count_redemptions(source.store, wanted, by, limit=limit)
 
 
-def _filters(store: Store, *, institution: str | None = None, **others: Any) -> reports.Filters:
+def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.Page]:
+    def read(store: Store, cursor: str | None = None) -> reports.Page:
+        return _page(report, store, limit=ROWS_AT_A_TIME, cursor=cursor, **filters)
+
+    with reading(job) as source:
+        page = read(source.store)
+        if source.snapshot_at is not None:
+            yield page
+            while page.next_cursor is not None:
+                page = read(source.store, page.next_cursor)
+                yield page
+            return
+    yield page
+    while page.next_cursor is not None:
+        with job.store(read_only=True) as store:
+            page = read(store, page.next_cursor)
+        yield page
+
+
+def _page(
+    report: str, store: Store, *, limit: int, cursor: str | None = None, **filters: Any
+) -> reports.Page:
+    return REPORTS[report](store, filters_of(store, **filters), limit=limit, cursor=cursor)
+
+
+def filters_of(store: Store, *, institution: str | None = None, **others: Any) -> reports.Filters:
+    """Return the filters of a report; `institution` is a slug or an id."""
     owner = find_institution(store, institution).id if institution else None
     return reports.Filters(institution_id=owner, **others)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreBusy
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.aside import put_aside
@@ -58,16 +59,15 @@ def is_free(job: Job) -> bool:
         return False
 
 
-def status(job: Job) -> dict[str, Any]:
-    """Return the state of everything, as `services/overview.py` finds it."""
-    with job.store(read_only=True) as store:
-        return {"store": str(job.path), "as_of": job.now, **overview(store, job.now)}
+def status(job: Job, *, by_day: bool = False) -> tuple[dict[str, Any], dict[str, list[int]]]:
+    """Return the state of everything, as `services/overview.py` finds it.
 
-
-def recent_redemptions(job: Job) -> dict[str, list[int]]:
-    """Return how many redemptions each of the last 30 days saw, by the institution's slug."""
-    with job.store(read_only=True) as store:
-        return redemptions_by_day(store, job.now)
+    With `by_day` also how many redemptions each of the last 30 days saw, by the institution's slug.
+    """
+    with reading(job) as source:
+        found = overview(source.store, job.now)
+        days = redemptions_by_day(source.store, job.now) if by_day else {}
+    return {"store": str(job.path), "as_of": job.now, **found}, days
 
 
 def lost_commits(job: Job) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.explanations import near_refs
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.timelines import kind_of, timeline
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 def tell_timeline(id_: str, institution: str, job: Job) -> dict[str, Any]:
     """Return kind, events and what is expected next of an id or ref; raise `NotFound`."""
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution)
-        kind = kind_of(store, owner.id, id_)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        kind = kind_of(source.store, owner.id, id_)
         if kind is None:
-            raise _unknown(id_, owner.slug, near_refs(store, owner.id, id_))
-        told = timeline(store, owner.id, id_, kind, job.now)
+            raise _unknown(id_, owner.slug, near_refs(source.store, owner.id, id_))
+        told = timeline(source.store, owner.id, id_, kind, job.now)
     return {"id": id_, "kind": kind, "institution": owner.slug, "as_of": job.now, **told}
 
 

@@ -17,6 +17,7 @@ from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.institutions import change_institution
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.services import security_log, webhooks
 from cardoffers_cli.services.institutions import Institution, find_institution
@@ -102,10 +103,10 @@ def list_events(
     limit: int | None = None,
 ) -> list[dict[str, Any]]:
     """Return events with how far they are, the newest first; None filters nothing."""
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution) if institution else None
+    with reading(job) as source:
+        owner = find_institution(source.store, institution) if institution else None
         return webhooks.list_deliveries(
-            store,
+            source.store,
             institution_id=owner.id if owner else None,
             state=state,
             offer_id=offer_id,
@@ -117,8 +118,8 @@ def list_events(
 
 def show_event(job: Job, redemption_id: str) -> dict[str, Any]:
     """Return one event with the log of its attempts; raise `NotFound`."""
-    with job.store(read_only=True) as store:
-        return webhooks.show_delivery(store, redemption_id)
+    with reading(job) as source:
+        return webhooks.show_delivery(source.store, redemption_id)
 
 
 def retry(

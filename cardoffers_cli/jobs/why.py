@@ -13,6 +13,7 @@ from cardoffers_cli.domain.answers import LOCALES, answer
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
 from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.reading import Reading, reading
 from cardoffers_cli.services import explanations
 from cardoffers_cli.services.institutions import find_institution
 
@@ -34,19 +35,19 @@ def why(ref: str, institution: str, job: Job, *, now: bool = False) -> Row:
     With `now` also what it would come to if it were decided now. A ref that nothing is known of
     has the status `not_received`, and `near` holds the refs that may have been meant.
     """
-    with job.store(read_only=not now) as store:
-        owner = find_institution(store, institution)
-        found = _told(store, owner, ref)
-        if now and found["purchase"]:
-            found["now"] = _again(store, owner, found, job)
+    if now:
+        found = _told_again(ref, institution, job)
+    else:
+        with reading(job) as source:
+            found = _told(source.store, find_institution(source.store, institution), ref)
     return dict(_without_internals(found))
 
 
 def why_each(refs: Sequence[str], institution: str, job: Job) -> list[Row]:
     """Return the answer to every ref of a list, each ref once, in the order given."""
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution)
-        found = explanations.explain(store, owner.id, refs)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        found = explanations.explain(source.store, owner.id, refs)
         answers = [{**each, "headline": headline(each)} for each in found.values()]
     return [_without_internals(each) for each in answers]
 
@@ -59,12 +60,12 @@ def plain_answers(
     Without a locale the first language of the institution counts. Raises `UsageError` for one that
     there are no answers in.
     """
-    with job.store(read_only=True) as store:
-        owner = find_institution(store, institution)
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
         language = _language(locale, owner)
-        found = explanations.explain(store, owner.id, refs)
+        found = explanations.explain(source.store, owner.id, refs)
         offers = {each["offer_id"] for each in found.values() if each["offer_id"]}
-        titles = explanations.titles(store, offers)
+        titles = explanations.titles(source.store, offers)
     return [
         {
             "transaction_ref": ref,
@@ -82,6 +83,17 @@ def _told(store: Store, owner: Institution, ref: str) -> Row:
     near = [] if known else explanations.near_refs(store, owner.id, ref)
     shape = {"transaction_ref": ref, "status": found["status"], "headline": headline(found)}
     return {**shape, "institution": owner.slug, **found, "near": near}
+
+
+def _told_again(ref: str, institution: str, job: Job) -> Row:
+    """Decide again by the store itself: a snapshot has the budgets and the links of then."""
+    with job.store() as store:
+        job.on_reading(Reading(store))
+        owner = find_institution(store, institution)
+        found = _told(store, owner, ref)
+        if found["purchase"]:
+            found["now"] = _again(store, owner, found, job)
+    return found
 
 
 def _again(store: Store, owner: Institution, found: Row, job: Job) -> Row:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from http.client import HTTPSConnection
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,11 @@ import trustme
 
 from cardoffers_cli.cli.serve import EXTRA
 from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import newest_version
 from commands import cardoffers, command
 from serving import Heard, Served, heard, serving, serving_within
-from tables import NOON, key_text
-from work import found, new_store, tell
+from tables import key_text
+from work import found, held, new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,12 +74,6 @@ def event(ref: str, **fields: Any) -> str:
 
 def send(served: Served, ref: str) -> Heard:
     return served.call("POST", TRANSACTIONS, event(ref), bearer())
-
-
-@contextmanager
-def held(made: Job) -> Iterator[None]:
-    with StoreLock(made.path, command="import", since=NOON, wait_s=5):
-        yield
 
 
 def refs(made: Job) -> list[str]:
@@ -155,7 +147,7 @@ def test_a_missing_extra_is_named(made: Job) -> None:
 
 
 def test_a_server_starts_while_the_store_is_busy(made: Job) -> None:
-    with held(made), serving(made.path, *AS_OF) as served:
+    with held(made.path), serving(made.path, *AS_OF) as served:
         assert 200 == served.call("GET", "/openapi.json").status
         assert "busy" in served.log.read_text()
 
@@ -193,7 +185,7 @@ def test_the_contract_is_answered_over_tls(made: Job, tmp_path: Path) -> None:
 
 
 def test_a_busy_store_is_told_within_the_deadline(made: Job) -> None:
-    with serving(made.path, *AS_OF, environment=waiting(2)) as served, held(made):
+    with serving(made.path, *AS_OF, environment=waiting(2)) as served, held(made.path):
         began = time.monotonic()
         answer = send(served, "late")
         assert (503, "busy", "5") == (
@@ -207,7 +199,7 @@ def test_a_busy_store_is_told_within_the_deadline(made: Job) -> None:
 
 def test_who_waits_is_answered_when_the_store_is_free(made: Job, served: Served) -> None:
     with ThreadPoolExecutor() as clients:
-        with held(made):
+        with held(made.path):
             promised = [clients.submit(send, served, f"{number:03}") for number in range(20)]
             time.sleep(1)
         assert [202] * 20 == [answer.result().status for answer in promised]
@@ -216,7 +208,7 @@ def test_who_waits_is_answered_when_the_store_is_free(made: Job, served: Served)
 
 def test_reports_are_read_from_the_snapshot_meanwhile(made: Job, served: Served) -> None:
     publish(made)
-    with held(made):
+    with held(made.path):
         answer = served.call("GET", FUNNEL, headers=bearer())
     assert (200, "2026-06-01T12:00:00.000Z") == (answer.status, answer.headers["x-snapshot-at"])
     now = served.call("GET", FUNNEL, headers=bearer())
@@ -252,7 +244,7 @@ def waiting(seconds: int) -> dict[str, str]:
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_what_was_taken_in_is_answered_before_the_end(made: Job, how: signal.Signals) -> None:
     with serving(made.path, *AS_OF) as served, ThreadPoolExecutor() as clients:
-        with held(made):
+        with held(made.path):
             promised = [clients.submit(send, served, f"{number}") for number in range(5)]
             time.sleep(1)
             served.process.send_signal(how)
@@ -284,7 +276,7 @@ def test_a_stop_has_an_end_while_a_body_trickles(made: Job) -> None:
 
 
 def test_a_second_signal_does_not_wait(made: Job) -> None:
-    with serving(made.path) as served, ThreadPoolExecutor() as clients, held(made):
+    with serving(made.path) as served, ThreadPoolExecutor() as clients, held(made.path):
         promise = clients.submit(send, served, "cut off")
         time.sleep(0.5)
         for _ in range(2):

@@ -71,7 +71,7 @@ def test_unresolved_identifiers_are_told(made: Job) -> None:
 
 
 def test_the_state_of_everything_agrees(made: Job) -> None:
-    told = status(made)
+    told, _ = status(made)
     alder, brook = told["institutions"]
     names = ("imports", "purchases", "links", "pending", "settled", "reversed")
     assert (1, 26, 1, 25, 0, 0) == tuple(alder[name] for name in names)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs.night.result import result_of
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import nights
 
 if TYPE_CHECKING:
@@ -14,26 +15,26 @@ if TYPE_CHECKING:
 
 def list_nights(job: Job, limit: int) -> list[dict[str, Any]]:
     """Return the newest nights, one row each."""
-    with job.store(read_only=True) as store:
-        return nights.list_nights(store, limit)
+    with reading(job) as source:
+        return nights.list_nights(source.store, limit)
 
 
 def list_runs(job: Job, limit: int) -> list[dict[str, Any]]:
     """Return the newest runs of any kind, one row each."""
-    with job.store(read_only=True) as store:
-        return nights.list_runs(store, limit)
+    with reading(job) as source:
+        return nights.list_runs(source.store, limit)
 
 
 def show_run(job: Job, run_id: str) -> dict[str, Any]:
     """Return the result of a night so far, or the record of another run; raise `NotFound`."""
-    with job.store(read_only=True) as store:
-        if night := nights.find(store, run_id):
+    with reading(job) as source:
+        if night := nights.find(source.store, run_id):
             status = "finished" if night.ended_at else "unfinished"
-            return result_of(store, job.path, night, status=status)
-        if found := nights.find_run(store, run_id):
+            return result_of(source.store, job.path, night, status=status)
+        if found := nights.find_run(source.store, run_id):
             return found
-    raise NotFound(
-        "There is no such run.",
-        code="run_not_found",
-        hint="`cardoffers run list` shows the nights, with --all every run.",
-    )
+        raise NotFound(
+            "There is no such run.",
+            code="run_not_found",
+            hint="`cardoffers run list` shows the nights, with --all every run.",
+        )
