@@ -1,6 +1,7 @@
 """`cardoffers browse`: one screen to search, look and answer."""
 
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.exits import Terminated
 from cardoffers_cli.cli.extras import extra
 from cardoffers_cli.cli.options import AnyInstitution
 
@@ -66,7 +68,9 @@ def _has_screen(desk: Desk) -> bool:
 def _show(desk: Desk, inquiry: "Inquiry", query: str) -> None:
     with extra("browse", EXTRA, "The screen"):
         from cardoffers_cli.tui.app import Browser
-    Browser(inquiry, query, has_colour=desk.has_colour).run()
+    ended_by = Browser(inquiry, query, has_colour=desk.has_colour).run()
+    if ended_by:
+        raise KeyboardInterrupt if ended_by == signal.SIGINT else Terminated
 
 
 def _talk(desk: Desk, inquiry: "Inquiry", query: str) -> None:

@@ -7,6 +7,7 @@ asks, so that the screen never waits. Whatever goes wrong is said where the summ
 from __future__ import annotations
 
 import asyncio
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -67,6 +68,7 @@ def _theme(*, has_colour: bool) -> Theme:
     """Return the terminal's own colours with one accent, or with none."""
     ansi = BUILTIN_THEMES["ansi-dark"]
     accent = "ansi_cyan" if has_colour else "ansi_default"
+    cursor = "ansi_black" if has_colour else "ansi_default"
     plain = {name: "ansi_default" for name in ansi.variables if not name.endswith("style")}
     return replace(
         ansi,
@@ -77,7 +79,18 @@ def _theme(*, has_colour: bool) -> Theme:
         warning=accent,
         error=accent,
         success=accent,
-        variables={**ansi.variables, **plain},
+        variables={
+            **ansi.variables,
+            **plain,
+            "block-cursor-background": accent,
+            "block-cursor-foreground": cursor,
+            "scrollbar": accent,
+            "scrollbar-hover": accent,
+            "scrollbar-active": accent,
+            "scrollbar-background": "ansi_default",
+            "scrollbar-background-hover": "ansi_default",
+            "scrollbar-background-active": "ansi_default",
+        },
     )
 
 
@@ -93,8 +106,8 @@ class Findings(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*LOOKING]
 
 
-class Browser(App[None]):
-    """The screen of one support person."""
+class Browser(App[int]):
+    """The screen of one support person; returns the number of the signal that ended it, if any."""
 
     CSS_PATH = "browse.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -122,11 +135,13 @@ class Browser(App[None]):
         with Horizontal(id="search"):
             yield Label("Search")
             yield SearchBox(self._query, placeholder="a reference, token, merchant, amount, day")
+        yield Lines(id="held")
         yield Lines(id="said")
         yield Lines(id="examples")
         with Findings():
-            yield Label(id="columns", markup=False)
-            yield Results()
+            heading = Label(id="columns", markup=False)
+            yield heading
+            yield Results(heading)
             with Vertical(id="case"):
                 yield Lines(id="glance")
                 yield Tabs(*(Tab(title, id=name) for name, title in _TABS.items()), id="tabs")
@@ -136,6 +151,8 @@ class Browser(App[None]):
 
     def on_mount(self) -> None:
         """Begin where there is something to do."""
+        if not self.is_headless:
+            self._heed_signals()
         self.query_one(Tabs).can_focus = False
         self.query_one(SearchBox).focus()
         self._place()
@@ -149,6 +166,12 @@ class Browser(App[None]):
     def on_unmount(self) -> None:
         """Ask nothing more; what is being asked ends by itself."""
         self._asking.shutdown(wait=False, cancel_futures=True)
+
+    def _heed_signals(self) -> None:
+        """Let a signal end the screen in good order, so that the terminal is left as it was."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self.exit, int(number))
 
     # Questions
 
@@ -179,10 +202,8 @@ class Browser(App[None]):
         self._cases = [self.inquiry.case(row) for row in found.rows]
         results = self.query_one(Results)
         results.show(found.rows)
-        self.query_one("#columns", Label).update(results.title())
         self.screen.set_class(bool(found.rows), "-found")
-        if found.rows:
-            results.focus()
+        (results if found.rows else self.query_one(SearchBox)).focus()
 
     @work(exclusive=True, group="question")
     async def _look(self) -> None:
@@ -285,13 +306,17 @@ class Browser(App[None]):
         self.query_one("#said", Lines).show(lines)
 
     def _working(self) -> None:
-        self._say([Line("Looking… Escape stops waiting.")])
+        self.query_one("#moment", Label).update("looking… Esc stops waiting")
 
     def _place(self) -> None:
         """Say where we are, and of when the answers are."""
+        source = self.inquiry.source
         slug = visible(self.inquiry.institution)
         self.query_one("#name", Lines).show([Line(f"cardoffers  {slug}")])
-        self.query_one("#moment", Label).update(pages.age(self.inquiry.source).text)
+        self.query_one("#moment", Label).update(pages.moment(source))
+        held = self.query_one("#held", Lines)
+        held.display = source.snapshot_at is not None
+        held.show(pages.age(source))
 
 
 def _told(case: Case, tab: str, locale: str | None) -> tuple[list[Line], list[Line]]:

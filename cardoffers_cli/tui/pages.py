@@ -7,6 +7,7 @@ outside is shown with its control characters visible, and cut where it is endles
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,6 @@ from cardoffers_cli.tui.queries import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import datetime
 
     from cardoffers_cli.tui.inquiry import Case, Found, Source
 
@@ -88,13 +88,19 @@ def summary(found: Found) -> Iterator[Line]:
         yield Line("There are more than are shown: add a day, an amount or a state.")
 
 
-def age(source: Source) -> Line:
-    """Say of when the answers are, and who holds the store if they are old."""
+def moment(source: Source) -> str:
+    """Say of when the answers are."""
+    return f"as of {format_minute(source.snapshot_at or source.as_of)}"
+
+
+def age(source: Source) -> Iterator[Line]:
+    """Say how old the answers are and who holds the store, if they are from the snapshot."""
     if source.snapshot_at is None:
-        return Line(f"as of {format_minute(source.as_of)}", "faint")
-    old = format_length(source.as_of - source.snapshot_at)
+        return
+    old = source.as_of - source.snapshot_at
+    length = f", {format_length(old)} old" if old >= timedelta() else ""
     taken = format_minute(source.snapshot_at)
-    return Line(f"SNAPSHOT of {taken}, {old} old. {source.busy}", "strong")
+    yield Line(f"SNAPSHOT of {taken}{length}. {source.busy}", "strong")
 
 
 def item(row: Row) -> str:
@@ -281,8 +287,7 @@ def _event(event: Row) -> str:
 
 
 def _expected(each: Row) -> str:
-    at: datetime | None = each["at"]
-    when = f" at {format_minute(at)}" if at else ""
+    when = f" at {format_minute(each['at'])}" if each["at"] else ""
     late = ", overdue" if each["overdue"] else ""
     many = f", {each['times']:,} times" if each["times"] > 1 else ""
     return f"{each['event']}{when}{late}{many}: {each['by']}"

@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 
 from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.tui.choices import Choices
 from cardoffers_cli.tui.pages import EMPTY, Line, broken, examples, pair
 
 if TYPE_CHECKING:
@@ -99,12 +100,14 @@ class Chooser(Dialog):
 
     def compose(self) -> ComposeResult:
         """Lay out the page."""
-        with VerticalScroll():
+        with VerticalScroll(can_focus=False):
             yield Static("Which institution?", markup=False)
-            yield OptionList(
-                *(Content(shortened(slug)) for slug in self._slugs), markup=False, compact=True
-            )
+            yield Choices()
         yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Offer the institutions."""
+        self.query_one(Choices).offer(map(shortened, self._slugs))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Close with the one that was chosen."""

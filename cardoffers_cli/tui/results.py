@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
-from textual.widgets import OptionList
 
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.tui.choices import MARK, Choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual import events
+    from textual.widgets import Label
 
     Row = dict[str, Any]
 
@@ -49,31 +50,27 @@ _BENDING = ("reference", "merchant")
 """The columns that are cut where there is no room, the first taking what it needs of its half."""
 
 
-class Results(OptionList):
-    """What was found; the highlighted one is shown beside it."""
+class Results(Choices):
+    """What was found; the highlighted one is shown below it."""
 
-    def __init__(self) -> None:
-        super().__init__(id="results", markup=False, compact=True)
+    def __init__(self, heading: Label) -> None:
+        super().__init__(id="results")
+        self._heading = heading
         self._cells: list[list[str]] = []
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Show other rows, the first of them highlighted."""
+        """Show other rows, and the names of the columns over them."""
         self._cells = [[_cell(column(row)) for column in COLUMNS.values()] for row in rows]
-        self.clear_options()
-        self.add_options(self._drawn())
-        self.highlighted = 0 if rows else None
-
-    def title(self) -> str:
-        """Return the names of the columns, each over its own; nothing where nothing was found."""
-        return _line(list(COLUMNS), self._widths()).plain.rstrip() if self._cells else ""
+        self.offer(self._laid_out())
 
     def on_resize(self, _event: events.Resize) -> None:
         """Give the columns the room there is now."""
-        for position, line in enumerate(self._drawn()):
-            self.replace_option_prompt_at_index(position, line)
+        self.rewrite(self._laid_out())
 
-    def _drawn(self) -> list[Content]:
+    def _laid_out(self) -> list[str]:
+        """Return the lines, and write their heading."""
         widths = self._widths()
+        self._heading.update(" " * len(MARK) + _line(list(COLUMNS), widths))
         return [_line(cells, widths) for cells in self._cells]
 
     def _widths(self) -> list[int]:
@@ -81,7 +78,7 @@ class Results(OptionList):
             name: max(Content(cell).cell_length for cell in (name, *cells))
             for name, *cells in zip(COLUMNS, *self._cells, strict=True)
         }
-        room = self.scrollable_content_region.width or self.app.size.width
+        room = (self.scrollable_content_region.width or self.app.size.width) - len(MARK)
         room -= sum(widest[name] for name in COLUMNS if name not in _BENDING)
         room -= _GAP * (len(COLUMNS) - 1)
         first, last = _BENDING
@@ -90,13 +87,13 @@ class Results(OptionList):
         return list(widest.values())
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> Content:
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     parts = []
     for name, cell, width in zip(COLUMNS, cells, widths, strict=True):
         content = Content(cell).truncate(width, ellipsis=True)
         space = width - content.cell_length
         parts.append(content.pad_left(space) if name == "amount" else content.pad_right(space))
-    return Content(" " * _GAP).join(parts)
+    return (" " * _GAP).join(part.plain for part in parts).rstrip()
 
 
 def _cell(text: str) -> str:

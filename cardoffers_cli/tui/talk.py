@@ -87,29 +87,32 @@ class Talk:
             return self._institution(rest.strip())
         if line.isdecimal() and 0 < int(line) <= len(self._cases):
             self._case = self._cases[int(line) - 1]
-            return [*pages.glance(self._case), *pages.why_page(self._case), *self._age()]
+            return self._page("w", None, pages.glance(self._case))
         if line in {"w", "t"} or (word == "a" and (not rest or rest in LOCALES)):
             return self._page(word, rest or None)
         return self._search(line)
 
-    def _page(self, name: str, locale: str | None) -> Iterable[Line]:
+    def _page(self, name: str, locale: str | None, before: Iterable[Line] = ()) -> Iterator[Line]:
         if self._case is None:
-            return [Line("Search first, then write the number of what is to be looked at.")]
+            yield Line("Search first, then write the number of what is to be looked at.")
+            return
+        yield from before
         match name:
             case "w":
-                page = pages.why_page(self._case)
+                yield from pages.why_page(self._case)
             case "t":
-                page = pages.timeline_page(self._case)
+                yield from pages.timeline_page(self._case)
             case _:
-                page = pages.answer_page(self._case, locale)
-        return [*page, *self._age()]
+                yield from pages.answer_page(self._case, locale)
+        yield from pages.age(self._inquiry.source)
 
     def _search(self, text: str) -> Iterator[Line]:
         found = self._inquiry.search(text)
         self._cases = [self._inquiry.case(row) for row in found.rows]
         self._case = self._cases[0] if len(self._cases) == 1 else None
         yield from pages.summary(found)
-        yield pages.age(self._inquiry.source)
+        yield Line(pages.moment(self._inquiry.source))
+        yield from pages.age(self._inquiry.source)
         for number, row in enumerate(found.rows, 1):
             yield Line(f"{number}. {pages.item(row)}")
 
@@ -122,8 +125,3 @@ class Talk:
             named = slugs[int(named) - 1]
         self._inquiry.choose(named or next(iter(slugs), ""))
         yield Line(f"Institution: {self._inquiry.institution or 'none yet'}")
-
-    def _age(self) -> list[Line]:
-        """Return how old the answer is, if it is not of now."""
-        source = self._inquiry.source
-        return [pages.age(source)] if source.snapshot_at else []
