@@ -50,7 +50,9 @@ ROOMS_OF = {
     "h11": {"http"},
     "httpx": {"wire"},
     "httpx_aiohttp": {"wire"},
+    "jinja2": {"files"},
     "jiter": {"files"},
+    "markupsafe": {"files"},
     "polars": {"files", "store", "engine"},
     "pyarrow": {"store", "engine"},
     "pydantic": {"domain", "settings"},
@@ -60,6 +62,7 @@ ROOMS_OF = {
     "textual": {"tui"},
     "typer": {"cli"},
     "uvicorn": {"http"},
+    "vl_convert": {"files"},
     "xlsxwriter": {"files"},
 }
 """Third-party package -> the rooms it lives in."""

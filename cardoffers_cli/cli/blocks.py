@@ -22,10 +22,16 @@ Block = Sheet | Text
 
 @dataclass(frozen=True)
 class Style:
-    """The form to show, and for whom; what is private goes to a file of its owner's only."""
+    """The form to show, and for whom; what is private goes to a file of its owner's only.
+
+    A page says what it is of: the command as its `title`, the moment, and where it is from.
+    """
 
     format: Format
     is_terminal: bool = False
     has_colour: bool = False
     raw: bool = False
     private: bool = False
+    title: str = ""
+    as_of: str | None = None
+    about: tuple[str, ...] = ()

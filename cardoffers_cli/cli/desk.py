@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -20,10 +21,11 @@ from cardoffers_cli.cli import exits, progress, show
 from cardoffers_cli.cli.options import Format, Options
 from cardoffers_cli.cli.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.moments import format_length, format_minute
+from cardoffers_cli.domain.moments import format_length, format_minute, format_moment
 from cardoffers_cli.domain.visible import visible
 
 if TYPE_CHECKING:
+    from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.jobs.reading import Reading
     from cardoffers_cli.settings import Settings
@@ -146,6 +148,18 @@ class Desk:
         if exit_code:
             raise typer.Exit(exit_code)
 
+    def show_page(self, page: Page) -> None:
+        """Show a page that was made for looking at, in HTML."""
+        show.show_page(replace(page, about=[*page.about, *self._source()]), self.output)
+        if self.output is not None:
+            self.note(f"Wrote {self.output}")
+
+    def _source(self) -> list[str]:
+        """Return what a page says of where it is from, if that is not the store."""
+        if self._reading is None or self._reading.snapshot_at is None:
+            return []
+        return [f"From the snapshot of {format_moment(self._reading.snapshot_at)}."]
+
     def write(self, content: bytes, *, exit_code: int = 0) -> None:
         """Write bytes as they came, and end the command when the exit code is not 0."""
         show.write(content, self.output)
@@ -165,7 +179,16 @@ class Desk:
         show.page(markdown, self._style(Format.md))
 
     def _style(self, form: Format, *, raw: bool = False, private: bool = False) -> Style:
-        return Style(form, self.is_terminal, self.has_colour, raw, private)
+        return Style(
+            form,
+            self.is_terminal,
+            self.has_colour,
+            raw,
+            private,
+            title=self._command,
+            as_of=format_moment(self.now),
+            about=tuple(self._source()),
+        )
 
     def note(self, text: str) -> None:
         """Say something to the person at the screen, unless quiet is wanted."""

@@ -67,6 +67,12 @@ def funnel(
     desk = Desk.of(ctx)
     options: dict[str, Any] = {"from_at": from_at, "to_at": to_at, "by": by and by.value}
     found = read_funnel(desk.job, institution, compare=compare, **options)
+    if desk.format is Format.html:
+        from cardoffers_cli.cli import report_pages
+
+        report_pages.show_funnel(desk, institution, found, [*_rows(found, by), _steps(found)])
+        return
+    blocks: list[Block]
     if desk.format is Format.table:
         blocks = [Text(picture(found), title=f"Funnel of {institution}"), *_rows(found, by)]
     else:
@@ -81,6 +87,6 @@ def _steps(found: dict[str, Any]) -> Sheet:
     return Sheet("funnel", COMPARED, list(rows))
 
 
-def _rows(found: dict[str, Any], by: By | None) -> Iterator[Block]:
+def _rows(found: dict[str, Any], by: By | None) -> Iterator[Sheet]:
     if by:
         yield Sheet(f"by {by}", ROWS[by], found["by"])

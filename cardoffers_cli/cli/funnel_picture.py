@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime, time
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.bars import bar
-from cardoffers_cli.domain.funnel import STEPS, compared, conversions
+from cardoffers_cli.domain.funnel import LABELS, compared, conversions, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 WIDTH = 79
-LABELS = dict(
-    zip(STEPS, ("Views", "Cardholders", "Impressions", "Added", "Redemptions"), strict=True)
-)
 _HEADER = ("count", "of before", "of views", "change")
 _GAP = "  "
 
@@ -49,15 +45,8 @@ def _moment(moment: datetime) -> str:
 
 
 def _numbers(row: dict[str, Any]) -> tuple[str, ...]:
-    shares = (f"{row['count']:,}", _conversion(row["conversion"]), _conversion(row["overall"]))
+    shares = (f"{row['count']:,}", share_text(row["conversion"]), share_text(row["overall"]))
     return (*shares, _change(row)) if "change" in row else shares
-
-
-def _conversion(share: Decimal | None) -> str:
-    """Write a share as people read it: `26.0%`, or `4.5x` where one led to several."""
-    if share is None:
-        return ""
-    return f"{share:,.1f}x" if share > 1 else f"{share:.1%}"
 
 
 def _change(row: dict[str, Any]) -> str:

@@ -32,6 +32,7 @@ class Format(StrEnum):
     json = "json"
     jsonl = "jsonl"
     md = "md"
+    html = "html"
     parquet = "parquet"
     xlsx = "xlsx"
 

@@ -8,6 +8,7 @@ from cardoffers_cli.cli.bars import bar
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS
 
 if TYPE_CHECKING:
     from cardoffers_cli.cli.desk import Desk
@@ -15,22 +16,6 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 16
 _BAR = Column("bar", "redemptions")
-_GROUPS = {
-    "day": (Column("day", kind="date"),),
-    "offer": (
-        Column("offer_id", "offer", gives_way=4),
-        Column("title"),
-        Column("merchant_name", "merchant", gives_way=2),
-    ),
-    "merchant": (Column("merchant_id", gives_way=4), Column("merchant_name", "merchant")),
-}
-_COUNTS = (
-    Column("redemptions", "count", kind="integer"),
-    Column("reversed", kind="integer", gives_way=3),
-    Column("currency"),
-    Column("merchant_funded_amount", "funded", kind="money", gives_way=1),
-    Column("institution_payout_amount", "payout", kind="money"),
-)
 
 
 def show_counts(
@@ -52,6 +37,11 @@ def show_counts(
     most = MOST_ROWS if all_rows else limit
     found = redemption_counts(desk.job, by.value, limit=most + 1, **filters)
     rows = found[:most]
+    if desk.format is Format.html:
+        from cardoffers_cli.cli import report_pages
+
+        report_pages.show_counts(desk, by, filters, rows, is_all=rows == found)
+        return
     desk.show({"by": by.value, "data": rows}, _sheet(by, rows, desk.format), raw=raw)
     if len(found) > most:
         desk.note("There is more: --all for every row.")
@@ -59,9 +49,9 @@ def show_counts(
 
 def _sheet(by: By, rows: list[dict[str, Any]], form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
-    name, group = f"redemptions by {by}", _GROUPS[by]
+    name, group = f"redemptions by {by}", COUNTED_BY[by]
     if form is not Format.table:
-        return Sheet(name, (*group, *_COUNTS), rows, totals_by=("currency",))
+        return Sheet(name, (*group, *COUNTS), rows, totals_by=("currency",))
     most = max((row["redemptions"] for row in rows), default=0)
     drawn = [{**row, "bar": bar(row["redemptions"], most, BAR_WIDTH)} for row in rows]
-    return Sheet(name, (*group, _BAR, *_COUNTS), drawn, title=f"Redemptions by {by}")
+    return Sheet(name, (*group, _BAR, *COUNTS), drawn, title=f"Redemptions by {by}")

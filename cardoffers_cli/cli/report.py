@@ -7,11 +7,11 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.funnel import By, funnel
-from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, From, Limit, Raw, To
+from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, Format, From, Limit, Raw, To
 from cardoffers_cli.cli.redemption_counts import show_counts
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.report_columns import REDEMPTIONS, SETTLEMENTS
+from cardoffers_cli.files.report_columns import REDEMPTIONS, SETTLEMENTS, UNRESOLVED
 
 app = typer.Typer(
     name="report",
@@ -19,19 +19,6 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
-)
-
-UNRESOLVED = (
-    Column("institution"),
-    Column("merchant_identifier_type", "type", gives_way=1),
-    Column("merchant_identifier", "identifier"),
-    Column("merchant_id"),
-    Column("currency"),
-    Column("purchases", kind="integer"),
-    Column("amount", kind="money"),
-    Column("cardholders", kind="integer", gives_way=2),
-    Column("first_seen_at", kind="moment", gives_way=4),
-    Column("last_seen_at", kind="moment", gives_way=3),
 )
 
 
@@ -129,6 +116,11 @@ def unresolved(
 
     desk = Desk.of(ctx)
     filters = _filters(institution, None, from_at, to_at)
+    if desk.format is Format.html:
+        from cardoffers_cli.cli import report_pages
+
+        report_pages.show_unresolved(desk, filters, limit=limit, all_rows=all_rows)
+        return
     rows = unresolved_rows(desk.job, limit=MOST_ROWS if all_rows else limit, **filters)
     desk.show(
         {"data": rows}, Sheet("unresolved", UNRESOLVED, rows, totals_by=("currency",)), raw=raw
@@ -160,12 +152,17 @@ class _Pages:
     def show(
         self, desk: Desk, *, limit: int, cursor: str | None, all_rows: bool, raw: bool
     ) -> None:
-        if not all_rows:
-            self._show_page(desk, limit=limit, cursor=cursor, raw=raw)
-        elif cursor:
+        if all_rows and cursor:
             raise UsageError("--all and --cursor exclude each other.", hint="Leave one out.")
-        else:
+        if desk.format is Format.html:
+            from cardoffers_cli.cli import report_pages
+
+            made = report_pages.PAGES[self._name]
+            made(desk, self._filters, limit=limit, cursor=cursor, all_rows=all_rows)
+        elif all_rows:
             self._show_all(desk, raw=raw)
+        else:
+            self._show_page(desk, limit=limit, cursor=cursor, raw=raw)
 
     def _show_page(self, desk: Desk, *, limit: int, cursor: str | None, raw: bool) -> None:
         from cardoffers_cli.jobs.reports import report_page

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.cli.blocks import Block, Style, Text
 from cardoffers_cli.cli.options import Format
@@ -23,13 +23,16 @@ from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
 from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
 from cardoffers_cli.files.workbooks import write_xlsx
 
+if TYPE_CHECKING:
+    from cardoffers_cli.files.html.pages import Page
+
 __all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "show"]
 
 
 def format_of(path: Path) -> Format:
     """Return the format a file's suffix asks for."""
     suffix = path.suffix.lower().removeprefix(".")
-    named = {"txt": "table", "ndjson": "jsonl"}.get(suffix, suffix)
+    named = {"txt": "table", "ndjson": "jsonl", "htm": "html"}.get(suffix, suffix)
     try:
         return Format(named)
     except ValueError:
@@ -62,6 +65,14 @@ def write(content: bytes, output: Path | None) -> None:
     """Write bytes as they came."""
     with replacing(output) if output else _stdout() as out:
         out.write(content)
+
+
+def show_page(page: Page, output: Path | None) -> None:
+    """Write a page, in HTML, to stdout or, whole or not at all, to a file."""
+    from cardoffers_cli.files.html.pages import write_page
+
+    with replacing(output) if output else _stdout() as out:
+        write_page(page, out)
 
 
 def page(markdown: str, style: Style) -> None:
@@ -187,6 +198,19 @@ def _md(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -
         text.writelines(f"{line}\n" for line in markdown_lines(blocks))
 
 
+def _html(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
+    from cardoffers_cli.files.html.pages import Page, Section, write_page
+
+    sections = [
+        Section(title=block.title or block.name.replace("_", " ").capitalize(), sheet=block)
+        if isinstance(block, Sheet)
+        else Section(title=block.title, text="\n".join(block.lines))
+        for block in blocks
+    ]
+    page = Page(title=style.title, as_of=style.as_of, about=style.about, sections=sections)
+    write_page(page, out)
+
+
 def _table(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
     from cardoffers_cli.cli.layout import plain_lines, print_blocks
 
@@ -204,6 +228,7 @@ _WRITERS: Mapping[Format, Callable[[Any, Sequence[Block], Style, BinaryIO], None
     Format.json: _json,
     Format.jsonl: _jsonl,
     Format.md: _md,
+    Format.html: _html,
     Format.parquet: _parquet,
     Format.xlsx: _xlsx,
 }

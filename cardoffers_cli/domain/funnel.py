@@ -22,6 +22,11 @@ STEPS = (
 )
 """The counts of a funnel, from its wide end to its narrow one (specification, Funnel)."""
 
+LABELS = dict(
+    zip(STEPS, ("Views", "Cardholders", "Impressions", "Added", "Redemptions"), strict=True)
+)
+"""The steps for the eye."""
+
 _FOUR_DECIMALS = Decimal("0.0001")
 
 
@@ -50,3 +55,10 @@ def compared(counts: Mapping[str, int], previous: Mapping[str, int]) -> Iterator
     for row in conversions(counts):
         before = previous[row["step"]]
         yield {**row, "previous": before, "change": share(row["count"] - before, before)}
+
+
+def share_text(share: Decimal | None) -> str:
+    """Write a share as people read it: `26.0%`, or `4.5x` where one led to several."""
+    if share is None:
+        return ""
+    return f"{share:,.1f}x" if share > 1 else f"{share:.1%}"

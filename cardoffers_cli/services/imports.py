@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
@@ -31,3 +32,26 @@ def record_import(store: Store, record: dict[str, Any]) -> None:
 def record_calls(store: Store, **parameters: Any) -> None:
     """Write the records of the calls in `staged_calls`, whose numbers begin at `import_no`."""
     store.execute("services/imports:record_calls", **parameters)
+
+
+def rejects_by_code(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    after_run_no: int | None = None,
+    to_run_no: int | None = None,
+) -> list[dict[str, Any]]:
+    """Return why rows were not accepted: `institution`, `code`, `errors`, `rows` and `files`.
+
+    The window is of when files were imported; run numbers restrict it as in `services/reports`.
+    """
+    return store.rows(
+        "services/imports:rejects_by_code",
+        institution_id=institution_id,
+        from_at=from_at,
+        to_at=to_at,
+        after_run_no=after_run_no,
+        to_run_no=to_run_no,
+    )

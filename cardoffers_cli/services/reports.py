@@ -6,7 +6,7 @@ a row of a later page. Cardholder tokens leave masked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
@@ -63,10 +63,13 @@ def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | Non
 
 def unresolved(store: Store, filters: Filters, *, limit: int = MOST_ROWS) -> list[Row]:
     """Return the merchant identifiers that resolve to nothing, most purchases first."""
-    window = _parameters(replace(filters, status=None))
-    del window["status"]
-    rows = store.rows("services/reports:unresolved", **window, limit=limit)
+    rows = store.rows("services/reports:unresolved", **_window(filters), limit=limit)
     return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
+
+
+def count_unresolved(store: Store, filters: Filters) -> int:
+    """Return how many rows `unresolved` has in all."""
+    return int(store.value("services/reports:count_unresolved", **_window(filters)))
 
 
 def count_redemptions(
@@ -83,6 +86,12 @@ def count_redemptions(
     return [
         {**row, **{name: quantize(row[name], row["currency"]) for name in names}} for row in rows
     ]
+
+
+def settlement_totals(store: Store, filters: Filters) -> list[Row]:
+    """Return what ledger entries come to, per institution, currency and state."""
+    rows = store.rows("services/reports:settlement_totals", **_parameters(filters))
+    return [{**row, **_amounts(row)} for row in rows]
 
 
 def _page(
@@ -124,6 +133,12 @@ def _parameters(filters: Filters) -> dict[str, Any]:
         "from_at": filters.from_at,
         "to_at": filters.to_at,
     }
+
+
+def _window(filters: Filters) -> dict[str, Any]:
+    window = _parameters(filters)
+    del window["status"]
+    return window
 
 
 def _amounts(row: Row) -> Row:

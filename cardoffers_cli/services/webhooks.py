@@ -54,6 +54,20 @@ def list_deliveries(store: Store, **filters: Any) -> list[dict[str, Any]]:
     return store.rows("services/webhooks:list", **filters)
 
 
+def health(
+    store: Store, *, institution_id: UUID | None, from_at: datetime, to_at: datetime
+) -> list[dict[str, Any]]:
+    """Return how the events of a half-open window fare, per institution that has any.
+
+    Each row has the number of `events` and of each state, and what half and 95 of 100 of the
+    delivered ones needed at most: `attempts_p50`, `attempts_p95`, and for the attempt that
+    succeeded `duration_ms_p50`, `duration_ms_p95`.
+    """
+    return store.rows(
+        "services/webhooks:health", institution_id=institution_id, from_at=from_at, to_at=to_at
+    )
+
+
 def make_due(
     store: Store,
     *,

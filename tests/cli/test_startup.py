@@ -11,7 +11,10 @@ import pytest
 import work
 from cardoffers_cli.cli.main import COMMANDS, Entry, load
 
-HEAVY = {"duckdb", "jiter", "polars", "pyarrow", "pydantic", "rich", "xlsxwriter"}
+HEAVY = {
+    *("duckdb", "jinja2", "jiter", "polars", "pyarrow", "pydantic", "rich", "vl_convert"),
+    "xlsxwriter",
+}
 
 LOADED = """
 import json, sys

@@ -40,3 +40,25 @@ select
     staged_calls.conflicts, staged_calls.invalid, 0, staged_calls.amount_accepted, $currency,
     staged_calls.options, $imported_at
 from staged_calls;
+
+-- name: rejects_by_code
+-- Why rows of imported files were not accepted, the most frequent reason of each institution first;
+-- nulls in the parameters filter nothing. Grain: one row per institution and code.
+select
+    institutions.slug as institution,
+    rejects.code,
+    count(*) as errors,
+    count(distinct (rejects.import_no, rejects.line)) as rows,
+    count(distinct rejects.import_no) as files
+from rejects
+inner join imports
+    on imports.import_no = rejects.import_no
+    and imports.institution_id = rejects.institution_id
+inner join institutions on institutions.institution_id = rejects.institution_id
+where ($institution_id is null or rejects.institution_id = $institution_id)
+    and ($from_at is null or imports.imported_at >= $from_at)
+    and ($to_at is null or imports.imported_at < $to_at)
+    and ($after_run_no is null or imports.run_no > $after_run_no)
+    and ($to_run_no is null or imports.run_no <= $to_run_no)
+group by institutions.slug, rejects.code
+order by institutions.slug, errors desc, rejects.code;

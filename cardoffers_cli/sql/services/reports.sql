@@ -124,6 +124,27 @@ order by
     merchant_identifier nulls last, purchases.merchant_id nulls last, purchases.currency
 limit $limit;
 
+-- name: count_unresolved
+-- How many rows `unresolved` has in all.
+with named as (
+    select distinct
+        purchases.institution_id,
+        purchases.identifier_no,
+        purchases.merchant_id,
+        purchases.currency
+    from purchases
+    left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants
+        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+    where merchants.merchant_id is null
+        and ($institution_id is null or purchases.institution_id = $institution_id)
+        and ($from_at is null or purchases.transacted_at >= $from_at)
+        and ($to_at is null or purchases.transacted_at < $to_at)
+)
+
+select count(*) as rows
+from named;
+
 -- name: redemptions_by_day
 -- Redemptions and their money by day (UTC), newest first, from the first day with any to the last,
 -- the days between without any too. An entry is as old as its redemption.
@@ -245,3 +266,25 @@ from counted
 inner join merchants on merchants.merchant_id = counted.merchant_id
 order by counted.redemptions desc, counted.merchant_id, counted.currency
 limit $limit;
+
+-- name: settlement_totals
+-- What ledger entries come to. Grain: one row per institution, currency and state.
+select
+    institutions.slug as institution,
+    ledger_entries.currency,
+    ledger_entries.status,
+    count(*) as entries,
+    sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
+    sum(ledger_entries.commission_amount) as commission_amount,
+    sum(ledger_entries.institution_payout_amount) as institution_payout_amount
+from ledger_entries
+inner join institutions on institutions.institution_id = ledger_entries.institution_id
+where ($institution_id is null or ledger_entries.institution_id = $institution_id)
+    and ($status is null or ledger_entries.status = $status)
+    and ($from_at is null or ledger_entries.created_at >= $from_at)
+    and ($to_at is null or ledger_entries.created_at < $to_at)
+group by institutions.slug, ledger_entries.currency, ledger_entries.status
+order by
+    institutions.slug,
+    ledger_entries.currency,
+    list_position(['settled', 'pending', 'reversed'], ledger_entries.status);

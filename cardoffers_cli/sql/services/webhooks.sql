@@ -137,3 +137,33 @@ from webhook_secrets;
 -- Removes the stop of an institution's webhook, if it was stopped.
 delete from webhook_stops
 where institution_id = $institution_id;
+
+-- name: health
+-- How the events of a half-open window fare: how many are in which state, and of those delivered,
+-- how many attempts half of them and 95 of 100 needed at most, and how long the one that succeeded
+-- took. Grain: one row per institution with an event.
+select
+    deliveries.institution,
+    count(*) as events,
+    count(*) filter (where deliveries.state = 'delivered') as delivered,
+    count(*) filter (where deliveries.state = 'due') as due,
+    count(*) filter (where deliveries.state = 'failed') as failed,
+    count(*) filter (where deliveries.state = 'stopped') as stopped,
+    count(*) filter (where deliveries.state = 'exhausted') as exhausted,
+    quantile_disc(deliveries.attempts, 0.5)
+        filter (where deliveries.state = 'delivered') as attempts_p50,
+    quantile_disc(deliveries.attempts, 0.95)
+        filter (where deliveries.state = 'delivered') as attempts_p95,
+    quantile_disc(attempts.duration_ms, 0.5) as duration_ms_p50,
+    quantile_disc(attempts.duration_ms, 0.95) as duration_ms_p95
+from deliveries
+left join attempts
+    on attempts.redemption_no = deliveries.redemption_no
+    and attempts.institution_id = deliveries.institution_id
+    and attempts.error is null
+    and not attempts.is_manual
+where ($institution_id is null or deliveries.institution_id = $institution_id)
+    and deliveries.occurred_at >= $from_at
+    and deliveries.occurred_at < $to_at
+group by deliveries.institution
+order by deliveries.institution;
