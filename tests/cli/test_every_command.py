@@ -1,0 +1,137 @@
+"""Every command, in a pipe and on terminals of all kinds: nothing is cut, boxed or broken.
+
+The commands come from the command line itself, so that a new one cannot be forgotten: give it a
+line in `tests/everything.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.cells import cell_len
+from typer.main import get_command
+
+from cardoffers_cli.cli import main
+from cardoffers_cli.files.sheets import cell_text
+from everything import RUN_ON, Line, Place, everything, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COLUMNS = 80
+WIDE = 400
+ESCAPES_AND_BOXES = re.compile("[\x1b\u2500-\u257f]")
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+PICTURES = re.compile("[\u2500-\u259f]+")
+LEFT_OUT = re.compile(r"Left out on this screen: .*?\.\n", re.DOTALL)
+EMPTY = "(none)"
+LONG = 20
+"""Letters that a column has at least, so that no shorter word needs to be broken."""
+PROSE = {"api GET /openapi.json", "help formats", "browse -i larkmere {ref} --text"}
+"""Lines that print a text as it is, and no data."""
+SAMPLE = ("status", "offer feed", "why", "timeline", "report redemptions --by", "report funnel")
+LOOKS = {"NO_COLOR": {"NO_COLOR": "1"}, "dumb": {"TERM": "dumb"}, "--no-color": {}}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return everything(tmp_path_factory.mktemp("everything") / "place")
+
+
+def every(chosen: list[Line]) -> Any:
+    return pytest.mark.parametrize("line", chosen, ids=[line.words for line in chosen])
+
+
+def commands(command: Any, *path: str) -> Iterator[str]:
+    """Yield the name of each command that is no group."""
+    if not hasattr(command, "commands"):
+        yield " ".join(path)
+        return
+    for name in command.commands:
+        yield from commands(command.commands[name], *path, name)
+
+
+def words(line: Line, text: str) -> set[str]:
+    shown = PICTURES.sub(" ", LEFT_OUT.sub("", text).replace(EMPTY, ""))
+    return {masked(line, word) for word in shown.split()}
+
+
+def masked(line: Line, text: str) -> str:
+    """Leave out what no two runs share, if the line's runs do not: ids, digests, numbers."""
+    return re.sub("[0-9a-f]{4,}|[0-9]+", "0", text) if line.varies else text
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield the text of a value and of everything in it, of lists also as cells show them."""
+    yield cell_text(value)
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from texts(inner)
+    elif isinstance(value, list):
+        inside = [text for inner in value for text in texts(inner)]
+        yield from (*inside, "|".join(inside), " ".join(inside))
+
+
+def test_every_command_has_a_line() -> None:
+    named = [*RUN_ON, *(line.words for line in lines())]
+    missing = [
+        name
+        for name in commands(get_command(main.app))
+        if not any(f"{each} ".startswith(f"{name} ") for each in named)
+    ]
+    assert [] == missing
+
+
+@every([line for line in lines() if line.words not in PROSE])
+def test_a_pipe_gets_every_cell_whole(place: Place, line: Line) -> None:
+    header, *rows = [row.split("\t") for row in piped(place, line, "tsv").splitlines()] or [[]]
+    lines = piped(place, line, "jsonl").splitlines()
+    found = [json.loads(text, parse_float=Decimal) for text in lines]
+    for cells, row in zip(rows, found, strict=True):
+        assert len(header) == len(cells)
+        known = {masked(line, text) for text in texts(row)} | {""}
+        assert set() == {masked(line, cell) for cell in cells} - known
+
+
+@every(lines())
+def test_a_wide_screen_shows_everything_and_a_narrow_one_breaks_nothing(
+    place: Place, line: Line
+) -> None:
+    whole = words(line, piped(place, line, "table"))
+    narrow = screened(place, line, COLUMNS)
+    if line.words in PROSE:
+        return
+    assert max(map(cell_len, narrow.splitlines()), default=0) <= COLUMNS
+    if not line.varies:
+        wide = screened(place, line, WIDE)
+        assert whole == words(line, wide) or EMPTY in wide  # there nothing has no header
+    long = " ".join(word for word in whole if len(word) > LONG)
+    assert [] == sorted(word for word in words(line, narrow) - whole if word not in long)
+
+
+def piped(place: Place, line: Line, form: str) -> str:
+    run = place.in_a_pipe(line, "--format", form)
+    assert line.exit_code == run.exit_code, run
+    assert not ESCAPES_AND_BOXES.search(run.stdout + run.stderr)
+    return run.stdout
+
+
+def screened(place: Place, line: Line, columns: int) -> str:
+    run = place.on_a_screen(line, columns=columns, NO_COLOR="1")
+    assert line.exit_code == run.exit_code, run
+    assert "\x1b" not in run.stdout + run.stderr
+    return run.stdout
+
+
+@pytest.mark.parametrize("looks", LOOKS)
+@every([line for line in lines() if line.words.startswith(SAMPLE)])
+def test_who_wants_no_colour_gets_none(place: Place, line: Line, looks: str) -> None:
+    more = [looks] if looks.startswith("-") else []
+    plain = place.on_a_screen(line, *more, **LOOKS[looks])
+    coloured = place.on_a_screen(line)
+    assert "\x1b[1m" in coloured.stdout
+    assert COLOURS.sub("", coloured.stdout) == plain.stdout

@@ -1,0 +1,213 @@
+"""Every command with words that make it show something, and a folder where they do.
+
+`LINES` is the table; `tests/cli/test_every_command.py` holds it against the commands there are.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from contextlib import chdir, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from commands import in_a_pipe, on_a_screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from commands import Ended
+
+AS_OF = "2026-10-10"
+
+LINES = """
+0 ~ demo
+0   init --store new.duckdb
+0   status
+0   sample made --rows 50 --seed 1
+3   catalog import dirty
+0   catalog export exported
+0   institution list
+0   institution show larkmere
+0   institution set larkmere --plan starter
+0   offer list -i larkmere
+0   offer show of-00000
+0   offer feed -i larkmere --cardholder - --personalize < cardholder.txt
+0   offer add of-00007 -i larkmere --cardholder - --card - < cardholder.txt
+0   offer link-list -i larkmere --cardholder - < cardholder.txt
+3   validate transactions/larkmere-dirty.csv
+3 ~ import transactions/larkmere-dirty.csv -i larkmere
+0   simulate transactions/tarnhollow.csv -i larkmere
+0 ~ match
+0   settle
+0 ~ nightly drop
+0   webhook set -i larkmere --url https://hooks.larkmere.example/
+0 ~ webhook send
+0 ~ webhook retry --failed
+0   webhook list
+0   webhook show {sent}
+3 ~ webhook resend {sent}
+0   webhook rotate-secret -i larkmere --dry-run
+3   webhook verify cardholder.txt --secret-file signing-secret.txt
+0   redemption show {redemption}
+0   redemption reverse {redemption} --reason 'goods returned'
+0   browse -i larkmere {ref} --text
+0   why {ref} -i larkmere
+0   timeline {ref} -i larkmere
+0   find -i larkmere --ref 'LAR1-9*'
+0   report redemptions
+0   report redemptions --by offer
+0   report settlements
+0   report unresolved
+0   report funnel -i larkmere --compare --by offer
+0   key create -i larkmere --name feed --scopes offers --dry-run
+0   key list
+0   key show {key}
+0   key rotate {key} --dry-run
+0   key revoke {key} --yes
+0   key check < app.key
+0   key notices
+0   inbox list -i larkmere
+0   inbox read -i larkmere --all
+0   api GET /openapi.json
+0   audit list
+0   audit verify
+0   run list
+0   run show {night}
+5   run resume
+0   doctor
+0   store info
+0   store migrate
+0 ~ store publish
+0 ~ store backup copy.duckdb
+0 ~ store restore backup.duckdb --yes
+0   store compact
+4   store accept-loss
+0   help formats
+"""
+"""How each ends, `~` where no two runs say the same, and its words; `<` is standard input."""
+
+RUN_ON = ("serve", "webhook listen")
+"""Commands that run until somebody ends them."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table."""
+
+    exit_code: int
+    varies: bool
+    words: str
+    stdin: str
+
+
+def lines() -> list[Line]:
+    """Return the table's lines."""
+    found = [line.split(maxsplit=1) for line in LINES.strip().splitlines()]
+    return [_line(int(code), rest) for code, rest in found]
+
+
+def _line(exit_code: int, rest: str) -> Line:
+    words, _, stdin = rest.removeprefix("~").strip().partition(" < ")
+    return Line(exit_code, rest.startswith("~"), words, stdin)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder in which everything has happened once, and the ids that lines name."""
+
+    folder: Path
+    ids: dict[str, str]
+
+    def in_a_pipe(self, line: Line, *more: str) -> Ended:
+        """Run a line in a copy of the folder, its output a pipe."""
+        with self._copy():
+            return in_a_pipe([*self._words(line), *more], stdin=self._stdin(line))
+
+    def on_a_screen(self, line: Line, *more: str, **looks: Any) -> Ended:
+        """Run a line in a copy of the folder, its output a terminal."""
+        with self._copy():
+            return on_a_screen([*self._words(line), *more], stdin=self._stdin(line), **looks)
+
+    def _words(self, line: Line) -> list[str]:
+        return [*shlex.split(line.words.format(**self.ids)), "--as-of", AS_OF]
+
+    def _stdin(self, line: Line) -> str:
+        return (self.folder / line.stdin).read_text() if line.stdin else ""
+
+    @contextmanager
+    def _copy(self) -> Iterator[None]:
+        copy = shutil.copytree(self.folder, self.folder.with_name("copy"), copy_function=_copied)
+        try:
+            with chdir(copy), _insecure():
+                yield
+        finally:
+            shutil.rmtree(copy)
+
+
+def _copied(source: str, target: str) -> None:
+    """Copy what commands write into; other files they replace, so that a link will do."""
+    name = Path(source).name
+    is_written = name.startswith("cardoffers.duckdb") and not name.endswith(".snapshot")
+    (shutil.copy if is_written else os.link)(source, target)
+
+
+def _insecure() -> Any:
+    return patch.dict(os.environ, CARDOFFERS_ALLOW_INSECURE_WEBHOOKS="1")
+
+
+def everything(folder: Path) -> Place:
+    """Make the place: the demo, a key that ends soon, a night with findings, a backup."""
+    ended = in_a_pipe(["demo", folder])
+    assert 0 == ended.exit_code, ended
+    with chdir(folder), _insecure():
+        _run(f"key create -i larkmere --name app --scopes offers {KEY}")
+        _run("key notices")
+        _run(f"webhook set -i larkmere --url {NOBODY}")
+        for name, text in FILES.items():
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_text(text)
+        shutil.copy("transactions/larkmere-dirty.csv", "drop/larkmere/dirty.csv")
+        _run("nightly drop", exit_code=3)
+        _run("store backup backup.duckdb")
+        shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
+        return Place(folder, _ids())
+
+
+NOBODY = "http://127.0.0.1:9/"
+"""Where nobody listens."""
+
+KEY = "--expires 2026-10-12 --key-file app.key"
+"""How a key is made that ends in two days."""
+
+FILES = {
+    "drop/larkmere/other.csv": "a;b\n",
+    "drop/larkmere/other.csv.done": "",
+    "drop/larkmere/dirty.csv.done": "",
+    "drop/larkmere/new.csv.done": "",
+    "dirty/merchants.csv": "merchant_id,name,category\nno,No,food\n",
+}
+"""Files that something is wrong with."""
+
+
+def _run(line: str, exit_code: int = 0) -> Any:
+    ended = in_a_pipe([*shlex.split(line), "--as-of", AS_OF, "--format", "json"])
+    assert exit_code == ended.exit_code, ended
+    return ended.document
+
+
+def _ids() -> dict[str, str]:
+    (event,) = _run("webhook list --state delivered --limit 1")
+    (redemption,) = _run("report redemptions -i larkmere --limit 1")["data"]
+    (key,) = _run("key list")
+    (night,) = _run("run list")
+    return {
+        "sent": event["redemption_id"],
+        "redemption": redemption["id"],
+        "ref": redemption["transaction_ref"],
+        "key": key["key_id"],
+        "night": night["run_id"],
+    }
