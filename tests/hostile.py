@@ -138,7 +138,7 @@ def offer_of(name: str) -> str:
 
 
 def hostile_store(folder: Path) -> Job:
-    """Make the store and return a job an hour later; one redemption is reversed."""
+    """Make the store and return a job an hour later; the redemption of `colour` is reversed."""
     made = new_store(folder)
     shops = {offer_of(name): name for name in NAMES.values()}
     shops |= {code: f"shop of {name}" for name, code in CODES.items()}
@@ -161,17 +161,29 @@ def hostile_store(folder: Path) -> Job:
     with chdir(folder):
         taken(made, file_of(Path(FILE_NAME), _purchases(shops)))
     match_purchases(made)
-    ((redeemed,),) = found(made, "select min(redemption_id) from redemptions")
-    reverse(str(redeemed), f"{NAMES['colour']} {NAMES['markup']} {NAMES['html']}", made)
+    reverse(
+        redemption_of(made, offer_of(NAMES["colour"])),
+        f"{NAMES['colour']} {NAMES['markup']} {NAMES['html']}",
+        made,
+    )
     return job(made.path, now=NOON + timedelta(hours=1))
+
+
+def redemption_of(made: Job, ref: str) -> str:
+    """Return the id of the redemption of a purchase."""
+    of = "from redemptions join purchases using (purchase_no)"
+    ids = dict(found(made, f"select transaction_ref, redemption_id {of}"))
+    return str(ids[ref])
 
 
 def _purchases(offers: Iterable[str]) -> list[Row]:
     """Return rows: each offer is bought once, each code comes unknown, again, and wrong."""
     row = {"cardholder": CARDHOLDER, "card": "card"}
     good = [{**row, "ref": offer, "identifier": offer} for offer in offers]
+    nobody = [*LET_IN.values(), NAMES["ten thousand letters"]]
     unknown = [
-        {**row, "ref": f"{code[:127]}?", "identifier": f"{code}?"} for code in CODES.values()
+        {**row, "ref": f"unknown-{number}", "identifier": name}
+        for number, name in enumerate(nobody)
     ]
     twice = [{**row, "ref": code, "identifier": code, "amount": "9.99"} for code in CODES.values()]
     wrong = [{**row, "ref": f"{code[:127]}!", "amount": "=1"} for code in CODES.values()]
