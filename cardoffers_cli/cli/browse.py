@@ -68,7 +68,10 @@ def _has_screen(desk: Desk) -> bool:
 def _show(desk: Desk, inquiry: "Inquiry", query: str) -> None:
     with extra("browse", EXTRA, "The screen"):
         from cardoffers_cli.tui.app import Browser
-    ended_by = Browser(inquiry, query, has_colour=desk.has_colour).run()
+    screen = Browser(inquiry, query, has_colour=desk.has_colour)
+    ended_by = screen.run()
+    if screen.fault:
+        raise screen.fault
     if ended_by:
         raise KeyboardInterrupt if ended_by == signal.SIGINT else Terminated
 

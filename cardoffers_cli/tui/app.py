@@ -124,6 +124,8 @@ class Browser(App[int]):
         self._cases: list[Case] = []
         self._locale: str | None = None
         self._asking = ThreadPoolExecutor(1, "asking")
+        self.fault: Exception | None = None
+        """What ended the screen, if nobody foresaw it."""
         self.register_theme(_theme(has_colour=has_colour))
         self.theme = "calm"
 
@@ -172,6 +174,12 @@ class Browser(App[int]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self.exit, int(number))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End, without textual's traceback: it shows the values of variables, tokens too."""
+        self.fault = self.fault or error
+        super()._handle_exception(error)
+        self._exit_renderables.clear()
 
     # Questions
 

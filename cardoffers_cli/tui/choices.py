@@ -22,8 +22,9 @@ class Choices(OptionList):
 
     def offer(self, lines: Iterable[str]) -> None:
         """Offer other lines, the first of them highlighted."""
-        self._texts = [Content(line) for line in lines]
+        self._texts = []  # whatever is marked meanwhile is not there any more
         self.clear_options()
+        self._texts = [Content(line) for line in lines]
         self.add_options(self._texts)
         self.highlighted = 0 if self._texts else None
 

@@ -68,11 +68,11 @@ def examples() -> Iterator[Line]:
 
 def summary(found: Found) -> Iterator[Line]:
     """Say what was searched, how what was typed was taken, and as of when."""
-    names = {"rejected": "rejected rows"}
+    names = {"purchases": "purchases", "rejected": "rejected rows", "duplicates": "duplicates"}
     counts = [
-        f"{count:,} {names.get(name, name)}"
+        f"{count:,} {names[name] if count != 1 else names[name][:-1]}"
         for name, count in found.searched.items()
-        if name != "last_import_at"
+        if name in names
     ]
     among = f" among {', '.join(counts)}" if counts else ""
     if found.rows:
@@ -274,7 +274,10 @@ def _repeats(found: Row) -> Iterator[Line]:
 
 
 def _event(event: Row) -> str:
-    parts = [_name(event["detail"])] if event["detail"] else []
+    detail = event["detail"] or ""
+    if event["event"] == "decided":
+        detail = _words(detail)
+    parts = [_name(detail)] if detail else []
     if event["amount"] is not None:
         parts.append(money_text(event["amount"], event["currency"]))
     if event["times"] > 1:

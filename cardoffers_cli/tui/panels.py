@@ -59,8 +59,7 @@ class Dialog(ModalScreen[str | None]):
     """A whole screen before the other, until Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Back"),
-        Binding("ctrl+q", "app.quit", "Leave"),
+        Binding("escape", "dismiss", "Back", key_display="Esc"),
     ]
 
 

@@ -37,7 +37,7 @@ EXAMPLES = (
 """What can be typed, and what it means."""
 
 _AMOUNT = re.compile(r"(\d{1,12}(?:\.\d{1,4})?)(?:[~±](\d{1,12}(?:\.\d{1,4})?))?", re.ASCII)
-_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_DAY = re.compile(r"(?:19|20|21)\d\d-\d\d-\d\d", re.ASCII)
 _NAMED = re.compile(r"([a-z]+):(.+)", re.DOTALL)
 
 
@@ -49,7 +49,7 @@ class Attempt:
     """
 
     meaning: str
-    wanted: Wanted | None = None
+    wanted: Wanted | None = field(default=None, repr=False)  # a token may be taken for a reference
     id_: str | None = field(default=None, repr=False)
 
     @property
@@ -166,7 +166,9 @@ def _amount(word: str) -> Filters:
 
 
 def _days(word: str) -> Filters:
-    first, _, last = word.partition("..")
+    first, is_range, last = word.partition("..")
+    if is_range and not last:
+        return {"from_at": _day(first)}
     return {"from_at": _day(first), "to_at": _day(last or first) + timedelta(days=1)}
 
 

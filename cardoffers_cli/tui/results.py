@@ -11,7 +11,7 @@ from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.tui.choices import MARK, Choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from textual import events
     from textual.widgets import Label
@@ -35,7 +35,7 @@ def _amount(row: Row) -> str:
 
 def _told_instead(row: Row) -> str:
     """Return what a row without the name of a merchant has to say of itself."""
-    return str(row.get("merchant_identifier") or row.get("code") or "").replace("_", " ")
+    return row.get("merchant_identifier") or (row.get("code") or "").replace("_", " ")
 
 
 COLUMNS: dict[str, Callable[[Row], str]] = {
@@ -46,8 +46,8 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "merchant": lambda row: row.get("merchant_name") or _told_instead(row),
 }
 """The columns, and the text of each of a row."""
-_BENDING = ("reference", "merchant")
-"""The columns that are cut where there is no room, the first taking what it needs of its half."""
+_READABLE = 8
+"""Letters a reference and a merchant are cut to, before the merchant is left out."""
 
 
 class Results(Choices):
@@ -70,24 +70,26 @@ class Results(Choices):
     def _laid_out(self) -> list[str]:
         """Return the lines, and write their heading."""
         widths = self._widths()
-        self._heading.update(" " * len(MARK) + _line(list(COLUMNS), widths))
+        self._heading.update(" " * len(MARK) + _line(COLUMNS, widths))
         return [_line(cells, widths) for cells in self._cells]
 
     def _widths(self) -> list[int]:
-        widest = {
-            name: max(Content(cell).cell_length for cell in (name, *cells))
-            for name, *cells in zip(COLUMNS, *self._cells, strict=True)
-        }
+        """Return the widths of the columns; one of 0 is left out."""
+        *fixed, ref, merchant = (
+            max(Content(cell).cell_length for cell in cells)
+            for cells in zip(COLUMNS, *self._cells, strict=True)
+        )
         room = (self.scrollable_content_region.width or self.app.size.width) - len(MARK)
-        room -= sum(widest[name] for name in COLUMNS if name not in _BENDING)
-        room -= _GAP * (len(COLUMNS) - 1)
-        first, last = _BENDING
-        widest[first] = min(widest[first], max(room // 2, room - widest[last], 1))
-        widest[last] = max(min(widest[last], room - widest[first]), 1)
-        return list(widest.values())
+        room -= sum(fixed) + _GAP * len(fixed)
+        both = room - _GAP
+        if both < 2 * _READABLE:
+            return [*fixed, max(room, 1), 0]
+        ref = min(ref, max(both // 2, both - merchant))
+        return [*fixed, ref, min(merchant, both - ref)]
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _line(cells: Iterable[str], widths: Sequence[int]) -> str:
+    """Return cells in line: amounts to the right, the others to the left."""
     parts = []
     for name, cell, width in zip(COLUMNS, cells, widths, strict=True):
         content = Content(cell).truncate(width, ellipsis=True)

@@ -1,0 +1,357 @@
+"""The screen: what is seen after which keys, and that nothing and nobody can break it.
+
+What is seen is held against the goldens beside this file, letter by letter. To accept a change:
+`UPDATE_GOLDENS=1 pytest tests/tui/test_app.py`, and read the difference.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import re
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+from rich.color import Color
+
+from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.tui.app import LOOKING, SEARCHING, Browser, SearchBox
+from cardoffers_cli.tui.inquiry import Inquiry
+from commands import cardoffers
+from complaints import ANN, complaints
+from hostile import ACTS, NAMES, hostile_store, offer_of
+from screens import browse, seen
+from tables import NOON
+from work import file_of, found, held, job, new_store, settings, tell
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+    from cardoffers_cli.jobs.job import Job
+    from screens import Person
+
+GOLDENS = Path(__file__).parent / "goldens"
+
+WIDE, NARROW = (120, 40), (60, 20)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A job on the scene of `complaints`, which these tests only look at."""
+    return complaints(tmp_path_factory.mktemp("complaints"))
+
+
+def held_to(name: str, shown: str) -> None:
+    """Hold a screen against its golden."""
+    golden = GOLDENS / f"{name}.screen"
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(shown)
+    assert golden.read_text() == shown
+
+
+# what is typed and pressed, one after the other, and the golden of what is seen then
+USUAL = """
+    -                            start
+    text:s*                      list
+    text:won                     why-won
+    t                            timeline
+    a                            answer
+    l l                          answer-es
+    w text:small                 why-small
+    text:free                    why-rejected
+    text:SETTLEMENT              why-settlement
+    t                            timeline-settlement
+    ?                            help
+    Esc text:tx-oo1o             near
+    text:zebra~2026-06-01        nothing
+    text:amount:much             misunderstood
+    text:won i                   institutions
+    down enter text:theirs       other-institution
+"""
+WIDE_TOO = """
+    text:s* down                 list-wide
+    enter t                      timeline-wide
+    ?                            help-wide
+"""
+NARROW_TOO = """
+    -                            start-narrow
+    text:s*                      list-narrow
+    text:won l                   answer-narrow
+    ?                            help-narrow
+"""
+
+
+@pytest.mark.parametrize(
+    ("story", "size"),
+    [
+        pytest.param(USUAL, (80, 24), id="usual"),
+        pytest.param(WIDE_TOO, WIDE, id="wide"),
+        pytest.param(NARROW_TOO, NARROW, id="narrow"),
+    ],
+)
+def test_it_is_seen(made: Job, story: str, size: tuple[int, int]) -> None:
+    settlement = settlement_of(made)
+
+    async def live(person: Person) -> None:
+        for line in story.strip().splitlines():
+            *keys, golden = line.replace("SETTLEMENT", settlement).split()
+            await person.does(*(key.replace("~", " ") for key in keys if key != "-"))
+            held_to(golden, person.sees().replace(settlement, "…" * len(settlement)))
+
+    browse(made, live, size=size)
+
+
+def test_the_institution_is_asked_for(made: Job) -> None:
+    assert "Which institution?" in seen(made, institution=None)
+    assert "1 found" in seen(made, "down", "enter", institution=None, query="theirs")
+
+
+def test_a_mistyped_institution_is_told(made: Job) -> None:
+    assert "Did you mean alder?" in seen(made, query="won", institution="aldre")
+
+
+def settlement_of(made: Job) -> str:
+    """Return the id of alder's settlement, which is drawn."""
+    query = """
+        select settlement_id from settlements join institutions using (institution_id)
+        where slug = 'alder'
+    """
+    ((settlement,),) = found(made, query)
+    return str(settlement)
+
+
+def test_a_resized_screen_is_one_of_that_size(made: Job) -> None:
+    async def story(person: Person) -> None:
+        await person.types("s*")
+        await person.resizes(*NARROW)
+        narrow = person.sees()
+        await person.resizes(*WIDE)
+        await person.resizes(*NARROW)
+        assert narrow == person.sees()
+        held_to("list-narrow", narrow)
+
+    browse(made, story)
+
+
+def test_no_colour_is_no_colour(made: Job) -> None:
+    async def story(person: Person) -> None:
+        for keys in [("down",), ("t",), ("?",)]:
+            await person.presses(*keys)
+            for segment in itertools.chain(*person.segments()):
+                style = segment.style
+                colours = {style.color, style.bgcolor} if style else set()
+                assert colours <= {None, Color.default()}, segment
+
+    browse(made, story, query="s*", has_colour=False)
+
+
+def test_what_is_highlighted_is_seen_without_colour(made: Job) -> None:
+    shown = seen(made, "text:s*", "down", has_colour=False)
+    assert ["▸ 2026-06-01  GBP 12.50"] == [
+        line[:23] for line in shown.splitlines() if line.startswith("▸")
+    ]
+
+
+def test_a_mouse_does_as_well(made: Job) -> None:
+    async def story(person: Person) -> None:
+        await person.pilot.click("#results", offset=(10, 1))
+        await person.settles()
+        await person.pilot.click("#answer")
+        await person.settles()
+        assert "Your purchase of GBP 12.50" in person.sees()
+
+    browse(made, story, query="s*")
+
+
+def test_the_answer_is_copied_alone(made: Job) -> None:
+    async def story(person: Person) -> None:
+        await person.presses("a", "c")
+        assert (
+            "Your purchase of GBP 20.00 at bakery on 1 June 2026 earned GBP 3.00 of cashback with "
+            "the offer “Bread!”. It was passed on for you on 3 June 2026."
+        ) == person.app.clipboard
+
+    browse(made, story, query="won")
+
+
+def test_every_key_of_the_footer_is_in_the_help(made: Job) -> None:
+    help_page = seen(made, "?", query="won", size=(80, 60))
+    for key in (*SEARCHING, *LOOKING):
+        if key.show:
+            assert re.search(
+                rf"^  {re.escape(str(key.key_display or key.key))} +\w", help_page, re.MULTILINE
+            )
+
+
+def test_a_full_token_does_not_stay(made: Job) -> None:
+    async def story(person: Person) -> None:
+        await person.types(ANN)
+        assert ANN not in person.sees()
+        assert "ann-…b1a0" == person.app.query_one(SearchBox).value
+        assert "3 found as a token" in person.sees()
+
+    browse(made, story)
+
+
+# The store is somebody else's too
+
+
+def test_an_import_can_start_while_the_screen_is_open(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution\nalder")
+    file = file_of(tmp_path / "tx.csv", "ref identifier\nlate M1")
+
+    async def story(person: Person) -> None:
+        assert "Nothing found" in person.sees()
+        words = ("import", file, "-i", "alder", "--store", made.path, "--lock-wait", "0")
+        await asyncio.to_thread(cardoffers, *words, "--as-of", f"{NOON.isoformat()}Z")
+        await person.types("late")
+        assert "1 found as a reference" in person.sees()
+
+    browse(made, story, query="late")
+
+
+def test_a_held_store_is_read_from_its_snapshot(tmp_path: Path) -> None:
+    made = complaints(tmp_path)
+    publish(job(made.path, now=made.now - timedelta(hours=3)))
+
+    async def story(person: Person) -> None:
+        with held(made.path):
+            await person.types("won")
+            shown = person.sees()
+        await person.types("won")
+        assert "SNAPSHOT" not in person.sees()
+        held_to("snapshot", re.sub(r"process \d+ on \S+,", "…", shown))
+
+    browse(made, story, size=(200, 24))  # wide enough for any host's name
+
+
+def test_who_holds_the_store_is_named_where_no_snapshot_is(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+
+    async def story(person: Person) -> None:
+        with held(made.path):
+            await person.types("won")
+            assert "The store is held by `import`" in person.sees()
+        await person.types("won")
+        assert "There is no institution 'alder'." in person.sees()
+
+    browse(replace(made, settings=settings(lock_wait_s=0)), story)
+
+
+def test_only_the_newest_question_is_answered(tmp_path: Path) -> None:
+    made = complaints(tmp_path)
+
+    async def story(person: Person) -> None:
+        with held(made.path):
+            await person.types("won", waits=False)
+            await person.pilot.pause(0.5)
+            assert "looking… Esc stops waiting" in person.sees()
+            await person.types("spent", waits=False)
+            await person.types("small", waits=False)
+        await person.settles()
+        assert "1 found as a reference" in person.sees()
+        assert ["small"] == [case.ref for case in person.app._cases]
+
+    browse(made, story)
+
+
+def test_nobody_has_to_wait_for_an_answer(made: Job) -> None:
+    async def story(person: Person) -> None:
+        with held(made.path):
+            await person.types("won", waits=False)
+            await person.presses("Esc")
+            assert "Stopped waiting." in person.sees()
+        await person.types("won")
+        assert "2 found as a reference" in person.sees()
+
+    browse(made, story)
+
+
+# Whatever is wrong, the screen lives on and says it
+
+
+def test_a_missing_store_is_told(tmp_path: Path) -> None:
+    shown = seen(job(tmp_path / "none.duckdb"), query="won")
+    assert "There is no store at" in shown
+    assert "Make one with `cardoffers init`" in shown
+
+
+def test_a_store_that_comes_later_is_read(tmp_path: Path) -> None:
+    made = job(tmp_path / "store.duckdb")
+
+    async def story(person: Person) -> None:
+        assert "There is no store at" in person.sees()
+        complaints(tmp_path)
+        await person.types("won")
+        assert "2 found as a reference" in person.sees()
+
+    browse(made, story, query="won")
+
+
+def test_a_damaged_store_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    path.write_bytes(b"no store" * 2000)
+    assert "is not a store, or is damaged." in seen(job(path), query="won")
+
+
+def test_an_unforeseen_error_tells_its_kind_alone(made: Job) -> None:
+    async def story(person: Person) -> None:
+        person.app.inquiry._clock = lambda: 1 / 0
+        await person.types("won")
+        assert "Unexpected error (ZeroDivisionError)." in person.sees()
+        person.app.inquiry._clock = lambda: made.now
+        await person.types("won")
+        assert "2 found as a reference" in person.sees()
+
+    browse(made, story)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return hostile_store(tmp_path_factory.mktemp("hostile"))
+
+
+def test_no_line_of_the_list_acts(hostile: Job) -> None:
+    shown = seen(hostile, query="day:2026-06-01", size=(200, 400))
+    assert len(NAMES) < sum(bool(re.match(r"[▸ ] 2026-06-01", line)) for line in shown.splitlines())
+    assert NAMES["html"] in shown
+    assert [] == ACTS.findall(shown)
+
+
+@pytest.mark.parametrize(
+    "name", ["markup", "a cleared screen", "bidi override", "ten thousand wide letters"]
+)
+def test_a_hostile_name_is_shown_and_harmless(hostile: Job, name: str) -> None:
+    offer = offer_of(NAMES[name])
+
+    async def story(person: Person) -> None:
+        for key in ("w", "t", "a"):
+            await person.presses(key)
+            assert f"Search  {offer}\n" in person.sees()
+            assert [] == ACTS.findall(person.sees())
+            assert {80} == {cell_len(line) for line in person.lines()}
+
+    browse(hostile, story, query=offer)
+
+
+def test_a_fault_shows_no_values(made: Job, capsys: pytest.CaptureFixture[str]) -> None:
+    screen = Browser(Inquiry(made, lambda: made.now, "alder"))
+
+    async def breaks(pilot: Pilot[int]) -> None:
+        token = ANN
+
+        def fails() -> None:
+            raise ValueError(token)
+
+        pilot.app.call_later(fails)
+        await pilot.pause()
+
+    screen.run(headless=True, auto_pilot=breaks)
+    assert isinstance(screen.fault, ValueError)
+    assert ("", "") == tuple(capsys.readouterr())
