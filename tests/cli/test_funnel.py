@@ -6,10 +6,8 @@ To accept a change: `UPDATE_GOLDENS=1 pytest tests/cli/test_funnel.py`, and read
 from __future__ import annotations
 
 import io
-import os
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fastexcel
 import polars as pl
@@ -21,10 +19,12 @@ from cardoffers_cli.cli.layout import print_blocks
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Style, Text
 from cardoffers_cli.domain.funnel import STEPS
+from goldens import held
 from tables import NOON
 from work import new_store, tell
 
-GOLDENS = Path(__file__).parent / "goldens"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -51,14 +51,6 @@ def asked(cardoffers: Any, tmp_path: Path) -> Any:
         return ended
 
     return ask
-
-
-def held(name: str, shown: str) -> None:
-    """Hold what was shown against its golden."""
-    golden = GOLDENS / name
-    if os.environ.get("UPDATE_GOLDENS"):
-        golden.write_bytes(shown.encode())
-    assert golden.read_bytes().decode() == shown
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md"])

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import fastexcel
@@ -22,25 +20,19 @@ from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import seen
+from goldens import held
 from tables import NOON, given, put, read
 from work import job, new_store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
-GOLDENS = Path(__file__).parent / "goldens"
 FORMATS = ["table", "tsv", "csv", "json", "jsonl", "md"]
 HOSTILE = '=Café \x1b[31m"Ü" [red]東京\u202e'
 ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e]")
-
-
-def held(name: str, shown: str) -> None:
-    """Hold what was shown against its golden."""
-    golden = GOLDENS / name
-    if os.environ.get("UPDATE_GOLDENS"):
-        golden.write_bytes(shown.encode())
-    assert golden.read_bytes().decode() == shown
 
 
 def redeem(store: Store, days: int, merchant: str, *refs: str, **row: str) -> None:
