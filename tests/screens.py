@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.tui.app import Browser, SearchBox
+from cardoffers_cli.tui.app import Browser
 from cardoffers_cli.tui.inquiry import Inquiry
+from cardoffers_cli.tui.keys import SearchBox
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

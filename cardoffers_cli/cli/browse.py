@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import Terminated
 from cardoffers_cli.cli.extras import extra
-from cardoffers_cli.cli.options import AnyInstitution
 
 if TYPE_CHECKING:
     from cardoffers_cli.tui.inquiry import Inquiry
@@ -20,7 +20,7 @@ EXTRA = {"textual"}
 """The packages of the extra `browse`."""
 
 WITH_FINDINGS = 3
-_LONGEST = 4096  # letters of a line; nothing that is looked for is as long
+_LONGEST = 4096  # bytes of a line; nothing that is looked for is as long
 
 
 def browse(
@@ -30,7 +30,16 @@ def browse(
         typer.Argument(metavar="QUERY", help="What to look for first."),
     ] = None,
     *,
-    institution: AnyInstitution = None,
+    institution: Annotated[
+        str | None,
+        typer.Option(
+            "--institution",
+            "-i",
+            metavar="INST",
+            help="The institution: slug or id [the only one, else it is asked for].",
+            autocompletion=completing.institutions,
+        ),
+    ] = None,
     text: Annotated[
         bool, typer.Option("--text", help="Plain lines in place of a screen, also in a pipe.")
     ] = False,
@@ -80,7 +89,8 @@ def _talk(desk: Desk, inquiry: "Inquiry", query: str) -> None:
     from cardoffers_cli.tui.talk import Talk
 
     def read() -> str | None:
-        return sys.stdin.readline(_LONGEST) or None
+        line = sys.stdin.buffer.readline(_LONGEST)
+        return line.decode(errors="replace") if line else None
 
     talk = Talk(inquiry, read, desk.say, desk.note)
     talk.run(query)

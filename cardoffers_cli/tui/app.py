@@ -1,7 +1,8 @@
 """The screen: a search box, what was found, and one of it looked at.
 
-One question at a time: a newer one drops the answer of the one before it, and a thread of its own
-asks, so that the screen never waits. Whatever goes wrong is said where the summary stands.
+A thread of its own asks one question after the other, so that the screen never waits; a newer one
+drops the answer to the one before it, which is not even asked if it has not been yet. Whatever goes
+wrong is said where the summary stands.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,17 +17,18 @@ from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Footer, Input, Label, OptionList, Tab, Tabs
 
 from cardoffers_cli.domain.answers import LOCALES
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.tui import pages
-from cardoffers_cli.tui.pages import Line
+from cardoffers_cli.tui import pages, summaries
+from cardoffers_cli.tui.keys import LOOKING, SEARCHING, Findings, SearchBox
+from cardoffers_cli.tui.lines import Line
 from cardoffers_cli.tui.panels import Chooser, Help, Lines
 from cardoffers_cli.tui.results import Results
+from cardoffers_cli.tui.theme import calm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,73 +38,12 @@ if TYPE_CHECKING:
     from cardoffers_cli.tui.inquiry import Case, Found, Inquiry
 
 _TABS = {"why": "Why", "timeline": "Timeline", "answer": "Answer"}
+_SEARCHES, _LOOKS = "searches", "looks"
+"""The two kinds of questions: of each only the newest is answered."""
 _SLOW_S = 0.3
 """How long a question may take before it is said that it is being asked."""
 _SETTLED_S = 0.1
 """How long a row stays highlighted before it is looked at: who scrolls passes many."""
-
-SEARCHING = (
-    Binding("enter", "submit", "Search", key_display="⏎"),
-    Binding("down", "app.focus('results')", "To the list", key_display="↓"),
-    Binding("escape", "app.stop", "Stop waiting", key_display="Esc"),
-    Binding("f1", "app.help", "Help", key_display="F1"),
-)
-"""The keys of the search box, where letters are letters."""
-
-LOOKING = (
-    Binding("slash,escape", "app.search", "Search", key_display="/"),
-    Binding("question_mark,f1", "app.help", "Help", key_display="?"),
-    Binding("w", "app.tab('why')", "Why", tooltip="Why it redeemed, or did not"),
-    Binding("t", "app.tab('timeline')", "Timeline", tooltip="Everything that happened"),
-    Binding("a", "app.tab('answer')", "Answer", tooltip="What the cardholder may be told"),
-    Binding("c", "app.copy", "Copy", tooltip="Copy what the tab shows"),
-    Binding("l", "app.language", "Language", tooltip="The answer in the next language"),
-    Binding("i", "app.institution", "Inst.", tooltip="Another institution"),
-    Binding("q", "app.quit", "Leave", show=False),
-)
-"""The keys of what was found."""
-
-
-def _theme(*, has_colour: bool) -> Theme:
-    """Return the terminal's own colours with one accent, or with none."""
-    ansi = BUILTIN_THEMES["ansi-dark"]
-    accent = "ansi_cyan" if has_colour else "ansi_default"
-    cursor = "ansi_black" if has_colour else "ansi_default"
-    plain = {name: "ansi_default" for name in ansi.variables if not name.endswith("style")}
-    return replace(
-        ansi,
-        name="calm",
-        primary=accent,
-        secondary=accent,
-        accent=accent,
-        warning=accent,
-        error=accent,
-        success=accent,
-        variables={
-            **ansi.variables,
-            **plain,
-            "block-cursor-background": accent,
-            "block-cursor-foreground": cursor,
-            "scrollbar": accent,
-            "scrollbar-hover": accent,
-            "scrollbar-active": accent,
-            "scrollbar-background": "ansi_default",
-            "scrollbar-background-hover": "ansi_default",
-            "scrollbar-background-active": "ansi_default",
-        },
-    )
-
-
-class SearchBox(Input):
-    """Where a person types what is looked for."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*SEARCHING]
-
-
-class Findings(Vertical):
-    """What was found and the one looked at; letters are commands here."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*LOOKING]
 
 
 class Browser(App[int]):
@@ -126,8 +66,9 @@ class Browser(App[int]):
         self._asking = ThreadPoolExecutor(1, "asking")
         self.fault: Exception | None = None
         """What ended the screen, if nobody foresaw it."""
-        self.register_theme(_theme(has_colour=has_colour))
-        self.theme = "calm"
+        theme = calm(has_colour=has_colour)
+        self.register_theme(theme)
+        self.theme = theme.name
 
     def compose(self) -> ComposeResult:
         """Lay out the parts, from the top to the bottom."""
@@ -159,7 +100,7 @@ class Browser(App[int]):
         self.query_one(SearchBox).focus()
         self._place()
         self._say([Line("Write what you know of the purchase, and press Enter.")])
-        self.query_one("#examples", Lines).show(pages.examples())
+        self.query_one("#examples", Lines).show(summaries.examples())
         if not self.inquiry.institution:
             self._choose(only_if_many=True)
         elif self._query:
@@ -199,21 +140,25 @@ class Browser(App[int]):
             self._place()
         return None
 
-    @work(exclusive=True, group="question")
+    @work(exclusive=True, group=_SEARCHES)
     async def _search(self, text: str) -> None:
         found: Found | None = await self._ask(self.inquiry.search, text)
         if found is None:
             return
-        self._say(pages.summary(found))
-        if found.attempt.is_token and found.rows:
-            self.query_one(SearchBox).value = mask(text.strip())
+        self._say(summaries.summary(found))
+        self._hide(text, found.attempt.token)
         self._cases = [self.inquiry.case(row) for row in found.rows]
         results = self.query_one(Results)
         results.show(found.rows)
         self.screen.set_class(bool(found.rows), "-found")
         (results if found.rows else self.query_one(SearchBox)).focus()
 
-    @work(exclusive=True, group="question")
+    def _hide(self, text: str, token: str | None) -> None:
+        """Leave no full token in the search box."""
+        if token is not None:
+            self.query_one(SearchBox).value = text.replace(token, mask(token))
+
+    @work(exclusive=True, group=_LOOKS)
     async def _look(self) -> None:
         """Show the highlighted row, the tab that is in front of it."""
         position = self.query_one(Results).highlighted
@@ -227,7 +172,7 @@ class Browser(App[int]):
             self.query_one("#text", Lines).show(page)
             self.query_one("#page").scroll_home(animate=False)
 
-    @work(exclusive=True, group="question")
+    @work(exclusive=True, group=_SEARCHES)
     async def _choose(self, *, only_if_many: bool = False) -> None:
         """Let the person choose an institution."""
         slugs: list[str] | None = await self._ask(self.inquiry.institutions)
@@ -253,8 +198,11 @@ class Browser(App[int]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Search for what was typed."""
-        self._search(event.value)
+        """Search for what was typed, once it is known where."""
+        if self.inquiry.institution:
+            self._search(event.value)
+        else:
+            self._choose()
 
     @on(OptionList.OptionHighlighted, "#results")
     @on(Tabs.TabActivated)
@@ -286,7 +234,8 @@ class Browser(App[int]):
 
     def action_stop(self) -> None:
         """Wait no longer for an answer."""
-        if self.workers.cancel_group(self, "question"):
+        stopped = [self.workers.cancel_group(self, group) for group in (_SEARCHES, _LOOKS)]
+        if any(stopped):
             self._say([Line("Stopped waiting.")])
 
     def action_search(self) -> None:
@@ -321,10 +270,10 @@ class Browser(App[int]):
         source = self.inquiry.source
         slug = visible(self.inquiry.institution)
         self.query_one("#name", Lines).show([Line(f"cardoffers  {slug}")])
-        self.query_one("#moment", Label).update(pages.moment(source))
+        self.query_one("#moment", Label).update(summaries.moment(source))
         held = self.query_one("#held", Lines)
         held.display = source.snapshot_at is not None
-        held.show(pages.age(source))
+        held.show(summaries.age(source))
 
 
 def _told(case: Case, tab: str, locale: str | None) -> tuple[list[Line], list[Line]]:

@@ -45,12 +45,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to; `meaning` is how what was typed was taken."""
+    """What a search came to; `attempt` is how what was typed was taken."""
 
     rows: list[Row]
     attempt: Attempt
     searched: Row
-    source: Source
     is_cut_off: bool = False
     near: tuple[str, ...] = ()
 
@@ -95,9 +94,9 @@ class Inquiry:
 
     def _attempted(self, attempt: Attempt) -> Found:
         if attempt.wanted is None:
-            return Found(self._by_id(attempt.id_ or ""), attempt, {}, self.source)
+            return Found(self._by_id(attempt.id_ or ""), attempt, {})
         found = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
-        return Found(found["data"], attempt, found["searched"], self.source, found["more"])
+        return Found(found["data"], attempt, found["searched"], found["more"])
 
     def _by_id(self, id_: str) -> list[Row]:
         try:

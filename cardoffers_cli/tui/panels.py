@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -10,9 +11,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 
-from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.domain.visible import shortened, visible
 from cardoffers_cli.tui.choices import Choices
-from cardoffers_cli.tui.pages import EMPTY, Line, broken, examples, pair
+from cardoffers_cli.tui.lines import EMPTY, Line, broken, pair
+from cardoffers_cli.tui.summaries import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +41,7 @@ class Lines(Static):
 
     def show(self, lines: Iterable[Line]) -> None:
         """Show other lines."""
-        self._told = tuple(lines)
+        self._told = tuple(replace(line, text=visible(line.text)) for line in lines)
         self._draw()
 
     @property

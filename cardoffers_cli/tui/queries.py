@@ -53,9 +53,9 @@ class Attempt:
     id_: str | None = field(default=None, repr=False)
 
     @property
-    def is_token(self) -> bool:
-        """Whether a full token was typed, which is not to stay on a screen."""
-        return self.wanted is not None and self.wanted.token is not None
+    def token(self) -> str | None:
+        """The full token that was typed, which is not to stay on a screen."""
+        return self.wanted.token if self.wanted else None
 
 
 def attempts(text: str) -> list[Attempt]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.answers import LOCALES
 from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.tui import pages
-from cardoffers_cli.tui.pages import Line
+from cardoffers_cli.tui import pages, summaries
+from cardoffers_cli.tui.lines import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -82,7 +82,7 @@ class Talk:
     def _told(self, line: str) -> Iterable[Line]:
         word, _, rest = line.partition(" ")
         if word in {"h", "?"}:
-            return [*HELP, *pages.examples()]
+            return [*HELP, *summaries.examples()]
         if word == "i":
             return self._institution(rest.strip())
         if line.isdecimal() and 0 < int(line) <= len(self._cases):
@@ -104,17 +104,17 @@ class Talk:
                 yield from pages.timeline_page(self._case)
             case _:
                 yield from pages.answer_page(self._case, locale)
-        yield from pages.age(self._inquiry.source)
+        yield from summaries.age(self._inquiry.source)
 
     def _search(self, text: str) -> Iterator[Line]:
         found = self._inquiry.search(text)
         self._cases = [self._inquiry.case(row) for row in found.rows]
         self._case = self._cases[0] if len(self._cases) == 1 else None
-        yield from pages.summary(found)
-        yield Line(pages.moment(self._inquiry.source))
-        yield from pages.age(self._inquiry.source)
+        yield from summaries.summary(found)
+        yield Line(summaries.moment(self._inquiry.source))
+        yield from summaries.age(self._inquiry.source)
         for number, row in enumerate(found.rows, 1):
-            yield Line(f"{number}. {pages.item(row)}")
+            yield Line(f"{number}. {summaries.item(row)}")
 
     def _institution(self, named: str) -> Iterator[Line]:
         slugs = self._inquiry.institutions()

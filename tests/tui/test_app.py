@@ -20,8 +20,9 @@ from rich.cells import cell_len
 from rich.color import Color
 
 from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.tui.app import LOOKING, SEARCHING, Browser, SearchBox
+from cardoffers_cli.tui.app import Browser
 from cardoffers_cli.tui.inquiry import Inquiry
+from cardoffers_cli.tui.keys import LOOKING, SEARCHING, SearchBox
 from commands import cardoffers
 from complaints import ANN, complaints
 from hostile import ACTS, NAMES, hostile_store, offer_of
@@ -194,6 +195,9 @@ def test_a_full_token_does_not_stay(made: Job) -> None:
         assert ANN not in person.sees()
         assert "ann-…b1a0" == person.app.query_one(SearchBox).value
         assert "3 found as a token" in person.sees()
+        await person.types(f"bakery cardholder:{ANN}x")
+        assert ANN not in person.sees()
+        assert "bakery cardholder:ann-…1a0x" == person.app.query_one(SearchBox).value
 
     browse(made, story)
 
@@ -271,6 +275,30 @@ def test_nobody_has_to_wait_for_an_answer(made: Job) -> None:
         assert "2 found as a reference" in person.sees()
 
     browse(made, story)
+
+
+def test_a_search_goes_on_while_somebody_looks_around(tmp_path: Path) -> None:
+    made = complaints(tmp_path)
+
+    async def story(person: Person) -> None:
+        with held(made.path):
+            await person.types("small", waits=False)
+            await person.presses("↓", "t", waits=False)
+        await person.settles()
+        assert "1 found as a reference" in person.sees()
+
+    browse(made, story, query="s*")
+
+
+def test_going_back_to_the_search_box_stops_nothing(made: Job) -> None:
+    async def story(person: Person) -> None:
+        before = person.sees()
+        await person.presses("/")
+        assert before.splitlines()[:20] == person.sees().splitlines()[:20]
+        await person.types("small")
+        assert "1 found as a reference" in person.sees()
+
+    browse(made, story, query="won")
 
 
 # Whatever is wrong, the screen lives on and says it
