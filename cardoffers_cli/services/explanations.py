@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.domain.near_refs import are_near
+from cardoffers_cli.domain.near_refs import are_near, pattern
 from cardoffers_cli.domain.outcomes import NEAREST, checks, compared
 from cardoffers_cli.domain.tokens import mask
 
@@ -59,7 +59,9 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
 
 def near_refs(store: Store, institution_id: UUID, ref: str) -> list[str]:
     """Return the refs of an institution that may have been meant, those of like length first."""
-    rows = store.rows("services/explanations:near", institution_id=institution_id, ref=ref)
+    rows = store.rows(
+        "services/explanations:near", institution_id=institution_id, ref=ref, pattern=pattern(ref)
+    )
     near = [row["transaction_ref"] for row in rows if are_near(ref, row["transaction_ref"])]
     return sorted(near, key=lambda each: (abs(len(each) - len(ref)), each))[:_SUGGESTED]
 

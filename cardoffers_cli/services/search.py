@@ -43,6 +43,8 @@ _OF_ROWS = {"rejected": "rejects", "duplicate": "duplicates", "duplicate_conflic
 """The states of what is no purchase, and where it is kept."""
 
 _MOST_CARDHOLDERS = 1000
+_NEWEST = 100_000
+"""Purchases that are looked at first for a state."""
 _WILDCARD = re.compile(r"[*?]")
 _LAST = "\U0010ffff"
 
@@ -111,23 +113,40 @@ def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -
     numbers = _numbers(store, institution_id, wanted)
     if numbers is None:
         return []
-    store.execute(
-        "services/search:matching",
-        institution_id=institution_id,
+    filters = {
+        "institution_id": institution_id,
         **_text_filters(wanted.ref),
         **_ranges(wanted.ref),
         **numbers,
-        least_amount=wanted.least_amount,
-        most_amount=wanted.most_amount,
-        from_at=wanted.from_at,
-        to_at=wanted.to_at,
-        limit=None if wanted.state else limit,
-    )
-    store.execute(
-        "services/search:shown", institution_id=institution_id, state=wanted.state, limit=limit
-    )
+        "least_amount": wanted.least_amount,
+        "most_amount": wanted.most_amount,
+        "from_at": wanted.from_at,
+        "to_at": wanted.to_at,
+    }
+    # What is in a state stands in other tables. Most states are found among the newest purchases.
+    for most in (_NEWEST, None) if wanted.state else (limit,):
+        matching = store.execute("services/search:matching", **filters, limit=most)
+        shown = _show(store, institution_id, wanted.state, limit)
+        if shown == limit or matching != most:
+            break
     rows = store.rows("services/search:purchases", institution_id=institution_id)
     return [_purchase(row) for row in rows]
+
+
+def _show(store: Store, institution_id: UUID, state: str | None, limit: int) -> int:
+    """Make `shown` of `matching`, each state where it is written down; return how many."""
+    match state:
+        case None:
+            return store.execute("services/search:shown", institution_id=institution_id)
+        case "not_matched_yet":
+            return store.execute("services/search:shown_undecided", limit=limit)
+        case "not_redeemed" | "merchant_unresolved":
+            return store.execute("services/search:shown_decided", state=state, limit=limit)
+        case _:
+            owner = {"institution_id": institution_id}
+            return store.execute(
+                "services/search:shown_in_ledger", **owner, state=state, limit=limit
+            )
 
 
 def _rejects(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> list[Row]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from cardoffers_cli.domain.moments import format_length
 from cardoffers_cli.domain.money import quantize
@@ -16,14 +17,19 @@ from cardoffers_cli.domain.money import quantize
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-    from uuid import UUID
 
     from cardoffers_cli.store.store import Store
 
     Row = dict[str, Any]
 
-_WAYS = ("known_by_ref", "known_by_id", "known_by_line", "known_link", "known_transaction")
-"""Where an id is looked for, the quickest first: the last two make every id there is."""
+_WAYS = ("known_by_ref", "known_by_id", "known_by_line")
+"""Where what is written down is looked for, the quickest first."""
+
+_DERIVED = ("link", "transaction")
+"""What has its id made of what it is, and never written down: every one there is must be made."""
+
+_DERIVED_VERSION = 8
+"""RFC 9562: ids that are drawn are of version 4."""
 
 _OF_MANY = {"settlement", "import"}
 
@@ -32,7 +38,8 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     """Return what an institution has under an id, or None.
 
     One of ref (of a purchase, or of rows that were not accepted), redemption, entry, settlement,
-    import, link, transaction.
+    import, link, transaction. Looking for the last two takes seconds where there are millions, and
+    what it finds is kept for `timeline`, in the same opening of the store.
     """
     for way in _WAYS:
         kind: str | None = store.value(
@@ -40,14 +47,19 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
         )
         if kind:
             return kind
-    return None
+    beginning = _beginning(id_)
+    if beginning is None:
+        return None
+    of: Row = {"institution_id": institution_id, "id": id_, "beginning": beginning}
+    return next((kind for kind in _DERIVED if store.execute(_following(kind), **of)), None)
 
 
 def timeline(store: Store, institution_id: UUID, id_: str, kind: str, now: datetime) -> Row:
     """Return the events of what an id leads to, the earliest first, and what is expected next."""
     of: Row = {"institution_id": institution_id, "id": id_}
     single = {"is_single": kind not in _OF_MANY}
-    store.execute(f"services/timelines:follow_{kind}", **of)
+    if kind not in _DERIVED:
+        store.execute(_following(kind), **of)
     store.execute("services/timelines:refs", **of, **single)
     store.execute("services/timelines:links_followed", **of, **single)
     events = store.rows("services/timelines:events", **of, **single)
@@ -56,6 +68,19 @@ def timeline(store: Store, institution_id: UUID, id_: str, kind: str, now: datet
         "events": [*_with_gaps([_event(row) for row in events])],
         "expected": [*_expected(waiting, now)],
     }
+
+
+def _following(kind: str) -> str:
+    return f"services/timelines:follow_{kind}"
+
+
+def _beginning(id_: str) -> str | None:
+    """Return the digits before the version of an id that is derived; None for any other."""
+    try:
+        named = UUID(id_)
+    except ValueError:
+        return None
+    return named.hex[:12] if named.version == _DERIVED_VERSION else None
 
 
 def _event(row: Row) -> Row:

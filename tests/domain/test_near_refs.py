@@ -1,8 +1,14 @@
 from __future__ import annotations
 
-import pytest
+import re
 
-from cardoffers_cli.domain.near_refs import are_near
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cardoffers_cli.domain.near_refs import are_near, pattern
+
+REFS = st.text("01OoIiLl 9Aa.-*$", max_size=8)
 
 
 @pytest.mark.parametrize(
@@ -27,3 +33,18 @@ def test_refs_are_near_when_only_what_is_misread_differs(
 ) -> None:
     assert expected == are_near(one, other)
     assert expected == are_near(other, one)
+
+
+@given(one=REFS, other=REFS)
+def test_whatever_is_near_matches_the_pattern(one: str, other: str) -> None:
+    assert re.fullmatch(pattern(one), other) or not are_near(one, other)
+
+
+def test_the_pattern_of_a_long_ref_is_short() -> None:
+    assert re.fullmatch(pattern("A" * 10_000), "a" * 10_000)
+    assert 2000 > len(pattern("A" * 10_000))
+
+
+@pytest.mark.parametrize("other", ["TX-1", "TX-1010", "TY-10", "TX-10x"])
+def test_the_pattern_lets_little_else_through(other: str) -> None:
+    assert not re.fullmatch(pattern("TX-10.5"), other)

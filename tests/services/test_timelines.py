@@ -73,3 +73,8 @@ def test_a_ref_comes_before_an_id_and_others_have_neither(matched: Store) -> Non
     assert [None] * 3 == [kind_of(matched, brook, id_) for id_ in ("p", redemption, entry)]
     given(matched, "purchases", f"ref merchant\n{entry} bakery")
     assert "ref" == kind_of(matched, alder, entry)
+
+
+@pytest.mark.parametrize("version", [4, 8])
+def test_an_id_that_nobody_has_leads_nowhere(matched: Store, version: int) -> None:
+    assert kind_of(matched, uid("alder"), f"01234567-89ab-{version}def-a123-456789abcdef") is None

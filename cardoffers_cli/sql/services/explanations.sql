@@ -270,8 +270,9 @@ where duplicates.institution_id = $institution_id
 order by duplicates.import_no, duplicates.line;
 
 -- name: near
--- The refs that look like one in spite of letters that are mistaken for digits, of case, zeros,
--- spaces and dashes; the caller tells which of them do. Grain: one row per ref.
+-- The refs that match the pattern of refs near to one; the caller tells which of them are. One
+-- expression is several times as quick as putting every ref into the form that they share.
+-- Grain: one row per ref.
 with known as (
     select purchases.transaction_ref
     from purchases
@@ -285,8 +286,7 @@ with known as (
 final as (
     select known.transaction_ref
     from known
-    where replace(translate(upper(known.transaction_ref), 'OIL- ', '011'), '0', '')
-        = replace(translate(upper($ref), 'OIL- ', '011'), '0', '')
+    where regexp_full_match(known.transaction_ref, $pattern)
         and known.transaction_ref <> $ref
 )
 

@@ -38,8 +38,9 @@ where redemptions.institution_id = $institution_id
 
 -- name: matching
 -- Makes matching: the purchases that pass every filter but their state, the newest if there is a
--- limit; nulls filter nothing. What is given as a list is also given as a range: a range is looked
--- up in the statistics of the table, and a scan stops at it early. Grain: one row per purchase.
+-- limit (without one nobody needs them sorted, and they are many); nulls filter nothing. What is
+-- given as a list is also given as a range: a range is looked up in the statistics of the table, and
+-- a scan stops at it early. Grain: one row per purchase.
 create or replace temp table matching as
 select purchases.purchase_no, purchases.transacted_at
 from purchases
@@ -64,39 +65,85 @@ where purchases.institution_id = $institution_id
     and ($most_amount is null or purchases.amount <= $most_amount)
     and ($from_at is null or purchases.transacted_at >= $from_at)
     and ($to_at is null or purchases.transacted_at < $to_at)
-order by purchases.transacted_at desc, purchases.purchase_no desc
+order by
+    case when $limit is not null then purchases.transacted_at end desc,
+    case when $limit is not null then purchases.purchase_no end desc
 limit $limit;
 
 -- name: shown
--- Makes shown: the purchases of matching that are in a state, with their state, the newest of them;
--- null as state is any. Only numbers are looked at, so many can be. Grain: one row per purchase.
+-- Makes shown: the purchases of matching, which are few, with their state.
+-- Grain: one row per purchase.
 create or replace temp table shown as
 with decided as (
     select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
     from decisions
     where decisions.purchase_no in (select matching.purchase_no from matching)
     group by decisions.purchase_no
-),
-
-states as (
-    select
-        matching.purchase_no,
-        matching.transacted_at,
-        coalesce(ledger_entries.status, decided.outcome, 'not_matched_yet') as state
-    from matching
-    left join decided on decided.purchase_no = matching.purchase_no
-    left join redemptions
-        on redemptions.purchase_no = matching.purchase_no
-        and redemptions.institution_id = $institution_id
-    left join ledger_entries
-        on ledger_entries.redemption_no = redemptions.redemption_no
-        and ledger_entries.institution_id = $institution_id
 )
 
-select states.purchase_no, states.state
-from states
-where $state is null or states.state = $state
-order by states.transacted_at desc, states.purchase_no desc
+select
+    matching.purchase_no,
+    coalesce(ledger_entries.status, decided.outcome, 'not_matched_yet') as state
+from matching
+left join decided on decided.purchase_no = matching.purchase_no
+left join redemptions
+    on redemptions.purchase_no = matching.purchase_no
+    and redemptions.institution_id = $institution_id
+left join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = $institution_id;
+
+-- name: shown_in_ledger
+-- Makes shown: the newest purchases of matching with a ledger entry in this state.
+-- Grain: one row per purchase.
+create or replace temp table shown as
+select matching.purchase_no, ledger_entries.status as state
+from matching
+inner join redemptions
+    on redemptions.purchase_no = matching.purchase_no
+    and redemptions.institution_id = $institution_id
+inner join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = $institution_id
+where ledger_entries.status = $state
+order by matching.transacted_at desc, matching.purchase_no desc
+limit $limit;
+
+-- name: shown_decided
+-- Makes shown: the newest purchases of matching whose newest decision came to this state. A newer
+-- one is looked for, rather than the newest of each: that would put all decisions in groups.
+-- Grain: one row per purchase.
+create or replace temp table shown as
+with decided as (
+    select decisions.purchase_no
+    from decisions
+    where decisions.outcome = $state
+        and not exists (
+            select 1
+            from decisions as newer
+            where newer.purchase_no = decisions.purchase_no
+                and newer.run_no > decisions.run_no
+        )
+)
+
+select matching.purchase_no, $state as state
+from matching
+where matching.purchase_no in (select decided.purchase_no from decided)
+order by matching.transacted_at desc, matching.purchase_no desc
+limit $limit;
+
+-- name: shown_undecided
+-- Makes shown: the newest purchases of matching that nothing was decided of yet.
+-- Grain: one row per purchase.
+create or replace temp table shown as
+select matching.purchase_no, 'not_matched_yet' as state
+from matching
+where not exists (
+    select 1
+    from decisions
+    where decisions.purchase_no = matching.purchase_no
+)
+order by matching.transacted_at desc, matching.purchase_no desc
 limit $limit;
 
 -- name: purchases
