@@ -94,7 +94,7 @@ def on_a_screen(
         patch.dict(os.environ, known),
         patch.object(sys, "stdin", typed),
         redirect_stderr(notes),
-        _terminal() as shown,
+        screen() as shown,
     ):
         exit_code = _ended(words)
     return Ended(exit_code, b"".join(shown).decode().replace("\r\n", "\n"), notes.getvalue())
@@ -109,7 +109,7 @@ def _ended(words: Sequence[object]) -> int:
 
 
 @contextmanager
-def _terminal() -> Iterator[list[bytes]]:
+def screen() -> Iterator[list[bytes]]:
     """Let stdout be a terminal, and keep what is written there."""
     ours, theirs = pty.openpty()
     shown: list[bytes] = []

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from cardoffers_cli.cli.folding import folded
 from cardoffers_cli.domain import errors
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.visible import visible
@@ -87,6 +88,10 @@ EXIT_CODES = (
 )
 
 
+_PYDANTIC = "Value error, "
+"""What Typer's checks say before the words that matter."""
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP came: unwind like Ctrl-C, so that transactions roll back."""
 
@@ -120,8 +125,11 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nothing may pass the last door
         ending = ending_of(_INTERRUPTION.kind() if _INTERRUPTION.kind else error)
         if "--debug" in args:
-            tell(_stack(error))
-        tell(_as_json(ending) if _wants_json(args) else _as_text(ending))
+            tell(_stack(error), as_it_is=True)
+        if _wants_json(args):
+            tell(_as_json(ending), as_it_is=True)
+        else:
+            tell(_as_text(ending))
         return ending.exit_code
     return 0
 
@@ -147,10 +155,15 @@ def exit_code_of(error: errors.CardoffersError) -> int:
     return next(codes[kind] for kind in type(error).__mro__ if kind in codes)
 
 
-def tell(text: str) -> None:
-    """Write one note for the person at the screen; that nobody reads it is no failure."""
+def tell(text: str, *, as_it_is: bool = False) -> None:
+    """Write one note for the person at the screen; that nobody reads it is no failure.
+
+    On a terminal lines are broken between words, unless the text must stay as it is.
+    """
+    shown = visible(text, keep="\n")
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(visible(text, keep="\n") + "\n")
+        folds = sys.stderr.isatty() and not as_it_is
+        sys.stderr.write(f"{folded(shown) if folds else shown}\n")
         sys.stderr.flush()
 
 
@@ -207,7 +220,9 @@ def stop_on_signals() -> Iterator[Event]:
 def _usage(error: typer.TyperException) -> Ending:
     context = getattr(error, "ctx", None)
     hint = f"See `{context.command_path} --help`." if context else None
-    message = _guessed(error) or error.format_message()
+    if "--institution" in getattr(getattr(error, "param", None), "opts", ()):
+        hint = "Add -i INST; `cardoffers institution list` shows the institutions."
+    message = (_guessed(error) or error.format_message()).replace(_PYDANTIC, "")
     return Ending(2, "usage", message if message.endswith((".", "?")) else f"{message}.", hint)
 
 

@@ -79,7 +79,7 @@ class JsonLines(Lines):
         self._say({"event": "step_ends", "step": step["name"], **step})
 
     def _say(self, members: dict[str, Any]) -> None:
-        exits.tell(dumps({"at": _now(), **members}))
+        exits.tell(dumps({"at": _now(), **members}), as_it_is=True)
 
 
 def _counted(counts: dict[str, Any]) -> list[str]:

@@ -78,18 +78,22 @@ class Plain:
 def progress(
     description: str, total: int | None = None, *, quiet: bool = False, colour: bool = True
 ) -> Iterator[Progress]:
-    """Show progress while the block runs, in the way that suits stderr."""
+    """Show progress while the block runs, in the way that suits stderr.
+
+    A bar takes what colours take: a terminal that understands escape sequences, and a person who
+    wants them.
+    """
     if quiet:
         yield Silent()
-    elif sys.stderr.isatty():
-        with _bar(description, total, colour=colour) as bar:
+    elif colour and sys.stderr.isatty():
+        with _bar(description, total) as bar:
             yield bar
     else:
         yield Plain(description, total)
 
 
 @contextmanager
-def _bar(description: str, total: int | None, *, colour: bool) -> Iterator[Progress]:
+def _bar(description: str, total: int | None) -> Iterator[Progress]:
     from rich.console import Console  # heavy, and for terminals only
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as RichProgress
@@ -110,7 +114,7 @@ def _bar(description: str, total: int | None, *, colour: bool) -> Iterator[Progr
         TaskProgressColumn(),
         TimeElapsedColumn(),
     )
-    console = Console(stderr=True, no_color=not colour, highlight=False)
+    console = Console(stderr=True, highlight=False)
     with RichProgress(*columns, console=console, transient=True) as bars:
         task = bars.add_task(description, total=total)
         yield Bar()

@@ -133,6 +133,9 @@ def open_source(source: str) -> Source:
                 return Source(source, _spooled(file))
     except FileNotFoundError:
         raise unusable("file_missing", f"There is no file {source}.") from None
+    except IsADirectoryError:
+        hint = "Name the files in it."
+        raise unusable("file_unreadable", f"{source} is a folder.", hint=hint) from None
     except OSError as error:
         raise unusable("file_unreadable", f"{source} cannot be opened: {error.strerror}.") from None
     return Source(source, file)

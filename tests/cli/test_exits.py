@@ -146,6 +146,10 @@ def test_debug_shows_where_but_no_values(fails: Any) -> None:
     assert CANARY not in shown
 
 
+INSTITUTIONS = "Add -i INST; `cardoffers institution list` shows the institutions."
+BY = "Invalid value for '--by': 'merchnt' is not one of 'day', 'offer',"
+
+
 @pytest.mark.parametrize(
     ("hint", "line"),
     [
@@ -154,6 +158,9 @@ def test_debug_shows_where_but_no_values(fails: Any) -> None:
         ("See `cardoffers help --help`.", "help --bogus"),
         ("See `cardoffers help --help`.", "help one two three"),
         ("See `cardoffers help --help`.", "help --lock-wait"),
+        ("See `cardoffers timeline --help`.", "timeline -i larkmere"),
+        (INSTITUTIONS, "timeline tx-1234"),
+        (INSTITUTIONS, "report funnel"),
     ],
 )
 def test_a_usage_error_points_to_the_help(cardoffers: Any, hint: str, line: str) -> None:
@@ -175,6 +182,7 @@ def test_a_usage_error_points_to_the_help(cardoffers: Any, hint: str, line: str)
         ("No such option: --institut. Did you mean --institution?", "find --institut larkmere"),
         ("No such option: --stor. Did you mean --store or --as-of?", "--stor x match"),
         ("No such option: --zzz.", "match --zzz"),
+        (f"{BY} 'merchant'.", "report redemptions --by merchnt"),
     ],
 )
 def test_a_mistyped_command_or_option_is_guessed(cardoffers: Any, message: str, line: str) -> None:

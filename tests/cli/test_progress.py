@@ -1,10 +1,12 @@
 """Progress in a pipe: a plain line now and then, and nothing for those who want quiet."""
 
+import sys
 from typing import Any
 
 import pytest
 
 from cardoffers_cli.cli.progress import Plain, progress
+from commands import screen
 
 
 class Clock:
@@ -47,3 +49,14 @@ def test_short_work_and_quiet_work_say_nothing(capsys: Any, quiet: bool) -> None
         shown.advance()
         shown.update(2)
     assert [] == told(capsys)
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_bar_is_for_those_who_want_what_moves(
+    monkeypatch: pytest.MonkeyPatch, colour: bool
+) -> None:
+    with screen() as shown:
+        monkeypatch.setattr("sys.stderr", sys.stdout)
+        with progress("Reading", 2, colour=colour) as bar:
+            bar.advance()
+    assert colour == (b"\x1b[" in b"".join(shown))
