@@ -74,10 +74,11 @@ def unresolved_page(job: Job, *, limit: int, **filters: Any) -> dict[str, Any]:
 
 
 def running(store: Store, now: datetime, institution_id: UUID | None = None) -> dict[str, Any]:
-    """Return `budgets` of the offers that run, and `webhooks` of the events of late."""
+    """Return `budgets` of the offers that run, and `webhooks` of the events of late, `now` too."""
+    until = now + timedelta(microseconds=1)
     return {
         "budgets": budget_burn(store, now, institution_id=institution_id, limit=MOST_BUDGETS),
         "webhooks": webhooks.health(
-            store, institution_id=institution_id, from_at=now - LATELY, to_at=now
+            store, institution_id=institution_id, from_at=now - LATELY, to_at=until
         ),
     }

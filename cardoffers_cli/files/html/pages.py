@@ -35,6 +35,7 @@ _LONG = 160
 """Letters from which on a cell shows its beginning, and the whole when it is opened."""
 _WORD = 36
 """Letters of the longest word that is never broken: a UUID."""
+_SHORT_WORD = 12
 _NUMBERS = {"integer", "money", "number"}
 
 
@@ -83,12 +84,16 @@ class Page:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: its text, its beginning if it is long, and how it is set."""
+    """A cell of a table: its text, its beginning if it is long, and how it is set.
+
+    The styles are of a number (`n`), and of a word that is never broken on a screen (`w`), or that
+    is so short that it is not broken on paper either (`s`).
+    """
 
     text: str
     short: str | None
     is_number: bool
-    is_whole: bool
+    style: str
 
 
 @dataclass(frozen=True)
@@ -165,8 +170,14 @@ def _cell(column: Column, row: Row) -> Cell:
         text,
         short=f"{text[:_LONG]}…" if len(text) > _LONG else None,
         is_number=column.kind in _NUMBERS,
-        is_whole=len(text) <= _WORD and " " not in text,
+        style="n" if column.kind in _NUMBERS else _of_word(text),
     )
+
+
+def _of_word(text: str) -> str:
+    if " " in text or len(text) > _WORD:
+        return ""
+    return "w s" if len(text) <= _SHORT_WORD else "w"
 
 
 @cache

@@ -175,7 +175,7 @@ def _budget_part(row: Row) -> Parts:
     return [(min(row["spent_share"], Decimal(1)), colour)]
 
 
-def totals_section(rows: Rows, *, title: str = "Settlement totals") -> Section:
+def totals_section(rows: Rows, *, lines: Sequence[str] = ()) -> Section:
     """Show what ledger entries come to; rows as `services/reports.py` adds them up."""
     drawn = []
     for (slug, currency), group in groupby(rows, key=itemgetter("institution", "currency")):
@@ -184,8 +184,8 @@ def totals_section(rows: Rows, *, title: str = "Settlement totals") -> Section:
         text = money_text(in_all, currency)
         drawn.append(Bar(slug, text, _shares(amounts, in_all, _STATUSES)))
     return Section(
-        title=title,
-        lines=["Each ledger entry by its state now; amounts of one state add up."],
+        title="Settlement totals",
+        lines=[*lines, "Every ledger entry counts once, by the state that it is in."],
         pictures=_pictures("Payout, by state", drawn, keys=_STATUSES),
         sheet=Sheet("totals", TOTALS, rows, title="Ledger entries by state"),
     )
@@ -267,8 +267,10 @@ def _part(amount: Any, whole: Any) -> Decimal:
 def _pictures(
     title: str, drawn: Sequence[Bar], *, keys: Mapping[str, str] | None = None
 ) -> list[Picture]:
-    """Return the picture of some bars, or none where there are none."""
+    """Return the picture of some bars, with the keys of the colours in it; none without bars."""
     if not drawn:
         return []
     says = "; ".join(f"{shortened(bar.name)}: {bar.text}" for bar in drawn)
-    return [Picture(title=title, says=f"{says}.", spec=partial(bars, drawn), keys=keys or {})]
+    seen = {colour for bar in drawn for share, colour in bar.parts if share}
+    shown = {name: colour for name, colour in (keys or {}).items() if colour in seen}
+    return [Picture(title=title, says=f"{says}.", spec=partial(bars, drawn), keys=shown)]

@@ -1,9 +1,8 @@
 """Reports: what the night came to, per institution, in `reports/<date>/` beside the store.
 
 Redemptions made and ledger entries settled since the reports of the night before, by run number, so
-that each is in the reports of one night only; the funnel of the last 30 days; and a page to look
-at. The bytes depend on the store and the night's clock alone. Each file appears whole; written
-again, it is the same.
+that each is in the reports of one night only, and the funnel of the last 30 days. The bytes depend
+on the store and the night's clock alone. Each file appears whole; written again, it is the same.
 """
 
 from __future__ import annotations
@@ -11,10 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.funnel import conversions
-from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
-from cardoffers_cli.files.night_page import NightPage, write_page
 from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
 from cardoffers_cli.files.sheets import Sheet
 from cardoffers_cli.jobs.funnel import count_window, window_of
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 _COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FUNNEL}
-_PAGE = "index.html"
 
 
 def reports_folder(store: Path, name: str) -> Path:
@@ -44,24 +40,21 @@ def reports_folder(store: Path, name: str) -> Path:
 
 
 def write_reports(work: Work) -> Done:
-    """Write the reports of the night, the page last."""
+    """Write the reports of the night."""
     with work.job.store() as store, store.transaction():
         work.night = nights.cover(store, work.night)
         institutions = sorted(list_institutions(store), key=lambda each: each.slug)
     folder = reports_folder(work.job.path, work.night.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear_drafts(folder)
-    funnels: dict[str, list[dict[str, Any]]] = {}
-    files: list[str] = []
+    files = 0
     for number, institution in enumerate(institutions):
         slug = institution.slug
         work.onlooker.moves(slug, number, len(institutions))
         found = _read(work, institution.id)
-        funnels[slug] = found["funnel"]
         for report, columns in _COLUMNS.items():
             files += _write(folder, f"{slug}-{report}", columns, found[report])
-    files.append(_write_page(work, folder, funnels, files))
-    return Done(counts={"folder": str(folder), "files": len(files)})
+    return Done(counts={"folder": str(folder), "files": files})
 
 
 def _read(work: Work, institution_id: UUID) -> dict[str, list[dict[str, Any]]]:
@@ -85,33 +78,11 @@ def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterat
         yield from page.rows
 
 
-def _write(
-    folder: Path, name: str, columns: tuple[Column, ...], rows: list[dict[str, Any]]
-) -> Iterator[str]:
-    """Write a sheet in both of its forms; yield the names of the files."""
+def _write(folder: Path, name: str, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> int:
+    """Write a sheet in both of its forms; return how many files that makes."""
     sheet = Sheet(name, columns, rows)
     with replacing(folder / f"{name}.csv") as out:
         out.writelines(line.encode("utf-8", "backslashreplace") for line in csv_lines(sheet))
-    yield f"{name}.csv"
     with replacing(folder / f"{name}.parquet") as out:
         write_parquet(sheet, out)
-    yield f"{name}.parquet"
-
-
-def _write_page(
-    work: Work, folder: Path, funnels: dict[str, list[dict[str, Any]]], files: list[str]
-) -> str:
-    with work.job.store(read_only=True) as store:
-        summary = nights.summary(store, work.night)
-        totals = nights.waiting(store, now=work.job.now)
-    page = NightPage(
-        name=work.night.name,
-        as_of=format_moment(work.night.as_of),
-        summary=summary,
-        waiting=totals,
-        funnels=funnels,
-        files=sorted(files),
-    )
-    with replacing(folder / _PAGE) as out:
-        write_page(page, out)
-    return _PAGE
+    return 2

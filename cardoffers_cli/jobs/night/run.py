@@ -25,6 +25,7 @@ from cardoffers_cli.jobs.night.order import (
     finding,
     real_now,
 )
+from cardoffers_cli.jobs.night.page import write_night_page
 from cardoffers_cli.jobs.night.result import result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
@@ -222,6 +223,8 @@ def _end(work: Work) -> dict[str, Any]:
     with work.job.store() as store:
         result = result_of(store, work.job.path, work.night, status="finished")
         result |= {"ended_at": ended_at}
+    write_night_page(work, result)
+    with work.job.store() as store:
         write_result(work.job.path, result)
         with store.transaction():
             counts = {step["name"]: step["counts"] for step in result["steps"]}
