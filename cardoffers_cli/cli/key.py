@@ -11,6 +11,7 @@ from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import AnyInstitution, DryRun, Institution, Yes, moment
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.cli.typed import typed
+from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_moment, parse_duration
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -229,12 +230,21 @@ def notices(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
 
 def _hand_over(desk: Desk, made: dict[str, Any]) -> None:
-    """Show a new key, the only time; a file that it goes to is for its owner only."""
+    """Show a new key, the only time; a file that it goes to is for its owner only.
+
+    It is in the store by now: where that file cannot be written, the key is still shown.
+    """
     if made["key"] is not None:
         desk.note("Keep the key safe: it is shown this once.")
     elif made["key_file"] is not None:
         desk.note(f"Wrote the key to {made['key_file']}")
-    desk.show(made, _fields(made), private=True)
+    try:
+        desk.show(made, _fields(made), private=True)
+    except (OSError, CardoffersError):
+        if made["key"] is not None and desk.output is not None:
+            desk.note(f"The key {made['key_id']} was made, but {desk.output} was not written.")
+            desk.say(made["key"])
+        raise
 
 
 def _row(found: dict[str, Any]) -> dict[str, Any]:

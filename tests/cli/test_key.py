@@ -104,6 +104,14 @@ def test_where_it_cannot_be_written_no_key_is_made(key: Any, folder: Path, out: 
     assert 2 == len(key("list").document)
 
 
+def test_a_key_whose_file_cannot_be_written_is_shown(key: Any) -> None:
+    made = key(*CREATE, "-o", "/dev/full")
+    assert (16, "no_space") == (made.exit_code, made.error["code"])
+    assert "was made, but /dev/full was not written." in made.stderr
+    checked = key("check", stdin=made.stdout)
+    assert (0, "mobile app") == (checked.exit_code, checked.document["name"])
+
+
 def test_a_dry_run_shows_no_key(key: Any) -> None:
     made = key(*CREATE, "--dry-run")
     assert (None, True) == (made.document["key"], made.document["dry_run"])
