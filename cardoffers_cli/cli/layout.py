@@ -134,12 +134,20 @@ def _cells(sheet: Sheet) -> list[list[str]]:
 
 
 def _least(column: Column, cells: Sequence[str]) -> int:
-    """Return the width below which a column breaks numbers, or squeezes text unreadably."""
+    """Return the width below which a column breaks numbers or ids, or squeezes text unreadably."""
     from rich.cells import cell_len
 
     widest = max(map(cell_len, cells))
-    least = widest if _stays_whole(column, cells) else min(widest, _READABLE)
+    least = widest if _stays_whole(column, cells) else min(widest, max(_READABLE, _longest(cells)))
     return max(least, len(_title(column)))
+
+
+def _longest(cells: Sequence[str]) -> int:
+    """Return the width of the longest word that is no longer than an id."""
+    from rich.cells import cell_len
+
+    widths = (cell_len(word) for cell in cells for word in cell.split())
+    return max((width for width in widths if width <= _WORD), default=0)
 
 
 def _stays_whole(column: Column, cells: Sequence[str]) -> bool:

@@ -29,8 +29,8 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 PICTURES = re.compile("[\u2500-\u259f]+")
 LEFT_OUT = re.compile(r"Left out on this screen: .*?\.\n", re.DOTALL)
 EMPTY = "(none)"
-LONG = 20
-"""Letters that a column has at least, so that no shorter word needs to be broken."""
+LONG = 36
+"""Letters of an id: a column has room for one, so that no shorter word needs to be broken."""
 PROSE = {"api GET /openapi.json", "help formats", "browse -i larkmere {ref} --text"}
 """Lines that print a text as it is, and no data."""
 SAMPLE = ("status", "offer feed", "why", "timeline", "report redemptions --by", "report funnel")

@@ -49,6 +49,12 @@ def test_what_was_left_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Left out on this screen: id." == lines[-1]
 
 
+def test_an_id_in_a_sentence_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{**ROW, "merchant": f"settled by {ROW['id']}", "id": "x"}] * 9
+    lines = printed(monkeypatch, 60, Sheet("many", COLUMNS, rows))
+    assert f"               {ROW['id']}" in lines
+
+
 def test_a_few_rows_are_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = printed(monkeypatch, 50, Sheet("few", COLUMNS, [ROW]))
     assert [
