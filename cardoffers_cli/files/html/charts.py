@@ -31,16 +31,11 @@ _THICK = 8
 _TALL = 132
 _GUTTER = 14
 _TICKS = 4
-_DATE_ROOM = 72
+_DATE_ROOM = 60
+_FEWEST = 14
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 _WORDS = {"field": "text", "type": "nominal"}
 _PLACE = {"field": "x", "type": "quantitative", "axis": None, "scale": None}
-_ACROSS = {
-    "field": "place",
-    "type": "ordinal",
-    "axis": None,
-    "scale": {"paddingInner": 0.24, "paddingOuter": 0.12},
-}
 
 
 @dataclass(frozen=True)
@@ -137,7 +132,7 @@ def by_day(days: Sequence[Day], width: int) -> Spec:
             {
                 "data": {"values": columns},
                 "mark": {"type": "bar", "color": "var(--accent)"},
-                "encoding": {"x": _ACROSS, "y": height},
+                "encoding": {"x": _across(days), "y": height},
             },
             {
                 "data": {"values": _highest(days, room)},
@@ -184,9 +179,15 @@ def _highest(days: Sequence[Day], room: int) -> list[Spec]:
     return [{"x": round(x, 1), "value": day.value, "text": day.text}]
 
 
+def _across(days: Sequence[Day]) -> Spec:
+    scale = {"paddingInner": 0.24, "paddingOuter": 0.12, "domain": [*range(_slots(days))]}
+    return {"field": "place", "type": "ordinal", "axis": None, "scale": scale}
+
+
 def _dates(days: Sequence[Day], room: int) -> list[Spec]:
     """Return the names of some days, evenly apart, the first and the last among them."""
-    count = max(min(room // _DATE_ROOM, len(days)), 1)
+    room_for = room * len(days) // (_slots(days) * _DATE_ROOM)
+    count = max(min(room_for, len(days)), 1)
     gaps = max(count - 1, 1)
     places = sorted({round(number * (len(days) - 1) / gaps) for number in range(count)})
     half = _DATE_ROOM / 3
@@ -200,7 +201,12 @@ def _dates(days: Sequence[Day], room: int) -> list[Spec]:
 
 
 def _middle(place: int, days: Sequence[Day], room: int) -> float:
-    return (place + 0.5) * room / len(days)
+    return (place + 0.5) * room / _slots(days)
+
+
+def _slots(days: Sequence[Day]) -> int:
+    """Return how many columns there is room for: a few days leave some on the right."""
+    return max(len(days), _FEWEST)
 
 
 def _text(align: str, colour: str, **more: Any) -> Spec:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from cardoffers_cli.domain.visible import visible
+
 _WHOLE = re.compile(r"\d{4,}")
 
 
@@ -22,7 +24,7 @@ def grouped(text: str) -> Any:
     """Return a number as HTML: each group but the first of its whole part stands in a `span`."""
     from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
 
-    whole, point, decimals = str(escape(text)).partition(".")
+    whole, point, decimals = str(escape(visible(text))).partition(".")
     return Markup(_WHOLE.sub(_spans, whole) + point + decimals)  # noqa: S704  escaped above
 
 

@@ -31,7 +31,7 @@ _FEW = 12
 """Rows of a table that stays open below its picture."""
 _MANY_COLUMNS = 8
 """Columns from which on a table is printed across the long side of the paper."""
-_LONG = 160
+_LONG = 120
 """Letters from which on a cell shows its beginning, and the whole when it is opened."""
 _WORD = 36
 """Letters of the longest word that is never broken: a UUID."""
@@ -128,7 +128,7 @@ def _shown(page: Page) -> Iterator[dict[str, Any]]:
             "lines": section.lines,
             "text": section.text,
             "pictures": [picture for each in section.pictures if (picture := _drawn(each))],
-            "caption": section.sheet and visible(section.sheet.title or section.sheet.name),
+            "caption": section.sheet and (section.sheet.title or section.sheet.name),
             "table": _table(section, section.sheet) if section.sheet else None,
             "more": section.more,
         }
@@ -180,6 +180,17 @@ def _of_word(text: str) -> str:
     return "w s" if len(text) <= _SHORT_WORD else "w"
 
 
+def _seen(value: Any) -> Any:
+    """Return what stands in a template, text with whatever acts or hides as escapes."""
+    return visible(value) if type(value) is str else value
+
+
+def _as_lines(text: str) -> Any:
+    from markupsafe import escape  # noqa: PLC0415  comes with jinja2
+
+    return escape(visible(text, keep="\n"))
+
+
 @cache
 def _template() -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  heavy
@@ -187,10 +198,11 @@ def _template() -> Template:
     pages = Environment(
         loader=PackageLoader("cardoffers_cli.files", "html"),
         autoescape=True,
+        finalize=_seen,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    pages.filters |= {"grouped": grouped, "visible": visible}
+    pages.filters |= {"grouped": grouped, "as_lines": _as_lines}
     return pages.get_template("page.html.j2")

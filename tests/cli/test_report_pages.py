@@ -1,0 +1,144 @@
+"""Reports and nights as pages, held against the goldens beside this file, their drawings left out.
+
+What a drawing is made of has goldens in `tests/files`. To accept a change:
+`UPDATE_GOLDENS=1 pytest tests/cli/test_report_pages.py`, and look at the difference in a browser.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.services.redemptions import reverse_redemption
+from cardoffers_cli.services.reports import Filters, redemptions
+from commands import in_a_pipe
+from tables import NOON, given
+from work import held, job, new_store
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+
+GOLDENS = Path(__file__).parent / "goldens"
+DRAWING = re.compile(r"(</desc>\n).*?(\n</svg>)", re.DOTALL)
+AS_OF = "2026-06-05T06:00:00Z"
+PAGES = {
+    "redemptions": "redemptions",
+    "redemptions-of-one": "redemptions -i brook --status pending --from 2026-06-01 --limit 1",
+    "redemptions-day": "redemptions --by day",
+    "redemptions-offer": "redemptions --by offer",
+    "redemptions-merchant": "redemptions --by merchant --limit 1",
+    "settlements": "settlements",
+    "funnel": "funnel -i alder --compare --by day --from 2026-06-01",
+    "unresolved": "unresolved",
+}
+OFFERS = """
+    offer   merchant cashback rate currency budget
+    A       bakery   1.00     0    GBP      6.00
+    C       cinema   2.50     0.1  GBP      3.00
+    D       bakery   0.125    0    KWD      -
+    E       bakery   0.50     0    GBP      900.00
+"""
+DIRTY = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\nx\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A store with redemptions of two currencies, on three days, one of them reversed."""
+    made = new_store(tmp_path_factory.mktemp("pages"))
+    with made.store() as store:
+        given(store, "institutions", "institution currency\nalder GBP\nbrook KWD")
+        given(store, "merchants", "merchant\nbakery\ncinema")
+        given(store, "offers", OFFERS)
+        given(store, "programs", "institution offer\nalder A\nalder C\nalder E\nbrook D")
+        given(store, "links", "institution offer\nalder A\nalder C\nbrook D")
+        given(store, "engagement", "event offer\nwidget_view -\noffer_impression A")
+        for number, row in enumerate(
+            ("alder bakery GBP", "brook bakery KWD", "alder cinema GBP", "alder bakery GBP")
+        ):
+            header = "ref institution merchant currency at"
+            refs = (f"{number}-{each} {row} 2026-06-01" for each in range(3 - number // 2))
+            given(store, "purchases", "\n".join([header, *refs]))
+            decide(store, job(now=NOON + timedelta(days=number)))
+        given(store, "purchases", "ref identifier\nlost 000000000000042")
+        decide(store, job())
+        (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
+        reverse_redemption(
+            store, str(last["id"]), reason="returned", run_no=100, now=NOON, actor="tester"
+        )
+    return made
+
+
+def report(made: Job, words: str, *more: object) -> Any:
+    given = ["report", *words.split(), "--store", made.path, "--as-of", AS_OF, *more]
+    ended = in_a_pipe(given)
+    assert 0 == ended.exit_code, ended
+    return ended
+
+
+def as_golden(name: str, page: str) -> None:
+    """Hold a page against its golden."""
+    golden, text = GOLDENS / f"{name}.html", DRAWING.sub(r"\1…\2", page)
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(text, "utf-8")
+    assert golden.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_report_is_a_page(made: Job, name: str) -> None:
+    as_golden(name, report(made, PAGES[name], "--format", "html").stdout)
+
+
+def test_a_page_is_the_same_bytes_each_time(made: Job, tmp_path: Path) -> None:
+    for name in ("first.html", "second.htm"):
+        assert "Wrote" in report(made, "redemptions", "-o", tmp_path / name).stderr
+    first, second = sorted(tmp_path.iterdir())
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_list_that_is_cut_says_how_to_get_the_others(made: Job) -> None:
+    words = "redemptions -i alder --status pending --to 2026-07-01 --limit 2"
+    page = report(made, words, "--format", "html").stdout
+    assert '<p class="about">The newest 2 of 5.</p>' in page
+    command = "-i alder --status pending --to 2026-07-01T00:00:00.000Z --all -o redemptions.csv"
+    said = f"All of them: <code>cardoffers report redemptions {command}</code>"
+    assert f"3 more rows are not on this page. {said}" in page
+
+
+def test_a_page_from_the_snapshot_says_so(made: Job, tmp_path: Path) -> None:
+    ended = in_a_pipe(["store", "publish", "--store", made.path, "--as-of", AS_OF])
+    assert 0 == ended.exit_code, ended
+    with held(made.path):
+        page = report(made, "settlements", "-o", tmp_path / "page.html", "--lock-wait", "1")
+    assert "snapshot" in page.stderr
+    assert "<p>From the snapshot of 2026-06-05T06:00:00.000Z.</p>" in (
+        tmp_path / "page.html"
+    ).read_text("utf-8")
+
+
+def test_a_cursor_and_all_exclude_each_other_here_too(made: Job) -> None:
+    words = ["report", "redemptions", "--format", "html", "--all", "--cursor", "x"]
+    assert 2 == in_a_pipe([*words, "--store", made.path]).exit_code
+
+
+def test_any_list_is_a_page(made: Job) -> None:
+    words = ["institution", "list", "--format", "html", "--as-of", AS_OF, "--store", made.path]
+    ended = in_a_pipe(words)
+    assert 0 == ended.exit_code, ended
+    as_golden("institutions", ended.stdout)
+
+
+def test_a_night_is_a_page(made: Job, tmp_path: Path) -> None:
+    (tmp_path / "drop" / "alder").mkdir(parents=True)
+    (tmp_path / "drop" / "alder" / "1.csv").write_text(DIRTY)
+    (tmp_path / "drop" / "alder" / "1.csv.done").touch()
+    words = ["nightly", tmp_path / "drop", "--store", made.path, "--as-of", AS_OF]
+    ended = in_a_pipe(words)
+    assert 3 == ended.exit_code, ended
+    page = made.path.parent / "reports" / "2026-06-05" / "index.html"
+    as_golden("night", page.read_text("utf-8"))
