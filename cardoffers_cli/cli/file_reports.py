@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ def first_lines(finding: dict[str, Any]) -> str:
 
 def _headline(report: FileReport) -> str:
     conflicts = f" ({report.conflicts:,} in conflict)" if report.conflicts else ""
-    plural = "" if report.duplicates == 1 else "s"
     verdict = "good" if report.ok else "not all good"
     return (
-        f"{report.file}: {verdict}. {report.received:,} rows received: {report.valid:,} valid, "
-        f"{report.invalid:,} invalid, {report.duplicates:,} duplicate{plural}{conflicts}."
+        f"{report.file}: {verdict}. {counted(report.received, 'row')} received: "
+        f"{report.valid:,} valid, {report.invalid:,} invalid, "
+        f"{counted(report.duplicates, 'duplicate')}{conflicts}."
     )
 
 

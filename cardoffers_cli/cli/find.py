@@ -12,6 +12,7 @@ from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import From, Institution, Limit, Raw, To, moment
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.cli.typed import typed
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.tokens import ELLIPSIS, SHOWN_AT_EACH_END
@@ -188,8 +189,8 @@ def _tell(desk: Desk, found: dict[str, Any]) -> None:
     """Say what was looked through, as of when, and whether there is more."""
     searched = dict(found["searched"])
     last = searched.pop("last_import_at")
-    words = {"purchases": "purchases", "rejected": "rejected rows", "duplicates": "duplicates"}
-    counts = [f"{count:,} {words[name]}" for name, count in searched.items()]
+    words = {"purchases": "purchase", "rejected": "rejected row", "duplicates": "duplicate"}
+    counts = [counted(count, words[name]) for name, count in searched.items()]
     what = (
         " and ".join(", ".join(counts).rsplit(", ", 1)) or "nothing that keeps what was asked for"
     )

@@ -16,6 +16,7 @@ from cardoffers_cli.cli.options import (
 )
 from cardoffers_cli.cli.show import Text
 from cardoffers_cli.cli.validate import one_file_for
+from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.imports import ImportReport
@@ -83,6 +84,6 @@ def _taken(made: "ImportReport") -> str:
     amount = made.document()["amount_accepted"]
     would_be = "would be " if made.dry_run else ""
     return (
-        f"{made.report.file}: {made.admitted.accepted:,} purchases {would_be}taken, "
+        f"{made.report.file}: {counted(made.admitted.accepted, 'purchase')} {would_be}taken, "
         f"{amount:,} {made.institution.currency}."
     )

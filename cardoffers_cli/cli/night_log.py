@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli import exits
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.jobs.night.order import Onlooker
 
@@ -57,7 +58,7 @@ class Lines(Onlooker):
         """Say what the step came to."""
         self._shown.close()
         findings = len(step["findings"])
-        said = f"; {findings} findings" if findings else ""
+        said = f"; {counted(findings, 'finding')}" if findings else ""
         counts = ", ".join(_counted(step["counts"]))
         self._desk.note(
             f"{_now():%H:%M:%S} {self._step}: {step['seconds']:.1f} s; {counts or 'done'}{said}"
@@ -90,7 +91,7 @@ def _counted(counts: dict[str, Any]) -> list[str]:
         if isinstance(value, dict):
             said += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
         elif isinstance(value, int) and value:
-            said.append(f"{value:,} {words}")
+            said.append(counted(value, words.removesuffix("s"), words))
         elif isinstance(value, str) and name != "security_log_head":
             said.append(f"{words} {value}")
     return said

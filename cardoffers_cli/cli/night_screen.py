@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_moment
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def _said(result: dict[str, Any]) -> Iterator[str]:
         took = sum(step["seconds"] for step in result["steps"])
         files = sum(found["status"] == "imported" for found in result["imports"])
         yield f"The night of {result['night']}, as of {when}: {result['status']}."
-        yield f"{files:,} files taken, {len(result['steps'])} steps, {took:.1f} s."
+        steps = counted(len(result["steps"]), "step")
+        yield f"{counted(files, 'file')} taken, {steps}, {took:.1f} s."
     if result["reports"]:
         yield f"Reports: {result['reports']}"
     if result["security_log_head"]:

@@ -10,6 +10,7 @@ from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun, Institution
 from cardoffers_cli.cli.show import Block, Column, Sheet
 from cardoffers_cli.cli.typed import typed
+from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -174,7 +175,7 @@ def feed(
     body = read_feed(institution, request, desk.job, dry_run=dry_run)
     columns = (*FEED, Column("reason")) if personalize else FEED
     if body["total"] > len(body["offers"]):
-        desk.note(f"{len(body['offers'])} of {body['total']} offers are shown.")
+        desk.note(f"Shown: {len(body['offers'])} of {counted(body['total'], 'offer')}.")
     desk.show(_said(body, dry_run=dry_run), Sheet("offers", columns, body["offers"]))
 
 

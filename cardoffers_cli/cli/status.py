@@ -9,6 +9,7 @@ from cardoffers_cli.cli.bars import sparkline
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_moment
 
 INSTITUTIONS = (
@@ -66,9 +67,8 @@ def _blocks(found: dict[str, Any], days: dict[str, list[int]]) -> Iterator[Block
 
 
 def _headline(found: dict[str, Any]) -> str:
-    counts = ", ".join(
-        f"{found[name]:,} {name}" for name in ("merchants", "offers", "cardholders", "links")
-    )
+    things = ("merchant", "offer", "cardholder", "link")
+    counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
     return f"{found['store']} at {format_moment(found['as_of'])}: {counts}."
 
 

@@ -10,6 +10,7 @@ import typer
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun, Yes
 from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(
     name="store",
@@ -202,7 +203,9 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
     loss = stores.lost_commits(desk.job)
     if not dry_run:
         if loss["lost"]:
-            desk.confirm(f"Go on without {loss['lost']} runs that were committed?", yes=yes)
+            desk.confirm(
+                f"Go on without {counted(loss['lost'], 'run')} that were committed?", yes=yes
+            )
         loss = stores.accept_loss(desk.job)
     desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))
 
@@ -230,6 +233,7 @@ def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
 
 def _faults(told: dict[str, Any]) -> list[str]:
     return [
-        f"The audit {fault['name']} found {fault['rows']:,} rows: see `cardoffers doctor --strict`."
+        f"The audit {fault['name']} found {counted(fault['rows'], 'row')}: "
+        "see `cardoffers doctor --strict`."
         for fault in told["faults"]
     ]

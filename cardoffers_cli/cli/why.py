@@ -8,6 +8,7 @@ import typer
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import Institution
 from cardoffers_cli.cli.show import Block, Column, Sheet
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean
 
@@ -147,7 +148,7 @@ def _show_plain(
 def _exit_code(desk: Desk, found: Sequence[dict[str, Any]]) -> int:
     unknown = sum(each["status"] == "not_received" for each in found)
     if unknown:
-        desk.note(f"{unknown:,} of {len(found):,} references were never received.")
+        desk.note(f"Never received: {unknown:,} of {counted(len(found), 'reference')}.")
     return WITH_FINDINGS if unknown else 0
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
 from cardoffers_cli.files.digests import copy_with_digest
 from cardoffers_cli.jobs.backup import (
@@ -187,9 +188,9 @@ def _damaged(file: Path) -> FileUnusable:
 def _older(path: Path, file: Path, look: _Look) -> Refused:
     first, last = look.lost[0], look.lost[-1]
     return Refused(
-        f"{file} is older than the journal of {path}: {len(look.lost)} runs would be lost, from "
-        f"{first.run_no} ({first.kind}, {first.as_of:%Y-%m-%d}) to {last.run_no} ({last.kind}, "
-        f"{last.as_of:%Y-%m-%d}).",
+        f"{file} is older than the journal of {path}: {counted(len(look.lost), 'run')} would be "
+        f"lost, from {first.run_no} ({first.kind}, {first.as_of:%Y-%m-%d}) to "
+        f"{last.run_no} ({last.kind}, {last.as_of:%Y-%m-%d}).",
         code="backup_older",
         hint="Add --yes if that is what you want; the present store is kept under another name.",
         **_loss(look),

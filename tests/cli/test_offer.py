@@ -69,7 +69,7 @@ def test_a_feed_is_the_body_of_the_http_contract(offer: Any) -> None:
         "reason": "program_order",
     } == {name: value for name, value in shown.items() if name != "merchant_id"}
     assert '"min_spend": 12.50,' in ended.stdout
-    assert "1 of 2 offers are shown." in ended.stderr
+    assert "Shown: 1 of 2 offers." in ended.stderr
 
 
 def test_hints_and_segment_reach_the_feed(offer: Any) -> None:

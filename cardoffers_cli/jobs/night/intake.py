@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, NotFound, Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.files import drop
@@ -225,7 +226,7 @@ def _check_sums(
     if manifest is None:
         return
     if manifest.rows is not None and manifest.rows != report.received:
-        raise _mismatch(f"it has {report.received:,} rows, not {manifest.rows:,}")
+        raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
     if manifest.amount_sum is None:
         return
     found = quantize(staged_amount(store), owner.currency)
@@ -269,6 +270,6 @@ def _findings(files: list[NightFile]) -> Iterator[dict[str, Any]]:
             yield finding(f"file_{file.state}", message, level=WITHOUT_CONSEQUENCE, **about)
         elif not report["ok"]:
             wrong = report["invalid"] + report["conflicts"]
-            message = f"{shown}: {wrong:,} of {report['received']:,} rows were not taken."
+            message = f"{shown}: {wrong:,} of {counted(report['received'], 'row')} not taken."
             where = f"see {file.institution}/{drop.DONE}/{file.taken_as}.errors.csv"
             yield finding("rows_rejected", message, then=where, count=wrong, **about)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.jobs.doctor import examine, names
 from cardoffers_cli.jobs.key_notices import give_in
 from cardoffers_cli.jobs.match import decide
@@ -81,7 +82,7 @@ def _match(work: Work, store: Store) -> Done:
     counts = {name: report[name] for name in _MATCHED}
     findings = []
     if unknown := report["merchant_unresolved"]:
-        message = f"{unknown:,} purchases wait, because nobody knows their merchant."
+        message = f"Nobody knows the merchant of {counted(unknown, 'purchase')}."
         findings.append(
             finding(
                 "merchant_unresolved",
@@ -118,7 +119,7 @@ def _publish(work: Work, store: Store) -> Done:
         return Done(counts=found)
     for run_no in nights.runs_without_events(store, work.night):
         publish(store, run_no=run_no)
-    message = f"{found['missing']:,} redemptions had no event; they have one now."
+    message = f"{counted(found['missing'], 'redemption')} had no event, and got one."
     return Done(counts=found, findings=[finding("events_missing", message, level="warning")])
 
 
@@ -148,7 +149,7 @@ def _hearing(work: Work, total: int) -> Callable[[str], None]:
 def _fault(audit: Audit) -> dict[str, Any]:
     return finding(
         "audit_failed",
-        f"The audit {audit.name} found {audit.rows:,} faults in the store.",
+        f"The audit {audit.name} found {counted(audit.rows, 'fault')} in the store.",
         then="cardoffers doctor --strict",
         audit=audit.name,
         count=audit.rows,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.jobs.clock import Clock, Watch
@@ -85,7 +86,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
         if counts[state]:
             yield finding(
                 f"webhooks_{state}",
-                f"{counts[state]:,} webhooks failed and {outlook}.",
+                f"{counted(counts[state], 'webhook')} failed and {outlook}.",
                 level=level,
                 then=f"cardoffers webhook list --state {state}",
                 count=counts[state],
@@ -93,7 +94,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
     for held in report["held"]:
         yield finding(
             "webhooks_held",
-            f"{held['events']:,} events of {held['institution']} cannot be sent "
+            f"{counted(held['events'], 'event')} of {held['institution']} cannot be sent "
             f"({held['reason']}).",
             level=WITHOUT_CONSEQUENCE,
             then=f"cardoffers webhook set -i {held['institution']} --url URL",
@@ -105,7 +106,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
         when = f", the next at {format_moment(at)}" if at else ""
         yield finding(
             "webhooks_due",
-            f"{report['still_due']:,} webhooks are still to be sent{when}.",
+            f"Still to be sent: {counted(report['still_due'], 'webhook')}{when}.",
             level=WITHOUT_CONSEQUENCE,
             then="cardoffers webhook send",
             count=report["still_due"],
