@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 NAMED = {"/": "slash", "?": "question_mark", "⏎": "enter", "↓": "down", "Esc": "escape"}
 """What keys are called on the screen, and what they are called here."""
 
+QUIET = 2
+"""How often in a row the screen must be found unchanged: one message may bring another."""
+
 
 class Person:
     """Somebody at the screen, who waits for each answer if not told otherwise."""
@@ -53,11 +56,21 @@ class Person:
                 await self.settles()
 
     async def settles(self) -> None:
-        """Wait until nothing is asked any more, and everything is drawn."""
-        await self.pilot.pause()
-        while any(not worker.is_finished for worker in self.app.workers):
+        """Wait until nothing is asked any more, and the screen has stopped changing."""
+        quiet, before = 0, [""]
+        while quiet < QUIET:
             await self.pilot.pause(0.01)
-        await self.pilot.pause()
+            if any(not worker.is_finished for worker in self.app.workers):
+                quiet = 0
+                continue
+            now = self.lines()
+            quiet, before = quiet + 1 if now == before else 0, now
+
+    async def sees_at_last(self, text: str) -> None:
+        """Wait until a text is seen."""
+        async with asyncio.timeout(60):
+            while text not in self.sees():
+                await self.pilot.pause(0.01)
 
     async def resizes(self, columns: int, lines: int) -> None:
         await self.pilot.resize_terminal(columns, lines)
