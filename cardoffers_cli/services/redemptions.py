@@ -73,5 +73,6 @@ def _unknown() -> NotFound:
     return NotFound(
         "There is no redemption with this id.",
         code="redemption_not_found",
-        hint="`cardoffers report redemptions` lists them with their ids.",
+        hint="`cardoffers report redemptions` lists them with their ids;"
+        " `cardoffers timeline REF -i INST` knows them by reference.",
     )
