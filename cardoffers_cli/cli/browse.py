@@ -1,6 +1,8 @@
 """`cardoffers browse`: one screen to search, look and answer."""
 
 import os
+import select
+import shutil
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -89,10 +91,13 @@ def _talk(desk: Desk, inquiry: "Inquiry", query: str) -> None:
     from cardoffers_cli.tui.talk import Talk
 
     def read() -> str | None:
+        if sys.stdin.isatty():
+            select.select([sys.stdin], [], [])  # Ctrl-C ends this; polars lets a read go on
         line = sys.stdin.buffer.readline(_LONGEST)
         return line.decode(errors="replace") if line else None
 
-    talk = Talk(inquiry, read, desk.say, desk.note)
+    width = shutil.get_terminal_size().columns if desk.is_terminal else None
+    talk = Talk(inquiry, read, desk.say, desk.note, width=width)
     talk.run(query)
     if talk.failures:
         raise typer.Exit(WITH_FINDINGS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.answers import LOCALES
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.tui import pages, summaries
-from cardoffers_cli.tui.lines import Line
+from cardoffers_cli.tui.lines import Line, broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +34,10 @@ _NEXT = "A number, w why, t timeline, a answer, q to leave, or search again:"
 
 
 class Talk:
-    """One conversation: `read` gives the next line or None at the end, `say` and `ask` tell."""
+    """One conversation: `read` gives the next line or None at the end, `say` and `ask` tell.
+
+    With a `width` lines are broken between words, as a terminal would not.
+    """
 
     def __init__(
         self,
@@ -42,7 +45,10 @@ class Talk:
         read: Callable[[], str | None],
         say: Callable[[str], None],
         ask: Callable[[str], None],
+        *,
+        width: int | None = None,
     ) -> None:
+        self._width = width
         self._inquiry = inquiry
         self._read = read
         self._say = say
@@ -71,13 +77,15 @@ class Talk:
     def _answer(self, line: str) -> None:
         """Say the answer to a line, or what is wrong."""
         try:
-            for each in self._told(line):
-                self._say(each.text)
+            self._tell(self._told(line))
         except CardoffersError as error:
             self.failures += 1
-            self._say(f"Error: {error.message}")
-            if error.hint:
-                self._say(f"Hint: {error.hint}")
+            self._tell([Line(f"Error: {error.message}")])
+            self._tell([Line(f"Hint: {error.hint}")] if error.hint else [])
+
+    def _tell(self, lines: Iterable[Line]) -> None:
+        for line in lines if self._width is None else broken(lines, self._width):
+            self._say(line.text)
 
     def _told(self, line: str) -> Iterable[Line]:
         word, _, rest = line.partition(" ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import shlex
 import shutil
 import signal
@@ -215,6 +216,23 @@ def test_a_person_works_at_a_real_terminal(made: Job, terminal: Terminal) -> Non
     terminal.types("q")
     terminal.hides("Timeline")
     assert "echo ended" in ending(terminal, 0)
+
+
+def test_a_conversation_at_a_terminal_is_broken_between_words(
+    made: Job, terminal: Terminal
+) -> None:
+    terminal.types(shlex.join(command(*words(made, "--text", "stranger"))), "Enter")
+    terminal.shows("search again:\n")
+    terminal.types("1", "Enter")
+    screen = terminal.shows("best offer   not reached\n")
+    assert "It redeemed nothing: the cardholder had not added the offer (A at bakery).\n" in screen
+    terminal.types("a", "Enter")
+    assert re.search(
+        r"^Your purchase of .* \w+\n\S+ \S+", terminal.shows("after it is"), re.MULTILINE
+    )
+    terminal.types("C-c", "")
+    terminal.shows("Error: Interrupted.")
+    assert "echo ended" in ending(terminal, 130)
 
 
 @pytest.mark.parametrize(
