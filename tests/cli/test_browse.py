@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pty
-import re
 import shlex
 import shutil
 import signal
@@ -227,10 +226,10 @@ def test_a_conversation_at_a_terminal_is_broken_between_words(
     screen = terminal.shows("best offer   not reached\n")
     assert "It redeemed nothing: the cardholder had not added the offer (A at bakery).\n" in screen
     terminal.types("a", "Enter")
-    assert re.search(
-        r"^Your purchase of .* \w+\n\S+ \S+", terminal.shows("after it is"), re.MULTILINE
+    terminal.shows(
+        "offer “Bread!” had not been added. An offer counts for purchases made after it\n"
     )
-    terminal.types("C-c", "")
+    terminal.types("C-c")
     terminal.shows("Error: Interrupted.")
     assert "echo ended" in ending(terminal, 130)
 
