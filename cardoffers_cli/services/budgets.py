@@ -38,11 +38,12 @@ def budget_burn(
 
 def _row(row: dict[str, Any], now: datetime) -> dict[str, Any]:
     burn = Burn(**{name: row[name] for name in _KNOWN})
-    amounts = {name: row[name] and quantize(row[name], row["currency"]) for name in _AMOUNTS}
+    amounts = {name: row[name] for name in _AMOUNTS if row[name] is not None}
     known = ("offer_id", "title", "merchant_name", "currency", "offers")
     return {
         **{name: row[name] for name in known},
-        **amounts,
+        "budget_amount": None,
+        **{name: quantize(amount, row["currency"]) for name, amount in amounts.items()},
         "spent_share": spent_share(burn),
         "outlook": outlook(burn, now).text,
     }

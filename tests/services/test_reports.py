@@ -17,7 +17,9 @@ from cardoffers_cli.services.reports import (
     By,
     Filters,
     count_redemptions,
+    count_unresolved,
     redemptions,
+    settlement_totals,
     settlements,
     unresolved,
 )
@@ -343,3 +345,29 @@ def test_titles_are_in_the_language_of_the_institution_asked_for(store: Store) -
     redeem(store, "1", institution="brook")
     assert ["A"] == [row[0] for row in counted(store, "offer")]
     assert ["pan"] == [row[0] for row in counted(store, "offer", institution_id=uid("brook"))]
+
+
+def test_settlement_totals_add_up_by_state(store: Store) -> None:
+    catalogue(store)
+    redeem(store, "1", "2", "3")
+    redeem(store, "4", institution="brook", now=TIMES[1])
+    (last, *_) = redemptions(store, Filters(institution_id=uid("alder")), limit=1, cursor=None).rows
+    reverse_redemption(store, str(last["id"]), reason="r", run_no=9, now=NOON, actor="tester")
+    totals = settlement_totals(store, Filters())
+    assert [
+        "alder GBP pending 2 2.20 0.20 2.00",
+        "alder GBP reversed 1 1.10 0.10 1.00",
+        "brook GBP pending 1 1.10 0.10 1.00",
+    ] == [" ".join(map(str, row.values())) for row in totals]
+    assert totals[2:] == settlement_totals(store, Filters(from_at=TIMES[1]))
+    assert totals[1:2] == settlement_totals(store, Filters(status="reversed"))
+    assert totals[:2] == settlement_totals(store, Filters(institution_id=uid("alder")))
+
+
+def test_as_many_are_unresolved_as_there_are_rows(store: Store) -> None:
+    catalogue(store)
+    given(store, "purchases", "ref identifier\n1 x\n2 x\n3 y")
+    given(store, "purchases", "ref institution cardholder merchant\n4 brook short nobody")
+    for filters in (Filters(), Filters(institution_id=uid("alder")), Filters(from_at=TIMES[1])):
+        assert len(unresolved(store, filters)) == count_unresolved(store, filters)
+    assert 3 == count_unresolved(store, Filters())
