@@ -8,6 +8,7 @@ import typer
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.domain.counting import counted
 
 DECIDED = (Column("decided"), Column("purchases", kind="integer"), Column("meaning"))
 MONEY = (
@@ -67,7 +68,7 @@ def decided(report: dict[str, Any]) -> Iterator[Block]:
 
 
 def _said(report: dict[str, Any]) -> Iterator[str]:
-    yield f"Run {report['run_id']}, {report['rounds']} rounds."
+    yield f"Run {report['run_id']}, {counted(report['rounds'], 'round')}."
     if report["dry_run"]:
         yield "Nothing was written (--dry-run)."
     elif report["merchant_unresolved"]:
