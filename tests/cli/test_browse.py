@@ -161,7 +161,7 @@ class Terminal:
     """A terminal of 80 columns and 24 lines, with a shell in it."""
 
     def __init__(self, folder: Path) -> None:
-        self._tmux = ["tmux", "-S", str(folder / "tmux"), "-f", "/dev/null"]
+        self._tmux = ["tmux", "-u", "-S", str(folder / "tmux"), "-f", "/dev/null"]
         variables = {"PS1": "$ ", "TERM": "screen-256color", "NO_COLOR": ""}
         set_variables = [word for each in variables.items() for word in ("-e", "=".join(each))]
         size = ("-x", "80", "-y", "24")
