@@ -283,6 +283,16 @@ def test_two_undisturbed_nights_write_the_same_bytes(little: Path, tmp_path: Pat
     assert content(made[0]) == content(made[1])
 
 
+def test_what_a_killed_process_left_is_swept_away(folder: Path) -> None:
+    store = at(folder).path
+    left = store.with_name(f".{store.name}.snapshot.new")
+    left.touch()
+    result = run(folder)
+    assert not left.exists()
+    assert "finished" == result["status"]
+    assert "audit_failed" not in {each["code"] for each in result["findings"]}
+
+
 def test_a_crash_between_commit_and_move_loses_nothing(folder: Path) -> None:
     with pytest.raises(Stopped):
         run(folder, stop_at="match")

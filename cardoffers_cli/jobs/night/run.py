@@ -31,7 +31,9 @@ from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.night_lock import NightLock
+from cardoffers_cli.store.opening import lock_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,6 +133,7 @@ class _Nights:
 
     def go_on(self, night: Night) -> dict[str, Any]:
         """Do the steps of a night that are not recorded, and end it."""
+        self._sweep()
         work = Work.of(self._job, night, self._order, self._onlooker)
         work.remarks = self._remarks
         with work.job.store(read_only=True) as store:
@@ -143,6 +146,11 @@ class _Nights:
             self._onlooker.ends(do(step, position, work))
         self._lock.at("end")
         return _end(work)
+
+    def _sweep(self) -> None:
+        """Remove what a killed process left beside the store, which an audit would tell of."""
+        with lock_for(self._job.opening()):
+            sweep(self._job.path)
 
     def _tonight(self) -> dict[str, Any]:
         found = self._look()
