@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,8 @@ from typer.main import get_command
 
 from cardoffers_cli.cli import main
 from cardoffers_cli.files.sheets import cell_text
-from everything import RUN_ON, Line, Place, everything, lines
+from commands import command
+from everything import AS_OF, RUN_ON, Line, Place, everything, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,3 +139,15 @@ def test_who_wants_no_colour_gets_none(place: Place, line: Line, looks: str) -> 
     coloured = place.on_a_screen(line)
     assert "\x1b[1m" in coloured.stdout
     assert COLOURS.sub("", coloured.stdout) == plain.stdout
+
+
+@pytest.mark.parametrize("name", RUN_ON)
+def test_a_command_that_runs_on_says_plain_lines(place: Place, name: str) -> None:
+    words = [*name.split(), "--port", "0", "--as-of", AS_OF]
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command(*words), cwd=place.folder, **streams) as running:
+        said = running.stderr.readline() if running.stderr else ""
+        running.send_signal(signal.SIGINT)
+        shown, more = running.communicate(timeout=60)
+    assert said.startswith("Listening on http://127.0.0.1:")
+    assert not ESCAPES_AND_BOXES.search(shown + said + more)
