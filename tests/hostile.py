@@ -32,7 +32,7 @@ LET_IN = {
     "markup": "[bold red]sale[/bold red]",
     "markup that never ends": "[red",
     "markup that only ends": "[/] [/red]",
-    "a link in markup": "[link=file:///etc/passwd]bank[/link]",
+    "a link in markup": "[link=file://localhost/etc/passwd]bank[/link]",
     "an action in markup": "[@click=app.quit]press[/]",
     "emoji in markup": ":pile_of_poo: :boom:",
     "markdown": "**free** _now_ `code` ~~gone~~ | cell \\",
