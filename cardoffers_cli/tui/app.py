@@ -63,6 +63,7 @@ class Browser(App[int]):
         self._query = query
         self._cases: list[Case] = []
         self._locale: str | None = None
+        self._is_slow = False
         self._asking = ThreadPoolExecutor(1, "asking")
         self.fault: Exception | None = None
         """What ended the screen, if nobody foresaw it."""
@@ -137,6 +138,7 @@ class Browser(App[int]):
             self._say([Line(f"Unexpected error ({name}).", "strong"), Line("Try it again.")])
         finally:
             slow.stop()
+            self._is_slow = False
             self._place()
         return None
 
@@ -148,6 +150,7 @@ class Browser(App[int]):
         self._say(summaries.summary(found))
         self._hide(text, found.attempt.token)
         self._cases = [self.inquiry.case(row) for row in found.rows]
+        self.refresh_bindings()
         results = self.query_one(Results)
         results.show(found.rows)
         self.screen.set_class(bool(found.rows), "-found")
@@ -216,6 +219,16 @@ class Browser(App[int]):
         """Go on to the page of the row."""
         self.query_one("#page").focus()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what there is something to do for."""
+        match action:
+            case "stop":
+                return self._is_slow
+            case "focus":
+                return bool(self._cases)
+            case _:
+                return super().check_action(action, parameters)
+
     def action_tab(self, name: str) -> None:
         """Bring a tab to the front."""
         self.query_one(Tabs).active = name
@@ -230,12 +243,13 @@ class Browser(App[int]):
     def action_copy(self) -> None:
         """Put what the tab shows into the terminal's clipboard."""
         self.copy_to_clipboard(self.query_one("#text", Lines).text)
-        self.notify("Copied, if your terminal allows it.")
+        self.notify("Copied, if your terminal allows it.", timeout=2)
 
     def action_stop(self) -> None:
         """Wait no longer for an answer."""
-        stopped = [self.workers.cancel_group(self, group) for group in (_SEARCHES, _LOOKS)]
-        if any(stopped):
+        for group in (_SEARCHES, _LOOKS):
+            self.workers.cancel_group(self, group)
+        if self._is_slow:
             self._say([Line("Stopped waiting.")])
 
     def action_search(self) -> None:
@@ -263,7 +277,9 @@ class Browser(App[int]):
         self.query_one("#said", Lines).show(lines)
 
     def _working(self) -> None:
-        self.query_one("#moment", Label).update("looking… Esc stops waiting")
+        self._is_slow = True
+        self.query_one("#moment", Label).update("looking…")
+        self.refresh_bindings()
 
     def _place(self) -> None:
         """Say where we are, and of when the answers are."""
@@ -271,6 +287,7 @@ class Browser(App[int]):
         slug = visible(self.inquiry.institution)
         self.query_one("#name", Lines).show([Line(f"cardoffers  {slug}")])
         self.query_one("#moment", Label).update(summaries.moment(source))
+        self.refresh_bindings()
         held = self.query_one("#held", Lines)
         held.display = source.snapshot_at is not None
         held.show(summaries.age(source))

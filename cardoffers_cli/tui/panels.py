@@ -62,6 +62,7 @@ class Dialog(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Back", key_display="Esc"),
+        Binding("ctrl+q", "app.quit", "Leave", key_display="^q"),
     ]
 
 
