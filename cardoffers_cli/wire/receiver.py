@@ -140,7 +140,7 @@ class Receiver:
             # What was accepted just now gets to its handler, which is who closes it at the end.
             await asyncio.sleep(_SETTLING_S)
         finally:
-            await runner.cleanup()
+            await _end(runner)
 
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.read()
@@ -169,6 +169,18 @@ class Receiver:
     def _faults(self, body: bytes, headers: Mapping[str, str], at: datetime) -> list[str]:
         now_s = int(at.replace(tzinfo=UTC).timestamp())
         return check_signature(body, headers, self._secrets, now_s)
+
+
+async def _end(runner: web.AppRunner) -> None:
+    """Close every connection, also one whose client stays and does not answer the end of TLS.
+
+    Closing it is to wait for that answer, and when the loop ends it would be open still.
+    """
+    transports = [each.transport for each in runner.server.connections] if runner.server else []
+    await runner.cleanup()
+    for transport in transports:
+        if transport is not None:
+            transport.abort()
 
 
 def server_tls(certificate: Path) -> ssl.SSLContext:

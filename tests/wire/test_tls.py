@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
+import ssl
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from warnings import catch_warnings, simplefilter
 
 import pytest
 import trustme
@@ -117,6 +122,25 @@ def test_a_self_signed_certificate_will_not(ca_file: Path, tmp_path: Path) -> No
     with Receiver(clock=real_clock, tls=server_tls(pem)) as receiver:
         url = f"https://{NAME}:{receiver.url.rsplit(':', 1)[1]}"
         assert "tls" == post(url, lookup=lambda _: ["127.0.0.1"], ca_file=ca_file).error
+
+
+def test_a_client_that_stays_is_left_when_the_receiver_ends(
+    authority: trustme.CA, ca_file: Path, tmp_path: Path
+) -> None:
+    pem = tmp_path / "server.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
+    trusting = ssl.create_default_context(cafile=str(ca_file))
+    with ExitStack() as stays:
+        with Receiver(clock=real_clock, tls=server_tls(pem)) as receiver:
+            address = ("127.0.0.1", int(receiver.url.rstrip("/").rsplit(":", 1)[1]))
+            plain = stays.enter_context(socket.create_connection(address))
+            client = stays.enter_context(trusting.wrap_socket(plain, server_hostname="127.0.0.1"))
+            client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+            assert client.recv(1000).startswith(b"HTTP/1.1 200")
+        with catch_warnings(record=True) as unclosed:
+            simplefilter("always", ResourceWarning)
+            gc.collect()
+    assert [] == [str(warning.message) for warning in unclosed]
 
 
 def test_a_server_without_tls_is_no_tls() -> None:
