@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.files.sheets import Sheet
@@ -33,5 +34,5 @@ class Style:
     raw: bool = False
     private: bool = False
     title: str = ""
-    as_of: str | None = None
+    as_of: datetime | None = None
     about: tuple[str, ...] = ()

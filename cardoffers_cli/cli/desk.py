@@ -186,7 +186,7 @@ class Desk:
             raw,
             private,
             title=self._command,
-            as_of=format_moment(self.now),
+            as_of=self.now,
             about=tuple(self._source()),
         )
 

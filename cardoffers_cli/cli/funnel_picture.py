@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.bars import bar
 from cardoffers_cli.domain.funnel import LABELS, compared, conversions, share_text
+from cardoffers_cli.domain.moments import format_brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
 WIDTH = 79
 _HEADER = ("count", "of before", "of views", "change")
@@ -37,11 +38,7 @@ def picture(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _between(window: dict[str, datetime]) -> str:
-    return f"{_moment(window['from'])} to {_moment(window['to'])}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d}" if moment.time() == time() else f"{moment:%Y-%m-%d %H:%M} UTC"
+    return f"{format_brief(window['from'])} to {format_brief(window['to'])}"
 
 
 def _numbers(row: dict[str, Any]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.moments import format_brief, format_moment
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.files.html import sections
 from cardoffers_cli.files.html.pages import MOST_ROWS, Page, Section
@@ -94,7 +94,7 @@ def show_funnel(
     window = found["window"]
     parts = [
         sections.funnel_section(list(steps.rows), title="Steps", columns=steps.columns),
-        *(Section(title=each.name.capitalize(), sheet=each) for each in others),
+        *(sections.plain_section(each, title=each.name.capitalize()) for each in others),
     ]
     named = {"institution": institution, "from_at": window["from"], "to_at": window["to"]}
     _show(desk, "Funnel", named, parts)
@@ -110,7 +110,7 @@ def _show(
     desk.show_page(
         Page(
             title=f"{title} of {filters['institution']}" if filters["institution"] else title,
-            as_of=format_moment(desk.now),
+            as_of=desk.now,
             about=list(_chosen(filters)),
             facts=facts,
             sections=parts,
@@ -121,12 +121,12 @@ def _show(
 def _chosen(filters: Filters) -> Iterator[str]:
     """Yield in words what the report is restricted to."""
     bounds = [
-        f"{word} {format_moment(filters[name])}"
-        for word, name in (("from", "from_at"), ("before", "to_at"))
+        f"{word} {format_brief(filters[name])}"
+        for word, name in (("from", "from_at"), ("up to", "to_at"))
         if filters.get(name)
     ]
     if bounds:
-        yield f"Only {' and '.join(bounds)}."
+        yield f"{' '.join(bounds).capitalize()}."
     if filters.get("status"):
         yield f"Only what is {filters['status']}."
 

@@ -7,7 +7,7 @@ clock itself is read in `jobs/` only and passed down.
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 _FORM = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?",
@@ -57,6 +57,11 @@ def parse_duration(text: str) -> timedelta:
 def format_minute(moment: datetime) -> str:
     """Write a UTC moment for the eye, in a sentence: `2026-10-03 14:02 UTC`."""
     return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def format_brief(moment: datetime) -> str:
+    """Write a UTC moment for the eye, midnight as its date alone: `2026-10-03`."""
+    return f"{moment:%Y-%m-%d}" if moment.time() == time() else format_minute(moment)
 
 
 def format_length(length: timedelta) -> str:

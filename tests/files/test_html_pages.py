@@ -17,6 +17,7 @@ from cardoffers_cli.files.html.digits import grouped
 from cardoffers_cli.files.html.pages import MOST_ROWS, Page, Picture, Section, write_page
 from cardoffers_cli.files.sheets import Column, Sheet
 from hostile import ACTS, NAMES
+from tables import NOON
 
 COLUMNS = (Column("name"), Column("count", kind="integer"), Column("amount", kind="money"))
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -35,7 +36,7 @@ def picture(name: str = "bakery") -> Picture:
 def written(*sections: Section, title: str = "Shops", **more: Any) -> str:
     """Write a page and return it, having seen that it is well-formed and its names are its own."""
     out = BytesIO()
-    write_page(Page(title=title, as_of="2026-10-01T06:00:00.000Z", sections=sections, **more), out)
+    write_page(Page(title=title, as_of=NOON, sections=sections, **more), out)
     text = out.getvalue().decode()
     tree = ET.fromstring(text)  # noqa: S314 - our own; every element is closed, as in XML
     ids = [each.get("id") for each in tree.iter() if each.get("id")]

@@ -13,6 +13,7 @@ from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
     Rows = Sequence[Mapping[str, Any]]
 
@@ -58,7 +59,7 @@ class Night:
     """
 
     name: str
-    as_of: str
+    as_of: datetime
     audits: int
     findings: Rows
     summary: Rows
@@ -124,4 +125,4 @@ def _findings(night: Night) -> Section:
 
 
 def _table(title: str, columns: Sequence[Column], rows: Rows, *lines: str) -> Section:
-    return Section(title=title, lines=lines, sheet=Sheet(title, tuple(columns), rows, title=title))
+    return sections.plain_section(Sheet(title, tuple(columns), rows), title=title, lines=lines)

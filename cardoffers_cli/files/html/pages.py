@@ -11,12 +11,14 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from cardoffers_cli.domain.moments import format_brief, format_moment
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.html.digits import grouped
 from cardoffers_cli.files.html.drawing import can_draw, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from jinja2 import Template
 
@@ -75,7 +77,7 @@ class Page:
     """A page: its title, the moment it is of, first figures, sections, and files beside it."""
 
     title: str
-    as_of: str | None
+    as_of: datetime | None
     about: Sequence[str] = ()
     facts: Sequence[tuple[str, str]] = ()
     sections: Sequence[Section] = ()
@@ -204,5 +206,10 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    pages.filters |= {"grouped": grouped, "as_lines": _as_lines}
+    pages.filters |= {
+        "as_lines": _as_lines,
+        "brief": format_brief,
+        "exact": format_moment,
+        "grouped": grouped,
+    }
     return pages.get_template("page.html.j2")

@@ -5,6 +5,7 @@ The rows are those of `services/`; the columns of a table are those of the same 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import groupby
@@ -54,6 +55,11 @@ _STATES = {
     "exhausted": "alarm",
 }
 _STATUSES = {"settled": _ACCENT, "pending": "soft", "reversed": "quiet"}
+
+
+def plain_section(sheet: Sheet, *, title: str, lines: Sequence[str] = ()) -> Section:
+    """Show a table that says enough without a picture."""
+    return Section(title=title, lines=lines, sheet=replace(sheet, title=title))
 
 
 def funnel_section(
@@ -141,7 +147,7 @@ def counts_section(by: str, rows: Rows, *, title: str, lines: Sequence[str] = ()
 def _counted_name(by: str, row: Row) -> str:
     if by == "merchant":
         return str(row["merchant_name"])
-    return f"{row['title'] or row['offer_id']}, {row['merchant_name']}"
+    return f"{row['merchant_name']}: {row['title'] or row['offer_id']}"
 
 
 def _count_text(row: Row) -> str:
@@ -163,7 +169,7 @@ def budgets_section(rows: Rows) -> Section:
 
 
 def _offer_name(row: Row) -> str:
-    return f"{row['title'] or row['offer_id']}, {row['merchant_name']}"
+    return f"{row['merchant_name']}: {row['title'] or row['offer_id']}"
 
 
 def _budget_text(row: Row) -> str:

@@ -6,7 +6,6 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.funnel import conversions
-from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.html.night import Night, night_page
@@ -41,7 +40,7 @@ def write_night_page(work: Work, result: dict[str, Any]) -> None:
     page = night_page(
         Night(
             name=work.night.name,
-            as_of=format_moment(work.night.as_of),
+            as_of=work.night.as_of,
             audits=counts["audits"]["audits"],
             findings=result["findings"],
             summary=result["institutions"],
