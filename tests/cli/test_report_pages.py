@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +22,8 @@ from work import held as busy
 from work import job, new_store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cardoffers_cli.jobs.job import Job
 
 DRAWN = re.compile(r"(</desc>\n|<style>\n).*?(\n</)", re.DOTALL)
