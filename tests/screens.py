@@ -6,6 +6,8 @@ A story is an async function of a `Person`; `browse` runs it at a screen without
 from __future__ import annotations
 
 import asyncio
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.tui.app import Browser
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
     Story = Callable[["Person"], Awaitable[Any]]
+
+GOLDENS = Path(__file__).parent / "tui" / "goldens"
 
 NAMED = {"/": "slash", "?": "question_mark", "⏎": "enter", "↓": "down", "Esc": "escape"}
 """What keys are called on the screen, and what they are called here."""
@@ -119,3 +123,11 @@ def seen(made: Job, *keys: str, **options: Any) -> str:
 
     browse(made, story, **options)
     return screens[-1]
+
+
+def held_to(name: str, shown: str) -> None:
+    """Hold a screen against its golden; `UPDATE_GOLDENS=1` accepts it."""
+    golden = GOLDENS / f"{name}.screen"
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(shown)
+    assert golden.read_text() == shown

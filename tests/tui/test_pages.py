@@ -1,0 +1,112 @@
+"""What is told of what is rare: rows without a reference, money that waits or went back, ages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.tui import pages, summaries
+from cardoffers_cli.tui.inquiry import Inquiry, Source
+from cardoffers_cli.tui.lines import Line, broken
+from tables import NOON
+from work import file_of, new_store, taken, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+
+
+def asking(made: Job) -> Inquiry:
+    return Inquiry(made, lambda: made.now, "alder")
+
+
+def told(lines: Iterable[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+# the reference, the money and the webhook at a glance
+GLANCES = [
+    (
+        "won",
+        "GBP 3.00 settled 2026-06-03 12:00 UTC (merchant 3.30, commission 0.30)",
+        "due, 0 attempts, next at 2026-06-01 12:00 UTC",
+    ),
+    (
+        "second",
+        "GBP 2.00 reversed 2026-06-03 12:00 UTC (merchant 2.00, commission 0.00)",
+        "stopped, 0 attempts",
+    ),
+    ("small", "none", "none"),
+    ("free", "none", "none"),
+]
+
+
+@pytest.mark.parametrize(("ref", "money", "webhook"), GLANCES, ids=[ref for ref, *_ in GLANCES])
+def test_money_and_webhook_are_seen_at_a_glance(
+    made: Job, ref: str, money: str, webhook: str
+) -> None:
+    inquiry = asking(made)
+    case = inquiry.case(inquiry.search(f"ref:{ref}").rows[0])
+    _, *glance = told(pages.glance(case))
+    assert [f"Money    {money}", f"Webhook  {webhook}"] == glance
+
+
+def test_a_row_without_a_reference_is_told(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution\nalder")
+    taken(made, file_of(tmp_path / "tx.csv", "ref amount\n- 20.00"))
+    inquiry = asking(made)
+    case = inquiry.case(inquiry.search("rejected").rows[0])
+    assert ["A row without a reference: tx.csv, line 2"] == [
+        line.replace(f"{tmp_path}/", "") for line in told(pages.glance(case))
+    ]
+    assert [
+        "It was rejected (required missing), and kept no reference.",
+        "It came in tx.csv, line 2.",
+    ] == [line.replace(f"{tmp_path}/", "") for line in told(pages.why_page(case))]
+    assert told(pages.why_page(case)) == told(pages.timeline_page(case))
+    assert ["There is no one purchase to answer for."] == told(pages.answer_page(case, None))
+
+
+def test_what_is_left_out_is_said(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cardoffers_cli.tui.inquiry.LIMIT", 2)
+    assert [
+        "2 found as a reference among 14 purchases, 1 rejected row, 2 duplicates.",
+        "There are more than are shown: add a day, an amount or a state.",
+    ] == told(summaries.summary(asking(made).search("s*")))
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"),
+    [
+        (3, "SNAPSHOT of 2026-06-01 12:00 UTC, 3 h old. It is held."),
+        (-3, "SNAPSHOT of 2026-06-01 12:00 UTC. It is held."),
+    ],
+)
+def test_a_snapshot_says_how_old_it_is(hours: int, said: str) -> None:
+    source = Source(NOON + timedelta(hours=hours), snapshot_at=NOON, busy="It is held.")
+    assert [said] == told(summaries.age(source))
+    assert [] == told(summaries.age(replace(source, snapshot_at=None)))
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (40, ["yes  enrolled  the offer was added"]),
+        (30, ["yes  enrolled  the offer was", "               added"]),
+        (20, ["yes  enrolled  the", "          offer was", "          added"]),
+    ],
+)
+def test_what_follows_is_set_in(width: int, shown: list[str]) -> None:
+    line = Line("yes  enrolled  the offer was added", indent=15)
+    assert shown == told(broken([line], width))
+
+
+def test_ids_are_not_broken() -> None:
+    id_ = "3c37632d-cb7d-86bf-af18-6fb83a8d6b75"
+    assert ["settlement", id_] == told(broken([Line(f"settlement {id_}")], 40))
