@@ -181,6 +181,17 @@ def test_what_somebody_types_is_told_back_harmless(made: Job, line: str, name: s
     harmless(ended)
 
 
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_operator_cannot_name_an_institution_so(
+    made: Job, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(made.path.parent)
+    ended = in_a_pipe(["institution", "set", "alder", "--name", NAMES[name], "--store", made.path])
+    assert 2 == ended.exit_code
+    assert re.search(r"\nHint: [A-Z].+\.\n$", ended.stderr)
+    harmless(ended)
+
+
 # What comes in
 
 MERCHANT = {"merchant_id": str(uid("shop")), "name": "Shop", "category": "food"}

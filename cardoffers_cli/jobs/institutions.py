@@ -110,4 +110,4 @@ def _refusal(error: type[CardoffersError], findings: pl.DataFrame) -> Cardoffers
     """Make an error of the first finding: what is data in a file ends a command."""
     code = CATALOGUE_CODES[findings["code"][0]]
     message = str(findings["message"][0])
-    return error(f"{message[0].upper()}{message[1:]}.", code=code.code, hint=f"{code.fix}.")
+    return error(f"{message[0].upper()}{message[1:]}.", code=code.code, hint=code.advice)
