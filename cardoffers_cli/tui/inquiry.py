@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.errors import NotFound, StoreBusy
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.institutions import all_institutions
 from cardoffers_cli.jobs.redemptions import show
@@ -90,7 +90,11 @@ class Inquiry:
 
     def ask(self, question: Callable[..., Any], *words: Any, **options: Any) -> Any:
         """Have a job answer, at this moment."""
-        return question(*words, self._now(), **options)
+        try:
+            return question(*words, self._now(), **options)
+        except StoreBusy:
+            self.source = Source(self._clock())  # there is no snapshot, or no longer
+            raise
 
     def _attempted(self, attempt: Attempt) -> Found:
         if attempt.wanted is None:
