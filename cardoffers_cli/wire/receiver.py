@@ -136,11 +136,21 @@ class Receiver:
             self._loop = asyncio.get_running_loop()
             self._started.set_result(runner.addresses[0][1])
             await self._stop.wait()
-            await site.stop()
-            # What was accepted just now gets to its handler, which is who closes it at the end.
-            await asyncio.sleep(_SETTLING_S)
+            await self._accept_no_more(site)
         finally:
             await _end(runner)
+
+    async def _accept_no_more(self, site: web.TCPSite) -> None:
+        """Let what was accepted just now get to its handler, which closes it; then close the port.
+
+        A server of asyncio that is closed in between loses the connection, and leaves it open.
+        """
+        server = site._server  # noqa: SLF001 - there is no other way to its sockets
+        if isinstance(server, asyncio.Server):
+            for listener in server.sockets:
+                self._loop.remove_reader(listener.fileno())
+        await asyncio.sleep(_SETTLING_S)
+        await site.stop()
 
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.read()
