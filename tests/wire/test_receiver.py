@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gc
 import http.client
 import socket
 import time
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
+from warnings import catch_warnings, simplefilter
 
 import pytest
 
@@ -124,3 +126,15 @@ def test_a_receiver_does_not_wait_long_for_those_who_linger() -> None:
     lingering.close()
     assert "timeout" == outcome.error
     assert time.monotonic() - begun < 5
+
+
+def test_who_comes_when_a_receiver_ends_is_not_forgotten() -> None:
+    for _ in range(5):
+        with Receiver(clock=real_clock) as receiver:
+            place = urlsplit(receiver.url)
+            late = socket.create_connection((place.hostname, place.port))
+        late.close()
+    with catch_warnings(record=True) as unclosed:
+        simplefilter("always", ResourceWarning)
+        gc.collect()
+    assert [] == [str(warning.message) for warning in unclosed]
