@@ -97,7 +97,7 @@ def migrate(ctx: typer.Context) -> None:
 
 @app.command()
 def publish(ctx: typer.Context) -> None:
-    """Put a snapshot beside the store, which the service reads from while a long job runs.
+    """Put a snapshot beside the store, which is read while a long job holds it.
 
     It replaces the one before. Revoking a key withdraws it; `nightly` takes a new one.
 
