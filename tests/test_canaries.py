@@ -31,7 +31,7 @@ ADDRESS = "kanarie@example.com"
 TOKEN = "ch_9f8e7d6c5b4a3kanarie0f1e2d3c4b5a6"  # noqa: S105 - a token of a test
 CARD = "ct_9f8e7d6c5b4a3kanarie0f1e2d3c4b5a6"
 CANARY = re.compile("|".join(["kanarie", *CARD_NUMBERS, *WRITTEN_APART]).encode(), re.IGNORECASE)
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "md", "parquet", "xlsx")
+FORMATS = ("table", "tsv", "csv", "json", "jsonl", "md", "html", "parquet", "xlsx")
 
 HEADER = (
     "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at,"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from commands import Ended
 
 COLUMNS = 80
-TEXTS = ("table", "tsv", "csv", "json", "jsonl", "md")
+TEXTS = ("table", "tsv", "csv", "json", "jsonl", "md", "html")
 AS_OF = ("--as-of", "2026-06-01T13:00:00Z")
 
 REVERSED = offer_of(NAMES["colour"])

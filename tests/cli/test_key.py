@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-FORMATS = ("table", "tsv", "csv", "json", "jsonl", "md", "parquet", "xlsx")
+FORMATS = ("table", "tsv", "csv", "json", "jsonl", "md", "html", "parquet", "xlsx")
 AS_OF = "2026-06-01T12:00:00Z"
 CREATE = ("create", "-i", "alder", "--name", "mobile app", "--scopes", "offers, transactions")
 
@@ -240,7 +240,7 @@ def test_no_key_is_anywhere_but_where_it_was_handed_over(
     successor = key("rotate", kept["key_id"], "--overlap", "7d").document["key"]
     mistyped = shown["key"][:-1]
     texts = [*secrets, successor, mistyped, key_text("nobody")]
-    for form in FORMATS[:6]:
+    for form in FORMATS[:7]:
         for words in (["list"], ["show", shown["key_id"]], ["notices"], ["show", successor]):
             listen(*words, form=form)
         for text in texts:

@@ -44,7 +44,8 @@ MOST_DAYS = 92
 
 _BURN = (
     "The budgets of running offers, those first that will be spent before the offer ends. A budget"
-    " runs out on the first day whose cumulated spend exceeds it, at the rate of the last 28 days."
+    " runs out on the first day whose cumulated spend exceeds it, at the rate of the last 28 days;"
+    " it is spent when what is left does not cover one more redemption."
 )
 _ACCENT = "accent"
 _STATES = {
