@@ -102,7 +102,7 @@ def test_nothing_acts_on_a_screen(words: Any, name: str, form: str) -> None:
         assert max(map(cell_len, shown.stdout.splitlines())) <= COLUMNS
 
 
-@pytest.mark.parametrize("form", ["table", "tsv", "md"])
+@pytest.mark.parametrize("form", ["table", "tsv"])
 @pytest.mark.parametrize("name", LINES)
 def test_a_row_of_a_pipe_is_a_line(words: Any, name: str, form: str) -> None:
     piped = in_a_pipe(words(name, "--format", form))
