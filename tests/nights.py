@@ -44,7 +44,8 @@ NIGHT = datetime(2026, 10, 25, 0, 30)  # noqa: DTZ001 - moments are naive UTC
 BEFORE = NIGHT - timedelta(hours=12)
 FINISHED = {0, 3}
 NO_SPACE = 16
-_REACH = 0.4
+_REACH = 0.6
+"""The part of a night in which it is struck; the page at its end, done anew each time, is a third."""
 STORE, DROP, OUTPUT = "store.duckdb", "drop", "output.txt"
 _PRELOADED = [
     "cardoffers_cli.cli.main",
