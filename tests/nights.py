@@ -45,7 +45,7 @@ BEFORE = NIGHT - timedelta(hours=12)
 FINISHED = {0, 3}
 NO_SPACE = 16
 _REACH = 0.6
-"""The part of a night in which it is struck; the page at its end, done anew each time, is a third."""
+"""The part of a night in which it is struck: the page at its end, drawn anew, is a third of it."""
 STORE, DROP, OUTPUT = "store.duckdb", "drop", "output.txt"
 _PRELOADED = [
     "cardoffers_cli.cli.main",
