@@ -35,7 +35,7 @@ def show_redemptions(
     in_all = sum(row["redemptions"] for row in found["days"])
     rows = _rows("redemptions", REDEMPTIONS, found["rows"], in_all, filters)
     parts = [
-        sections.days_section(found["days"]),
+        sections.days_section(found["days"], more=_export("redemptions", filters, by="day")),
         sections.counts_section("merchant", found["merchants"], title="Top merchants"),
         sections.budgets_section(found["budgets"]),
         sections.webhooks_section(found["webhooks"], lines=[_LATELY]),
@@ -47,10 +47,11 @@ def show_redemptions(
 def show_counts(desk: Desk, by: By, filters: Filters, rows: Sequence[Any], *, is_all: bool) -> None:
     """Show redemptions by day, offer or merchant."""
     title = f"Redemptions by {by}"
+    lines = [] if is_all else ["There is more: --all shows every row."]
     if by.value == "day":
-        part = sections.days_section(rows, title=title)
+        more = _export("redemptions", filters, by="day")
+        part = sections.days_section(rows, title=title, lines=lines, more=more)
     else:
-        lines = [] if is_all else ["Those with most redemptions; --all shows the others too."]
         part = sections.counts_section(by.value, rows, title=title, lines=lines)
     _show(desk, title, filters, [part], _counted(rows) if is_all else ())
 
@@ -155,13 +156,14 @@ def _rows(
     )
 
 
-def _export(name: str, filters: Filters) -> str:
+def _export(name: str, filters: Filters, *, by: str | None = None) -> str:
     """Return the command that writes every row to a file."""
     wanted = (
+        ("--by", by),
         ("-i", filters["institution"]),
         ("--status", filters["status"]),
         ("--from", filters["from_at"] and format_moment(filters["from_at"])),
         ("--to", filters["to_at"] and format_moment(filters["to_at"])),
     )
     options = "".join(f" {option} {value}" for option, value in wanted if value)
-    return f"cardoffers report {name}{options} --all -o {name}.csv"
+    return f"cardoffers report {name}{options} --all -o {by or name}.csv"

@@ -140,3 +140,20 @@ def test_a_night_is_a_page(made: Job, tmp_path: Path) -> None:
     assert 3 == ended.exit_code, ended
     page = made.path.parent / "reports" / "2026-06-05" / "index.html"
     as_golden("night", page.read_text("utf-8"))
+
+
+def test_days_for_which_there_is_no_room_are_told(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    with made.store() as store:
+        given(store, "institutions", "institution\nalder")
+        given(store, "merchants", "merchant\nbakery")
+        given(store, "offers", "offer merchant\nA bakery")
+        given(store, "ledger", "offer\nA\nA")
+        early = "update ledger_entries set created_at = created_at - interval 99 day"
+        store.connection.execute(f"{early} where redemption_no = 1")
+    page = report(made, "redemptions --by day --status pending --all", "--format", "html").stdout
+    assert "The last 92 of 100 days, in UTC." in page
+    assert "8 more rows are not on this page." in page
+    command = "cardoffers report redemptions --by day --status pending --all -o day.csv"
+    assert f"<code>{command}</code>" in page
+    assert "92 days from 2026-03-02 to 2026-06-01. The most, 1, on 2026-06-01." in page

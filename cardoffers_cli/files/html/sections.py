@@ -85,10 +85,17 @@ def _step_text(row: Row) -> str:
     return f"{row['count']} ({share} of the step before)" if share else f"{row['count']}"
 
 
-def days_section(rows: Rows, *, title: str = "Redemptions and payout by day") -> Section:
+def days_section(
+    rows: Rows,
+    *,
+    title: str = "Redemptions and payout by day",
+    lines: Sequence[str] = (),
+    more: str | None = None,
+) -> Section:
     """Show redemptions by day: one picture of how many, and one of the payout in each currency.
 
     Rows as `services/reports.py` counts them, a row for each day and currency, the newest first.
+    `more` is the command that has the days for which there is no room.
     """
     days = sorted({row["day"] for row in rows})
     first = days[-MOST_DAYS] if len(days) > MOST_DAYS else None
@@ -96,11 +103,11 @@ def days_section(rows: Rows, *, title: str = "Redemptions and payout by day") ->
     which = f"The last {MOST_DAYS} of {len(days)} days, in UTC." if first else "Days are UTC."
     return Section(
         title=title,
-        lines=[f"{which} What was reversed since counts in full, and is told beside it."],
+        lines=[f"{which} What was reversed since counts in full, and is told beside it.", *lines],
         pictures=list(_day_pictures(shown)),
         sheet=Sheet("days", (*COUNTED_BY["day"], *COUNTS), shown, title="Redemptions by day"),
         in_all=len(rows),
-        more="cardoffers report redemptions --by day --all -o days.csv",
+        more=more,
     )
 
 
