@@ -36,7 +36,7 @@ def queries() -> dict[str, str]:
     return {
         f"{stem}:{name}": sql
         for stem in stems
-        if stem not in {"store/call_book", "store/copying"}
+        if stem not in {"store/call_book", "store/copying", "store/history"}
         for name, sql in statements(stem).items()
     }
 

@@ -22,7 +22,7 @@ from cardoffers_cli.services import security_log
 from cardoffers_cli.store import copying, journal
 from cardoffers_cli.store.aside import STAMP
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.opening import check_version, connected, lock_for, must_exist, opened
+from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,8 +97,7 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
         with opened(opening) as store:
             original, head = copying.contents(store), _head(store)
         copying.copy_store(job.path, draft, job.settings)
-    with connected(draft, job.settings, read_only=True) as store:
-        check_version(store, draft)
+    with open_copy(draft, job.settings) as store:
         tell("compare")
         copying.check_copy(original, copying.contents(store))
         tell("audit")

@@ -26,7 +26,7 @@ from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.store import copying, journal
 from cardoffers_cli.store.aside import kept_name, put_aside
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.opening import check_version, connected, lock_for, opened
+from cardoffers_cli.store.opening import lock_for, open_copy, opened
 from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ def _looked_at(job: Job, draft: Path) -> _Look:
     if job.path.exists():
         with suppress(CardoffersError), opened(job.opening()):
             pass  # its journal is caught up with, and its log written into it, if that can be
-    with connected(draft, job.settings, read_only=True) as store:
-        check_version(store, draft)
+    with open_copy(draft, job.settings) as store:
         lost = journal.lost(store, job.path)
         return _Look(
             newest=journal.newest(store),

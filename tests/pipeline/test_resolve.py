@@ -56,7 +56,7 @@ def test_one_import_is_looked_at_alone(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "purchases", "ref merchant\na bakery\nb bakery\nc bakery")
-    store.connection.execute("update purchases set import_no = 7 where transaction_ref = 'b'")
+    store.connection.execute("update recent_purchases set import_no = 7 where transaction_ref = 'b'")
     resolve(store, DuckEngine(store.connection), import_no=7)
     assert [("b",)] == select(
         store, "select transaction_ref from resolutions join purchases using (purchase_no)"

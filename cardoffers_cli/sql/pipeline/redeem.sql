@@ -79,7 +79,7 @@ where redemptions.run_no = $run_no;
 
 -- name: decisions
 -- Writes what was decided of every undecided purchase; that a merchant is unknown is written once.
-insert into decisions (purchase_no, run_no, outcome, merchant_no)
+insert into recent_decisions (purchase_no, run_no, outcome, merchant_no)
 select
     resolutions.purchase_no,
     $run_no,
@@ -101,7 +101,7 @@ where resolutions.merchant_no is not null
 
 -- name: outcomes
 -- Writes the outcome of every purchase with every offer its cardholder had a link to.
-insert into outcomes (purchase_no, offer_no, run_no, outcome)
+insert into recent_outcomes (purchase_no, offer_no, run_no, outcome)
 select enrolled.purchase_no, enrolled.offer_no, $run_no, enrolled.outcome
 from enrolled
 where enrolled.outcome <> 'eligible'
