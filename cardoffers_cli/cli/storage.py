@@ -13,7 +13,7 @@ from cardoffers_cli.cli.show import Column, Sheet, Text
 
 app = typer.Typer(
     name="store",
-    help="Look at, migrate, publish, back up and restore the store.",
+    help="Look at, migrate, publish, export, back up and restore the store.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -43,6 +43,7 @@ COMPACTED = (
     Column("size_bytes_before", "bytes before", kind="integer"),
     Column("size_bytes", "bytes", kind="integer"),
 )
+MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
@@ -184,6 +185,35 @@ def compact(ctx: typer.Context) -> None:
     with _steps(desk, "Compacting", compacts.STEPS) as tell:
         done = compacts.compact(desk.job, tell=tell)
     desk.show(done, Sheet("compacted", COMPACTED, [done]))
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    *,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="ROOT", help="The folder of the history, the first time."),
+    ] = None,
+) -> None:
+    """Move purchases and decisions out of the store, into Parquet files that an engine can read.
+
+    They are the history of the store, which every command goes on reading, so ROOT must stay where
+    it is. What comes in later stays in the store until the next export. Backups do not hold it.
+
+    Try:
+
+        cardoffers store export --to /srv/cardoffers/history
+    """
+    from cardoffers_cli.jobs.export import export as move
+
+    desk = Desk.of(ctx)
+    with desk.progress("Exporting"):
+        done = move(desk.job, to)
+    desk.show(
+        done, Sheet("moved", MOVED, done["moved"]), Text([f"The history is at {done['root']}."])
+    )
+    desk.note("Next: `cardoffers store compact` gives the room back.")
 
 
 @app.command("accept-loss")

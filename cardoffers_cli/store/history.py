@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.store.journal import sync_folder
 
 if TYPE_CHECKING:
@@ -57,8 +57,17 @@ def root(store: Store) -> Path | None:
 
 
 def begin(store: Store, folder: Path) -> None:
-    """Let the history of a store begin in a folder, in the caller's transaction."""
+    """Let the history of a store begin in a folder, in the caller's transaction.
+
+    Raises `Refused` where it has begun elsewhere.
+    """
     store.execute("store/history:begin", root=str(folder))
+    if (found := root(store)) != folder:
+        raise Refused(
+            f"The history of this store is at {found}.",
+            code="history_elsewhere",
+            hint="Leave out --to; what is exported goes there too.",
+        )
 
 
 def folder_of(root: Path, table: str, run_id: UUID) -> Path:
@@ -172,24 +181,32 @@ def list_part(
     return found
 
 
-def leftovers(store: Store) -> list[Path]:
-    """Return the folders that runs left in the history which did not finish: they are nobody's."""
-    where = root(store)
-    if where is None:
-        return []
+def faults(store: Store) -> list[dict[str, Any]]:
+    """Return the parts that are not what is listed of them: each file of the history is read."""
+    found = ((part, measure(store, part.table, part.folder)) for part in parts(store))
+    return [
+        {
+            "table": part.table,
+            "run_id": part.run_id,
+            "rows": part.sums.row_count,
+            "rows_found": sums.row_count,
+        }
+        for part, sums in found
+        if sums != part.sums
+    ]
+
+
+def sweep(store: Store, root: Path) -> None:
+    """Remove what runs left behind in a folder that did not finish: it is nobody's.
+
+    Call it while nobody else writes there.
+    """
     listed = {part.folder for part in parts(store)}
-    folders = (
-        folder_of(where, table, row["run_id"])
-        for row in store.rows("store/history:unfinished")
-        for table in TABLES
-    )
-    return [folder for folder in folders if folder not in listed and folder.exists()]
-
-
-def sweep(store: Store) -> None:
-    """Remove what runs left behind that did not finish; the store is locked."""
-    for folder in leftovers(store):
-        shutil.rmtree(folder, ignore_errors=True)
+    for row in store.rows("store/history:unfinished"):
+        for table in TABLES:
+            folder = folder_of(root, table, row["run_id"])
+            if folder not in listed:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _files(folder: Path) -> str:
