@@ -14,8 +14,14 @@ from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.publish import publish
-from cardoffers_cli.pipeline.redeem import Redeemed, redeem
-from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.pipeline.redeem import (
+    Redeemed,
+    hold,
+    keep_decisions,
+    keep_redemptions,
+    redeem,
+)
+from cardoffers_cli.pipeline.resolve import resolve, resolve_import, resolve_purchase
 from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
@@ -73,9 +79,19 @@ def decide(
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
     engine = DuckEngine(store.connection)
     with guarded():  # the engine computes on the store's connection and raises what it raises
-        resolve(store, engine, rematch=rematch, import_no=import_no, purchase_no=purchase_no)
-        match(store, engine)
-        redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
+        if purchase_no is not None:
+            resolve_purchase(store, engine, purchase_no)
+        elif import_no is not None:
+            resolve_import(store, engine, import_no)
+        else:
+            resolve(engine, rematch=rematch)
+        match(engine)
+        hold(store, run.run_no)
+        found = redeem(engine)
+    keep_decisions(store)
+    redeemed = keep_redemptions(
+        store, found, run_no=run.run_no, created_at=job.now, actor=job.actor
+    )
     publish(store, run_no=run.run_no)
     report = MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
     finish_run(store, run, report.document())

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.engine.duck import DuckEngine
+from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +39,20 @@ def judge(store: Store, institution_id: UUID | None) -> Verdicts:
     if institution_id is None:
         store.execute("pipeline/judge:no_history")
     else:
-        store.execute("pipeline/judge:known_refs", institution_id=institution_id)
+        stage_refs(store, institution_id)
+        with guarded():
+            DuckEngine(store.connection).run("dedupe")
+    return verdicts(store)
+
+
+def stage_refs(store: Store, institution_id: UUID) -> None:
+    """Make `staged_refs`, of which the plan `dedupe` finds `known_refs`."""
+    store.execute("pipeline/judge:importer", institution_id=institution_id)
+    store.execute("pipeline/judge:staged_refs")
+
+
+def verdicts(store: Store) -> Verdicts:
+    """Find duplicates among `staged` and `known_refs`."""
     store.execute("pipeline/judge:staged_duplicates")
     for is_conflict, code in _REPEATS.items():
         store.execute(

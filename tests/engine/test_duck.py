@@ -28,8 +28,8 @@ def test_a_plan_becomes_tables_by_the_names_of_its_queries(store: Store) -> None
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "purchases", "ref merchant\n1 bakery\n2 -")
-    store.execute("pipeline/resolve:undecided")
     engine = DuckEngine(store.connection)
+    engine.define("undecided")
     engine.run("resolve")
     assert (0, 2) == (engine.count("known_identifiers"), engine.count("resolutions"))
 

@@ -47,12 +47,12 @@ select
     contending.purchase_no,
     row_number() over (
         order by
-            purchase_keys.transacted_at nulls last,
-            purchase_keys.institution_key nulls last,
-            purchase_keys.transaction_ref nulls last
+            purchases.transacted_at nulls last,
+            purchases.institution_id nulls last,
+            purchases.transaction_ref nulls last
     ) as turn_no
 from contending
-inner join purchase_keys on purchase_keys.purchase_no = contending.purchase_no;
+inner join purchases on purchases.purchase_no = contending.purchase_no;
 
 -- name: choices
 -- The candidates with the turn of their purchase; null where no tight offer is among its choices.
