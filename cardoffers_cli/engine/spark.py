@@ -8,11 +8,13 @@ worker that made it. What `define` names is computed where it is used.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cardoffers_cli.domain.errors import EngineFailed
 from cardoffers_cli.engine.connecting import connect
 from cardoffers_cli.engine.failures import guarded
 from cardoffers_cli.engine.tables import TABLES, columns
@@ -36,10 +38,11 @@ class SparkEngine:
     `EngineFailed` where the engine fails.
     """
 
-    def __init__(self, session: SparkSession, endpoint: str, work: str) -> None:
+    def __init__(self, session: SparkSession, work: str, endpoint: str = "this session") -> None:
         self._session = session
-        self._endpoint = endpoint
         self._work = work
+        self._endpoint = endpoint
+        self._is_own = False
         self._numbers = count()
         self._computed: set[str] = set()
         with self._guarded():
@@ -50,7 +53,9 @@ class SparkEngine:
     def at(cls, url: str, work: str) -> SparkEngine:
         """Return an engine in a session of its own at `sc://host:port`."""
         session, endpoint = connect(url)
-        return cls(session, endpoint, work)
+        engine = cls(session, work, endpoint)
+        engine._is_own = True
+        return engine
 
     def put(self, name: str, rows: pa.RecordBatchReader, folders: Sequence[str] = ()) -> None:
         """Let `name`, one of `tables.py`, be these rows with those of Parquet folders."""
@@ -64,6 +69,7 @@ class SparkEngine:
         """
         with self._guarded():
             self._let(name, self._read(TABLES[name], folders))
+            self._computed.add(name)
 
     def define(self, plan: str) -> None:
         """Name every SELECT of `sql/plan/<plan>.sql`, without computing it."""
@@ -87,12 +93,10 @@ class SparkEngine:
     def count(self, name: str) -> int:
         """Return the number of rows of a table."""
         with self._guarded():
-            return self._table(name).count()
+            return self._session.table(name).count()
 
     def fetch(self, name: str) -> pa.RecordBatchReader:
-        """Return the rows of a table, a large one in buckets by offer: a server has to hold what it
-        sends.
-        """
+        """Return the rows of a table; a large one, which the server has to hold, by buckets."""
         with self._guarded():
             table = self._table(name)
             schema = table.limit(0).toArrow().schema
@@ -114,11 +118,15 @@ class SparkEngine:
         return dict(row)
 
     def close(self) -> None:
-        """Empty the working folder and end the session."""
-        with self._guarded():
+        """Empty the working folder and end the session, if it was made here; never raises.
+
+        Where the engine does not answer any more, the folder stays as it is.
+        """
+        with suppress(EngineFailed), self._guarded():
             # Nobody but the engine is sure to reach the folder: it is overwritten as a whole.
             nothing = self._session.createDataFrame([], "nothing int")
             nothing.write.mode("overwrite").parquet(self._work)
+        if self._is_own:
             self._session.stop()
 
     def _guarded(self) -> Any:
