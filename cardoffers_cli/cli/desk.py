@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -36,9 +37,10 @@ class Desk:
         self._command = command
 
     @classmethod
-    def of(cls, ctx: typer.Context) -> Desk:
+    def of(cls, ctx: typer.Context, *, engine: str | None = None) -> Desk:
         """Make the desk of the command that runs; refuse output that cannot be, before the work."""
-        desk = cls(ctx.ensure_object(Options), os.environ, ctx.command_path)
+        options = replace(ctx.ensure_object(Options), engine=engine)
+        desk = cls(options, os.environ, ctx.command_path)
         show.check(desk.format, desk.output)
         return desk
 
@@ -47,7 +49,11 @@ class Desk:
         """The settings: flags, environment, configuration file, defaults."""
         from cardoffers_cli.settings import read_settings  # only when asked for
 
-        flags = {"store": self.options.store, "lock_wait_s": self.options.lock_wait}
+        flags = {
+            "store": self.options.store,
+            "lock_wait_s": self.options.lock_wait,
+            "engine": self.options.engine,
+        }
         return read_settings(flags, self._environment, self.options.config)
 
     @cached_property

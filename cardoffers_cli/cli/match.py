@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.cli.options import DryRun, Engine
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 
 DECIDED = (Column("decided"), Column("purchases", kind="integer"), Column("meaning"))
@@ -30,6 +30,7 @@ def match(
     rematch: Annotated[
         bool, typer.Option("--rematch", help="Look again at all that never redeemed.")
     ] = False,
+    engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
     """Match every purchase that is not decided yet to the offers its cardholder has added.
@@ -42,7 +43,7 @@ def match(
     """
     from cardoffers_cli.jobs.match import match_purchases
 
-    desk = Desk.of(ctx)
+    desk = Desk.of(ctx, engine=engine)
     with desk.progress("Matching"):
         report = match_purchases(desk.job, rematch=rematch, dry_run=dry_run).document()
     desk.show(report, *decided(report), Text(list(_said(report))))
