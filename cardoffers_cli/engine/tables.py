@@ -40,6 +40,7 @@ INPUTS = {
     "reserved": "offer_no int, merchant_funded_amount decimal(38,4)",
     "uses": "offer_no int, cardholder_no bigint, used bigint",
     "this_run": "run_no bigint",
+    "import_looked_at": "import_no bigint",
 }
 """What the store hands to plans: the catalogue, the links, and what earlier runs hold of them."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 
@@ -57,7 +57,7 @@ def move_recent(store: Store, job: Job, root: Path) -> dict[str, int]:
         history.begin(store, root)
         sums = history.move(store, run.run_no, run.run_id)
         moved = {table: each.row_count for table, each in sums.items()}
-        finish_run(store, run, moved)
+        commit_run(store, run, moved)
     history.show(store)
     return moved
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     import polars as pl
+    import pyarrow as pa
 
     from cardoffers_cli.store.store import Store
 
@@ -49,6 +50,11 @@ def stage_refs(store: Store, institution_id: UUID) -> None:
     """Make `staged_refs`, of which the plan `dedupe` finds `known_refs`."""
     store.execute("pipeline/judge:importer", institution_id=institution_id)
     store.execute("pipeline/judge:staged_refs")
+
+
+def take_known_refs(store: Store, rows: pa.Table) -> None:
+    """Make `known_refs` of what an engine found elsewhere."""
+    store.load("pipeline/judge:fetched_refs", rows)
 
 
 def verdicts(store: Store) -> Verdicts:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
+    import pyarrow as pa
+
     from cardoffers_cli.engine.plan import Engine
     from cardoffers_cli.store.store import Store
 
@@ -67,6 +69,18 @@ def keep_decisions(store: Store) -> None:
     """Write `decided` and `outcomes_found` into the store."""
     store.execute("pipeline/redeem:decisions")
     store.execute("pipeline/redeem:outcomes")
+
+
+def take_decisions(store: Store, decided: pa.Table, outcomes: pa.Table) -> None:
+    """Write decisions and outcomes into the store that an engine found elsewhere."""
+    store.load("pipeline/redeem:fetched_decisions", decided)
+    store.load("pipeline/redeem:fetched_outcomes", outcomes)
+
+
+def take_redemptions(store: Store, rows: pa.Table) -> None:
+    """Make `redeemed_purchases` of what an engine found elsewhere."""
+    store.load("pipeline/redeem:fetched_redemptions", rows)
+    store.execute("pipeline/redeem:redeemed_purchases")
 
 
 def keep_redemptions(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.leftovers import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,7 @@ TABLES = ("purchases", "purchase_details", "decisions", "outcomes")
 """The tables that a history has parts of."""
 
 _FILES = "*.parquet"
+_WORK = "work"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,11 +198,19 @@ def faults(store: Store) -> list[dict[str, Any]]:
     ]
 
 
-def sweep(store: Store, root: Path) -> None:
-    """Remove what runs left behind in a folder that did not finish: it is nobody's.
+def work_folder(root: Path, name: str) -> Path:
+    """Return a folder for what is on the way, of this process and of nobody else."""
+    return root / _WORK / f"{name}.{os.getpid()}"
 
-    Call it while nobody else writes there.
+
+def sweep(store: Store, root: Path) -> None:
+    """Remove what runs that did not finish left behind in a history, and processes that died.
+
+    Call it while nobody else writes parts there.
     """
+    for folder in (root / _WORK).glob("*.*"):
+        if folder.suffix[1:].isdecimal() and not is_alive(int(folder.suffix[1:])):
+            shutil.rmtree(folder, ignore_errors=True)
     listed = {part.folder for part in parts(store)}
     for row in store.rows("store/history:unfinished"):
         for table in TABLES:

@@ -60,7 +60,7 @@ class Store:
             row = self._connection.execute(statement(name), parameters).fetchall()
         return _changed(row)
 
-    def load(self, name: str, frame: pl.DataFrame, /, **parameters: Any) -> int:  # noqa: ARG002 - see below
+    def load(self, name: str, frame: pl.DataFrame | pa.Table, /, **parameters: Any) -> int:  # noqa: ARG002 - see below
         """Run a named statement that reads `frame`, and return the rows it changed."""
         with guarded():
             # DuckDB finds the frame here, as the variable that the statement names. Registered, it

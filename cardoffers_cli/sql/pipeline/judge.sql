@@ -29,6 +29,12 @@ from staged
 inner join payer_numbers on payer_numbers.payer = staged.payer
 left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
 
+-- name: fetched_refs
+-- Reads frame (the rows of the plan `dedupe`, computed elsewhere) and makes known_refs of it.
+create or replace temp table known_refs as
+select frame.line, frame.transaction_ref, frame.is_conflict, frame.received_at
+from frame;
+
 -- name: staged_duplicates
 -- Makes staged_duplicates: every staged row whose ref is known already, or stands in an earlier
 -- line (decisions, Duplicates: the first one wins). Refs are sought by fingerprint and told apart by

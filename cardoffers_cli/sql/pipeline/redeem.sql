@@ -109,3 +109,37 @@ inner join redemptions on redemptions.redemption_no = ledger_entries.redemption_
 where redemptions.run_no = $run_no
 group by ledger_entries.currency
 order by ledger_entries.currency;
+
+-- name: fetched_redemptions
+-- Reads frame (redeemed_purchases, computed elsewhere) and keeps it. Grain: one row per purchase.
+create or replace temp table fetched_redemptions as
+select
+    frame.purchase_no,
+    cast(frame.institution_id as uuid) as institution_id,
+    frame.transaction_ref,
+    frame.cardholder_no,
+    frame.offer_no
+from frame;
+
+-- name: redeemed_purchases
+-- Makes redeemed_purchases of what was fetched, by the name that the plan has for it.
+create or replace temp view redeemed_purchases as
+select
+    fetched_redemptions.purchase_no,
+    fetched_redemptions.institution_id,
+    fetched_redemptions.transaction_ref,
+    fetched_redemptions.cardholder_no,
+    fetched_redemptions.offer_no
+from fetched_redemptions;
+
+-- name: fetched_decisions
+-- Reads frame (decided, computed elsewhere) and writes it into the store.
+insert into recent_decisions (purchase_no, run_no, outcome, merchant_no)
+select frame.purchase_no, frame.run_no, frame.outcome, frame.merchant_no
+from frame;
+
+-- name: fetched_outcomes
+-- Reads frame (outcomes_found, computed elsewhere) and writes it into the store.
+insert into recent_outcomes (purchase_no, offer_no, run_no, outcome)
+select frame.purchase_no, frame.offer_no, frame.run_no, frame.outcome
+from frame;
