@@ -1,0 +1,355 @@
+"""A store with an engine says and keeps what one without does, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
+from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.jobs.doctor import doctor
+from cardoffers_cli.jobs.engines import compute
+from cardoffers_cli.jobs.imports import ImportOptions
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.match import keep, match_purchases
+from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.store import history
+from commands import cardoffers, command
+from sparks import free_port, sail
+from test_story import EXPECTED, STORY, tell
+from work import file_of, found, job, kept, new_store, taken
+from work import tell as told_to
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.jobs.job import Job
+    from sparks import Spark
+
+SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
+CLIENT_KILLS = 40 if SLOW else 8
+SERVER_KILLS = 20 if SLOW else 4
+OWN = ("runs", "history", "history_parts", "night_steps", "nights", "imports", "audit_log")
+"""The tables that tell the runs of one store from those of another."""
+
+
+@pytest.fixture(scope="module")
+def sail_at() -> Iterator[Spark]:
+    """A server for the jobs; how tables come to be equal on each is shown in tests/engine."""
+    with sail() as server:
+        yield server
+
+
+def service(folder: Path) -> Job:
+    """Make a store of two offers, one of them with a budget for some of its purchases."""
+    made = new_store(folder)
+    told_to(
+        made,
+        institutions="institution\nalder",
+        merchants="merchant\nbakery\nbutcher",
+        identifiers="identifier merchant\nM0 bakery\nM1 butcher",
+        offers="offer merchant budget\nof-1 bakery 9.00\nof-2 butcher -\nof-3 bakery 4.00",
+        programs="offer\nof-1\nof-2\nof-3",
+        links="cardholder offer\nc0 of-2\nc0 of-3\n"
+        + "\n".join(f"c{n} of-{1 + n % 3}" for n in range(7)),
+    )
+    return made
+
+
+def rows(part: int, size: int = 100) -> list[dict[str, str]]:
+    return [
+        {
+            "ref": f"R{number - number // 19 % 2:04}",
+            "cardholder": f"c{number % 7}",
+            "identifier": f"M{number % 3}",
+            "mcc": "5411" if number % 5 == 0 else "",
+            "amount": f"{number % 90 + 1}.07",
+        }
+        for number in range(part * size, part * size + size)
+    ]
+
+
+def on(spark: Spark, made: Job) -> Job:
+    """Return the job with an engine."""
+    return job(made.path, engine=spark.url)
+
+
+@pytest.fixture
+def pair(tmp_path: Path, sail_at: Spark) -> tuple[Job, Job]:
+    """The same store twice: for DuckDB, and for an engine."""
+    plain = service(tmp_path)
+    copy = job(shutil.copy(plain.path, tmp_path / "engine.duckdb"), engine=sail_at.url)
+    return plain, copy
+
+
+def content(made: Job) -> dict[str, Any]:
+    """Return what a store keeps, wherever it is, but for run numbers and random ids."""
+    everything = kept(made, *OWN, "decisions", "outcomes", "ledger_moves", "redemptions")
+    return everything | {
+        "decisions": found(made, "select columns(* exclude run_no) from decisions order by all"),
+        "outcomes": found(made, "select columns(* exclude run_no) from outcomes order by all"),
+        "redemptions": found(
+            made, "select columns(* exclude run_no) from redemptions order by all"
+        ),
+        "imports": found(
+            made, "select columns(* exclude (import_id, run_no)) from imports order by all"
+        ),
+    }
+
+
+def audits(made: Job) -> list[str]:
+    """Return the audits that find something."""
+    return [each["name"] for each in doctor(made, strict=True)["audits"] if not each["ok"]]
+
+
+def on_the_way(made: Job) -> list[Path]:
+    """Return what is left in the working folder of the history."""
+    return list(Path(f"{made.path}.history").glob("work/*"))
+
+
+# With an engine as without one
+
+
+def test_imports_and_matches_keep_the_same(pair: tuple[Job, Job], tmp_path: Path) -> None:
+    told = []
+    for made in pair:
+        documents = []
+        for part in (0, 1, 1):
+            documents.append(taken(made, file_of(tmp_path / "tx.csv", rows(part))))
+            documents.append(match_purchases(made, rematch=part == 1).document())
+        told.append([{**each, **RANDOM} for each in documents])
+    plain, elsewhere = pair
+    assert told[0] == told[1]
+    assert content(plain) == content(elsewhere)
+    assert [] == audits(elsewhere) + on_the_way(elsewhere)
+    with elsewhere.store(read_only=True) as store:
+        assert {} == history.recent(store)
+    [(counts,)] = found(elsewhere, "select counts from runs where kind = 'match' limit 1")
+    assert f'"engine": "{elsewhere.settings.engine}"' in counts
+
+
+RANDOM = dict.fromkeys(("import_id", "run_id", "already_imported"))
+
+
+def test_what_comes_without_an_engine_is_seen_by_the_next(
+    pair: tuple[Job, Job], tmp_path: Path
+) -> None:
+    plain, elsewhere = pair
+    without = job(elsewhere.path)
+    for part, ways in enumerate([(plain, elsewhere), (plain, without), (plain, elsewhere)]):
+        for way in ways:
+            taken(way, file_of(tmp_path / "tx.csv", rows(part)))
+            match_purchases(way)
+    assert content(plain) == content(elsewhere)
+    assert [] == audits(elsewhere)
+
+
+def test_a_rehearsal_keeps_and_leaves_nothing(pair: tuple[Job, Job], tmp_path: Path) -> None:
+    _, elsewhere = pair
+    documents = []
+    for made in pair:
+        taken(made, file_of(tmp_path / "tx.csv", rows(0)))
+        before = kept(made)
+        files = sorted(tmp_path.rglob("*.parquet"))
+        file = file_of(tmp_path / "more.csv", rows(1))
+        simulated = simulate_file(str(file), "alder", made, ImportOptions(), outputs=Outputs())
+        imported = taken(made, file, dry_run=True)
+        matched = match_purchases(made, dry_run=True).document()
+        assert before == kept(made)
+        assert files == sorted(tmp_path.rglob("*.parquet"))
+        documents.append([simulated.document(), {**imported, **RANDOM}, {**matched, **RANDOM}])
+    assert documents[0] == documents[1]
+    assert 10 < documents[0][0]["match"]
+    assert [] == on_the_way(elsewhere)
+
+
+def test_the_story_is_the_same_on_an_engine(
+    tmp_path: Path, sail_at: Spark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_sample_data(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CARDOFFERS_ENGINE", sail_at.url)
+    for step in STORY:
+        told = tell(step)
+        if step.golden != "status.json":  # which lists the runs
+            assert (EXPECTED / step.golden).read_text("utf-8") == told, step
+    assert [] == audits(job("cardoffers.duckdb"))
+
+
+# A store that an engine cannot help
+
+
+def test_a_store_whose_purchases_are_inside_is_refused(tmp_path: Path, sail_at: Spark) -> None:
+    made = service(tmp_path)
+    file = file_of(tmp_path / "tx.csv", rows(0))
+    taken(made, file)
+    before = kept(made)
+    for way in (match_purchases, lambda made: taken(made, file)):
+        with pytest.raises(Refused) as caught:
+            way(on(sail_at, made))
+        assert "history_missing" == caught.value.code
+        assert "store export --to" in str(caught.value.hint)
+    assert before == kept(made)
+
+
+def test_an_engine_that_nobody_finds_leaves_the_store_alone(tmp_path: Path) -> None:
+    made = service(tmp_path)
+    nobody = job(made.path, engine=f"sc://127.0.0.1:{free_port()}")
+    before = kept(made)
+    with pytest.raises(EngineFailed) as caught:
+        match_purchases(nobody)
+    assert "engine_unreachable" == caught.value.code
+    file = file_of(tmp_path / "tx.csv", rows(0))
+    words = ("import", file, "-i", "alder", "--store", made.path, "--format", "json")
+    ended = cardoffers(*words, "--engine", nobody.settings.engine, exit_code=15)
+    assert "engine_unreachable" == ended.error["code"]
+    assert before == kept(made)
+
+
+# Only one match is kept
+
+
+def test_a_run_is_kept_once(pair: tuple[Job, Job], tmp_path: Path) -> None:
+    _, made = pair
+    taken(made, file_of(tmp_path / "tx.csv", rows(0)))
+    computed = compute(made)
+    with made.store() as store, store.transaction():
+        keep(store, made, computed)
+    before = kept(made)
+    with made.store() as store, pytest.raises(Refused) as caught, store.transaction():
+        keep(store, made, computed)
+    assert "run_committed" == caught.value.code
+    assert before == kept(made)
+
+
+def test_a_match_in_between_is_not_overridden(pair: tuple[Job, Job], tmp_path: Path) -> None:
+    _, made = pair
+    taken(made, file_of(tmp_path / "tx.csv", rows(0)))
+    computed = compute(made)
+    match_purchases(job(made.path))
+    before = kept(made)
+    with made.store() as store, pytest.raises(Refused) as caught, store.transaction():
+        keep(store, made, computed)
+    assert "run_overtaken" == caught.value.code
+    assert before == kept(made)
+    match_purchases(made)
+    assert [] == audits(made)
+
+
+def test_parts_that_are_not_what_was_computed_are_not_listed(
+    pair: tuple[Job, Job], tmp_path: Path
+) -> None:
+    _, made = pair
+    taken(made, file_of(tmp_path / "tx.csv", rows(0)))
+    computed = compute(made)
+    folder = history.folder_of(computed.site.root, "outcomes", computed.run.run_id)
+    shutil.rmtree(folder)
+    before = kept(made)
+    with made.store() as store, pytest.raises(CardoffersError) as caught, store.transaction():
+        keep(store, made, computed)
+    assert "part_differs" == caught.value.code
+    assert before == kept(made)
+
+
+# Whatever dies, everything happens once
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A store before its imports and matches, and what they come to when nobody disturbs."""
+
+    store: Path
+    files: list[Path]
+    seconds: float
+    content: dict[str, Any]
+
+    def lines(self, store: Path, url: str) -> list[tuple[object, ...]]:
+        """Return the commands of the day."""
+        options = ("--store", store, "--engine", url, "--as-of", "2026-06-01T12:00:00Z")
+        imports = [("import", file, "-i", "alder", *options) for file in self.files]
+        return [*imports, ("match", *options), ("match", "--rematch", *options)]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, sail_at: Spark) -> Undisturbed:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    made = service(folder)
+    files = [file_of(folder / f"tx-{part}.csv", rows(part)) for part in range(2)]
+    before = Path(shutil.copy(made.path, folder / "before.duckdb"))
+    blank = Undisturbed(before, files, 0, {})
+    began = time.monotonic()
+    for line in blank.lines(made.path, sail_at.url):
+        cardoffers(*line, exit_code=None)
+    seconds = time.monotonic() - began
+    return Undisturbed(before, files, seconds, content(made))
+
+
+def finish(whole: Undisturbed, store: Path, url: str) -> None:
+    """Run the day again, and hold that everything happened once."""
+    for line in whole.lines(store, url):
+        assert cardoffers(*line, exit_code=None).exit_code in {0, 3}
+    made = job(store)
+    again = content(made)
+    for table in ("imports", "duplicates", "rejects"):
+        again.pop(table)  # a file that comes again is recorded again
+    assert again == {name: rows for name, rows in whole.content.items() if name in again}
+    assert [] == audits(made) + on_the_way(made)
+
+
+def moments(count: int) -> list[float]:
+    chance = random.Random(count)  # noqa: S311 - moments, not secrets
+    return [round(chance.random(), 3) for _ in range(count)]
+
+
+@pytest.mark.parametrize("moment", moments(CLIENT_KILLS))
+def test_a_client_killed_at_any_moment(
+    undisturbed: Undisturbed, sail_at: Spark, tmp_path: Path, moment: float
+) -> None:
+    store = Path(shutil.copy(undisturbed.store, tmp_path / "store.duckdb"))
+    deadline = time.monotonic() + moment * undisturbed.seconds
+    for line in undisturbed.lines(store, sail_at.url):
+        with subprocess.Popen(
+            command(*line), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as working:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                working.wait(max(0.0, deadline - time.monotonic()))
+            working.kill()
+        if time.monotonic() >= deadline:
+            break
+    finish(undisturbed, store, sail_at.url)
+
+
+@pytest.mark.parametrize("moment", moments(SERVER_KILLS))
+def test_a_server_killed_at_any_moment(
+    undisturbed: Undisturbed, tmp_path: Path, moment: float
+) -> None:
+    store = Path(shutil.copy(undisturbed.store, tmp_path / "store.duckdb"))
+    with sail() as server:
+        deadline = time.monotonic() + moment * undisturbed.seconds
+        for line in undisturbed.lines(store, server.url):
+            with subprocess.Popen(
+                command(*line), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            ) as working:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    working.wait(max(0.0, deadline - time.monotonic()))
+                if working.poll() is None:
+                    server.kill()
+                _, said = working.communicate()
+            if server.process.poll() is not None:
+                assert (working.returncode, b"Traceback" in said) in {
+                    (15, False),
+                    (0, False),
+                    (3, False),
+                }
+                break
+    with sail() as server:
+        finish(undisturbed, store, server.url)
