@@ -11,6 +11,7 @@ from cardoffers_cli.domain.errors import EngineFailed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+UNREACHABLE = "engine_unreachable"
 _THEIRS = {"grpc", "py4j", "pyspark"}
 _GONE = {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
 
@@ -43,7 +44,7 @@ def unreachable(endpoint: str) -> EngineFailed:
     """Return the error of an engine that nothing is heard of."""
     return EngineFailed(
         f"The engine at {endpoint} cannot be reached.",
-        code="engine_unreachable",
+        code=UNREACHABLE,
         hint="Look whether it runs and lets this machine in, then run it again.",
         endpoint=endpoint,
     )

@@ -8,15 +8,14 @@ worker that made it. What `define` names is computed where it is used.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from cardoffers_cli.domain.errors import EngineFailed
-from cardoffers_cli.engine.connecting import connect
-from cardoffers_cli.engine.failures import guarded
+from cardoffers_cli.engine.connecting import connect, disconnect
+from cardoffers_cli.engine.failures import UNREACHABLE, guarded
 from cardoffers_cli.engine.tables import TABLES, columns
 from cardoffers_cli.sql import statements
 
@@ -29,6 +28,7 @@ _SLICE_BYTES = 32 * 2**20
 """What is sent in one message, of which servers take 128 MiB."""
 _BUCKET_ROWS = 500_000
 _SETTINGS = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"}
+_SUMMED = {"purchase_no": "decimal(38,0)", "amount": "decimal(38,4)"}
 
 
 class SparkEngine:
@@ -110,10 +110,11 @@ class SparkEngine:
         that has such columns. Without rows there may be no folder.
         """
         with self._guarded():
-            table = self._table(name)
+            table = self._session.table(name)
             table.write.mode("overwrite").parquet(folder)
             found = self._session.read.schema(table.schema).parquet(folder)
-            sums = [f"sum({c}) as {c}_sum" for c in ("purchase_no", "amount") if c in found.columns]
+            names = [name for name in _SUMMED if name in found.columns]
+            sums = [f"sum(cast({name} as {_SUMMED[name]})) as {name}_sum" for name in names]
             (row,) = found.selectExpr("count(*) as row_count", *sums).toArrow().to_pylist()
         return dict(row)
 
@@ -122,12 +123,17 @@ class SparkEngine:
 
         Where the engine does not answer any more, the folder stays as it is.
         """
-        with suppress(EngineFailed), self._guarded():
-            # Nobody but the engine is sure to reach the folder: it is overwritten as a whole.
-            nothing = self._session.createDataFrame([], "nothing int")
-            nothing.write.mode("overwrite").parquet(self._work)
+        try:
+            with self._guarded():
+                # Nobody but the engine is sure to reach the folder: it is overwritten as a whole.
+                nothing = self._session.createDataFrame([], "nothing int")
+                nothing.write.mode("overwrite").parquet(self._work)
+        except EngineFailed as failure:
+            answers = failure.code != UNREACHABLE
+        else:
+            answers = True
         if self._is_own:
-            self._session.stop()
+            disconnect(self._session, release=answers)
 
     def _guarded(self) -> Any:
         return guarded(self._endpoint)
