@@ -33,6 +33,7 @@ sys.stdin.read()
 
 MASTERS = ("local[2]", "local-cluster[2,1,1024]")
 SERVERS = ("pysail", *(MASTERS if os.environ.get("CARDOFFERS_SPARK_TESTS") == "1" else ()))
+QUICK = "-XX:TieredStopAtLevel=1"  # a test is over before a better compiler pays
 _START_S = 120
 
 
@@ -80,6 +81,8 @@ def apache(master: str, folder: Path) -> Iterator[Spark]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.executor.extraJavaOptions": QUICK,
         "spark.sql.shuffle.partitions": 4,
         "spark.ui.enabled": "false",
     }

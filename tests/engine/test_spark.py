@@ -12,25 +12,17 @@ from cardoffers_cli.engine import spark as module
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.engine.spark import SparkEngine
 from cardoffers_cli.engine.tables import TABLES, columns
-from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.redeem import Found, hold, keep_decisions, redeem
-from cardoffers_cli.pipeline.resolve import resolve
-from cardoffers_cli.sql import statements
-from tables import NOON, Row, given, moment, put, select
+from cardoffers_cli.pipeline.redeem import hold, keep_decisions
+from engines import FOUND, GIVEN, differing, everything
+from tables import NOON, Row, given, moment, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.engine.plan import Engine
     from cardoffers_cli.store.store import Store
     from sparks import Spark
 
-GIVEN = (
-    *("merchants", "identifiers", "offer_terms", "links", "reserved", "uses", "this_run"),
-    *("purchases", "decisions"),
-)
-PLANS = ("resolve", "match", "redeem", "redeem_round", "outcome", "found")
 NAMED = [
     *(("bakery", None), ("market", None), ("cinema", "M1"), ("florist", "M1")),
     *((None, "M1"), (None, "M2"), (None, "M3"), (None, None)),
@@ -50,7 +42,6 @@ CHANGES = [
     "transaction_ref = '0' || transaction_ref",
 ]
 """What another row may say otherwise of the same purchase."""
-FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}") if name != "considered"]
 
 
 @pytest.fixture
@@ -209,27 +200,6 @@ def test_the_working_folder_is_left_empty(spark: Spark, tmp_path: Path) -> None:
         for path in (tmp_path / "work").rglob("*")
         if "this_run" in str(path) and path.is_file()
     ]
-
-
-def everything(engine: Engine) -> Found:
-    """Run all plans of a match."""
-    resolve(engine)
-    match(engine)
-    return redeem(engine)
-
-
-def differing(store: Store, name: str, engine: SparkEngine) -> list[Any]:
-    """Return the rows that only one of both has, each as often as it has more of them."""
-    theirs = engine.fetch(name).read_all()
-    store.connection.register("theirs", theirs)
-    names = ", ".join(theirs.column_names)
-    mine = f"select {names} from {name}"  # noqa: S608 - of our own plans
-    try:
-        return select(store, f"({mine} except all from theirs)") + select(
-            store, f"(from theirs except all {mine})"
-        )
-    finally:
-        store.connection.unregister("theirs")
 
 
 def random_service(store: Store, chance: random.Random) -> None:
