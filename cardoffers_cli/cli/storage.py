@@ -133,7 +133,7 @@ def backup(
     desk.show(
         made,
         Sheet("backup", BACKUP, [made]),
-        Text(_faults(made)),
+        Text([*_history(made), *_faults(made)]),
         exit_code=3 if made["faults"] else 0,
     )
 
@@ -164,7 +164,7 @@ def restore(
         done,
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
-        Text(_faults(done)),
+        Text([*_history(done), *_faults(done)]),
         exit_code=3 if done["faults"] else 0,
     )
 
@@ -256,6 +256,11 @@ def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
         yield Text(
             told["next"], title="Run again, with the files of that night put back from done/"
         )
+
+
+def _history(told: dict[str, Any]) -> Iterator[str]:
+    if told["history"]:
+        yield f"The history is not in it: back up {told['history']} with the disk that it is on."
 
 
 def _faults(told: dict[str, Any]) -> list[str]:

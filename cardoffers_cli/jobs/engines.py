@@ -202,7 +202,7 @@ def compute_in(
 def _begin(job: Job, site: Site) -> tuple[Run, Given]:
     """Record a run, so that what it leaves behind is known, and take what the engine is given."""
     with job.store() as store:
-        history.sweep(store, site.root)
+        history.sweep(store, job.path, site.root)
         move_recent(store, job, site.root)
         with store.transaction():
             run = start_run(store, kind="match", now=job.now, actor=job.actor)

@@ -34,7 +34,7 @@ def export(job: Job, to: str | None) -> dict[str, Any]:
     """
     with job.store() as store, engine_lock(job.path):
         root = _root(store, to)
-        history.sweep(store, root)
+        history.sweep(store, job.path, root)
         moved = move_recent(store, job, root)
     return {
         "store": str(job.path),

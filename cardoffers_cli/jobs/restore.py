@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.backup import (
     check_room,
     checksum_path,
     faults_of,
+    history_of,
     must_be_folder,
 )
 from cardoffers_cli.jobs.doctor import examine
@@ -82,6 +83,7 @@ def restore(
         "run_no": checksum.run_no,
         "kept_aside": aside and str(aside),
         **_loss(look),
+        "history": look.history,
         "faults": look.faults,
         "dry_run": dry_run,
     }
@@ -89,11 +91,15 @@ def restore(
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """What a backup brings: its newest run, what the journal knows beyond it, audits it fails."""
+    """What a backup brings: its newest run, what the journal knows beyond it, audits it fails.
+
+    `history` is the folder that it reads and does not hold.
+    """
 
     newest: Line | None
     lost: list[Line]
     nights: list[str]
+    history: str | None
     faults: list[dict[str, Any]]
 
 
@@ -107,6 +113,7 @@ def _looked_at(job: Job, draft: Path) -> _Look:
             newest=journal.newest(store),
             lost=lost,
             nights=journal.nights(job.path, lost),
+            history=history_of(store),
             faults=faults_of(examine(store, None)),
         )
 

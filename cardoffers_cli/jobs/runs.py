@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.store.history import commit_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,8 @@ def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     That is another run, so that the journal, which knows runs alone, has a line of this one too.
     """
     finish_run(store, run, counts)
-    commit = start_run(store, kind=COMMIT, now=run.as_of, actor=run.actor)
+    run_id = commit_id(run.run_id)
+    commit = start_run(store, kind=COMMIT, now=run.as_of, actor=run.actor, run_id=run_id)
     finish_run(store, commit, {"run_id": run.run_id})
 
 

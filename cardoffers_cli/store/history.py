@@ -14,15 +14,15 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
-from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store import journal
 from cardoffers_cli.store.leftovers import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
-    from uuid import UUID
 
     from cardoffers_cli.store.store import Store
 
@@ -203,20 +203,32 @@ def work_folder(root: Path, name: str) -> Path:
     return root / _WORK / f"{name}.{os.getpid()}"
 
 
-def sweep(store: Store, root: Path) -> None:
-    """Remove what runs that did not finish left behind in a history, and processes that died.
+def commit_id(run_id: UUID) -> UUID:
+    """Return the id of the run that commits another, by which the journal knows that it was."""
+    return uuid5(run_id, "commit")
 
-    Call it while nobody else writes parts there.
+
+def sweep(store: Store, path: Path, root: Path) -> None:
+    """Remove what runs that were never committed left behind in a history, and dead processes.
+
+    A store at `path` that was put back to an earlier state may take a run for unfinished whose
+    parts another copy of it lists: the journal knows better. Call it while nobody else writes
+    parts there.
     """
     for folder in (root / _WORK).glob("*.*"):
         if folder.suffix[1:].isdecimal() and not is_alive(int(folder.suffix[1:])):
             shutil.rmtree(folder, ignore_errors=True)
     listed = {part.folder for part in parts(store)}
-    for row in store.rows("store/history:unfinished"):
-        for table in TABLES:
-            folder = folder_of(root, table, row["run_id"])
-            if folder not in listed:
-                shutil.rmtree(folder, ignore_errors=True)
+    left = [
+        (row["run_id"], folder)
+        for row in store.rows("store/history:unfinished")
+        for folder in (folder_of(root, table, row["run_id"]) for table in TABLES)
+        if folder not in listed and folder.exists()
+    ]
+    committed = journal.all_ids(path) if left else set()
+    for run_id, folder in left:
+        if commit_id(run_id) not in committed:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _files(folder: Path) -> str:
@@ -229,7 +241,7 @@ def _sync(folder: Path) -> None:
         with file.open("rb") as written:
             os.fsync(written.fileno())
     for each in (folder, folder.parent, folder.parent.parent):
-        sync_folder(each)
+        journal.sync_folder(each)
 
 
 def _incomplete(missing: Iterable[Part]) -> StoreDamaged:

@@ -23,8 +23,8 @@ from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
-from cardoffers_cli.jobs.runs import start_run
-from cardoffers_cli.jobs.stores import status
+from cardoffers_cli.jobs.runs import commit_run, start_run
+from cardoffers_cli.jobs.stores import accept_loss, status
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 from commands import cardoffers, command
@@ -232,9 +232,9 @@ def test_readers_a_snapshot_and_copies_see_the_history(exported: Job, tmp_path: 
     assert exported.path.stat().st_size < before
     assert shown == kept(exported, "runs")
     made = backup(exported, tmp_path / "copy.duckdb")
-    assert [] == made["faults"]
+    assert ([], str(tmp_path / "history")) == (made["faults"], made["history"])
     done = restore(exported, tmp_path / "copy.duckdb")
-    assert [] == done["faults"]
+    assert ([], str(tmp_path / "history")) == (done["faults"], done["history"])
     assert expected == status(exported)["institutions"]
 
 
@@ -251,6 +251,28 @@ def test_an_older_store_put_back_lists_fewer_parts(exported: Job, tmp_path: Path
 
 def words(made: Job) -> tuple[object, ...]:
     return ("store", "export", "--to", made.path.with_name("history"), "--store", made.path)
+
+
+def test_parts_that_another_copy_lists_are_never_removed(exported: Job, tmp_path: Path) -> None:
+    """A store is put back to a moment at which a run of its future had only begun."""
+    taken(exported, file_of(tmp_path / "tx.csv", rows(5)))
+    with exported.store() as store:
+        with store.transaction():
+            run = start_run(store, kind="export", now=NOON, actor="tester")
+        shutil.copy(exported.path, tmp_path / "begun.duckdb")
+        with store.transaction():
+            moved = history.move(store, run.run_no, run.run_id)
+            commit_run(store, run, {})
+    assert {"purchases", "purchase_details"} == moved.keys()
+    listed = kept(exported)
+    shutil.copy(exported.path, tmp_path / "later.duckdb")
+    shutil.copy(tmp_path / "begun.duckdb", exported.path)
+    accept_loss(exported)
+    export(exported, None)
+    assert [] == audits(exported)
+    shutil.copy(tmp_path / "later.duckdb", exported.path)
+    accept_loss(exported)
+    assert listed == kept(exported)
 
 
 @pytest.fixture(scope="module")
