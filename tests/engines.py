@@ -21,8 +21,8 @@ GIVEN = (
 )
 """What plans read."""
 PLANS = ("resolve", "match", "redeem", "redeem_round", "outcome", "found")
-FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}") if name != "considered"]
-"""Every table of a match, but for the one of counts."""
+FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}")]
+"""Every table of a match."""
 
 
 def everything(engine: Engine) -> Found:

@@ -61,8 +61,12 @@ def redeem(engine: Engine) -> Found:
     rounds = _propose(engine)
     engine.run("outcome")
     engine.define("found")
-    (counts,) = engine.fetch("considered").read_all().to_pylist()
-    return Found(**counts, rounds=rounds, refusals=engine.count("refusals"))
+    return Found(
+        considered=engine.count("resolutions"),
+        merchant_unresolved=engine.count("unresolved"),
+        rounds=rounds,
+        refusals=engine.count("refusals"),
+    )
 
 
 def keep_decisions(store: Store) -> None:

@@ -49,9 +49,8 @@ select
 from redeemed
 inner join purchases on purchases.purchase_no = redeemed.purchase_no;
 
--- name: considered
--- How many purchases were looked at, and of how many nobody knows the merchant. Grain: one row.
-select
-    count(*) as considered,
-    count(*) - count(resolutions.merchant_no) as merchant_unresolved
-from resolutions;
+-- name: unresolved
+-- The purchases whose merchant nobody knows. Grain: one row per purchase.
+select resolutions.purchase_no
+from resolutions
+where resolutions.merchant_no is null;
