@@ -17,6 +17,7 @@ from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import Admitted, admit
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
+from cardoffers_cli.store import history
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,6 +106,8 @@ def take_in(
     At a `site` an engine looks for what is known already. `approve` is shown the report before
     anything is admitted, and raises what is against it.
     """
+    if site is not None:
+        history.begin(store, site.root)  # or the purchases would be in a store without one
     stage_file(store, file, whole=True, progress=progress)
     report = judge_file(store, file, owner.id, site)
     if approve:

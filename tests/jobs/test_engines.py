@@ -8,21 +8,29 @@ import random
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import nights
 from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.files.samples.plan import Plan
+from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.engines import compute
-from cardoffers_cli.jobs.imports import ImportOptions
+from cardoffers_cli.jobs.engines import compute, site_of
+from cardoffers_cli.jobs.export import export
+from cardoffers_cli.jobs.imports import ImportOptions, reading_for, take_in
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.match import keep, match_purchases
+from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store import history
+from cardoffers_cli.wire.receiver import Receiver
 from commands import cardoffers, command
 from sparks import free_port, sail
 from test_story import EXPECTED, STORY, tell
@@ -185,6 +193,41 @@ def test_the_story_is_the_same_on_an_engine(
     assert [] == audits(job("cardoffers.duckdb"))
 
 
+def test_a_night_on_an_engine_ends_as_one_without(tmp_path: Path, sail_at: Spark) -> None:
+    with Receiver(clock=nights.real_now) as receiver:
+        base = tmp_path / "base"
+        base.mkdir()
+        plan = Plan(rows=300, links=150, seed=3, institutions=2, files=1)
+        nights.furnish(base, plan, receiver.url)
+        ends = {}
+        for engine in (None, sail_at.url):
+            folder = nights.World(base).copy(tmp_path / f"{engine is None}")
+            at = nights.at(folder)
+            at = replace(at, settings=at.settings.model_copy(update={"engine": engine}))
+            result = run_night(at, Order(drop=folder / nights.DROP))
+            ends[engine] = (nights.exports(folder), nights.content(folder))
+            assert "finished" == result["status"]
+    assert ends[None] == ends[sail_at.url]
+    assert [] == audits(at)
+    tables = "select table_name from history_parts order by all"
+    assert [("decisions",), ("outcomes",), ("purchases",)] == found(at, tables)
+
+
+def test_a_night_whose_purchases_are_inside_takes_no_file(tmp_path: Path, sail_at: Spark) -> None:
+    made = service(tmp_path)
+    taken(made, file_of(tmp_path / "tx.csv", rows(0)))
+    (tmp_path / "drop" / "alder").mkdir(parents=True)
+    file = file_of(tmp_path / "drop" / "alder" / "tx.csv", rows(1))
+    file.with_name("tx.csv.done").touch()
+    with pytest.raises(Refused) as caught:
+        run_night(on(sail_at, made), Order(drop=tmp_path / "drop"))
+    assert "history_missing" == caught.value.code
+    assert file.exists()
+    export(made, str(tmp_path / "history"))
+    assert "finished" == run_night(on(sail_at, made), Order(drop=tmp_path / "drop"))["status"]
+    assert [] == audits(made)
+
+
 # A store that an engine cannot help
 
 
@@ -199,6 +242,20 @@ def test_a_store_whose_purchases_are_inside_is_refused(tmp_path: Path, sail_at: 
         assert "history_missing" == caught.value.code
         assert "store export --to" in str(caught.value.hint)
     assert before == kept(made)
+
+
+def test_an_import_that_died_before_its_purchases_moved_is_no_hindrance(
+    tmp_path: Path, sail_at: Spark
+) -> None:
+    made = on(sail_at, service(tmp_path))
+    file = file_of(tmp_path / "tx.csv", rows(0))
+    options = ImportOptions()
+    with made.store() as store, store.transaction():
+        owner = find_institution(store, "alder")
+        with open_transactions(str(file), reading_for(owner, made, options)) as opened:
+            take_in(store, opened, owner, made, options, site=site_of(store, made))
+    assert 0 < match_purchases(made).redeemed.redeemed
+    assert [] == audits(made)
 
 
 def test_an_engine_that_nobody_finds_leaves_the_store_alone(tmp_path: Path) -> None:
