@@ -40,6 +40,7 @@ def match(
     Try:
 
         cardoffers match --as-of 2026-11-01T00:00:00Z
+        cardoffers match --engine sc://spark:15002
     """
     from cardoffers_cli.jobs.match import match_purchases
 

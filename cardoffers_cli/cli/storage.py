@@ -44,6 +44,11 @@ COMPACTED = (
     Column("size_bytes", "bytes", kind="integer"),
 )
 MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
+PARTS = (
+    Column("table_name", "table"),
+    Column("parts", kind="integer"),
+    Column("row_count", "rows", kind="integer"),
+)
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
@@ -78,7 +83,9 @@ def info(ctx: typer.Context) -> None:
         f"{found['store']}: {found['size_bytes']:,} bytes, schema {found['schema_version']}, "
         f"engine DuckDB {found['engine_version']}"
     )
-    desk.show(found, Sheet("tables", TABLES, found["tables"]), Text([said]))
+    desk.show(
+        found, Sheet("tables", TABLES, found["tables"]), *_parts(found["history"]), Text([said])
+    )
 
 
 @app.command()
@@ -256,6 +263,11 @@ def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
         yield Text(
             told["next"], title="Run again, with the files of that night put back from done/"
         )
+
+
+def _parts(history: dict[str, Any] | None) -> Iterator[Sheet]:
+    if history:
+        yield Sheet("history", PARTS, history["tables"], title=f"The history in {history['root']}")
 
 
 def _history(told: dict[str, Any]) -> Iterator[str]:
