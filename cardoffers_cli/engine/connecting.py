@@ -31,8 +31,6 @@ _CHANNEL = [
     ("grpc.keepalive_time_ms", 300_000),
     ("grpc.keepalive_timeout_ms", 20_000),
 ]
-_LOUD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-"""Loggers that write failed statements to stderr, with what is in them."""
 
 
 def connect(url: str) -> tuple[SparkSession, str]:
@@ -89,12 +87,9 @@ def _await_answer(builder: DefaultChannelBuilder, endpoint: str) -> None:
 
 
 def _session(builder: DefaultChannelBuilder) -> SparkSession:
-    from pyspark.logger import PySparkLogger  # noqa: PLC0415 - as above
     from pyspark.sql.connect import session as connect_session  # noqa: PLC0415 - as above
     from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415 - as above
 
-    for name in _LOUD:
-        PySparkLogger.getLogger(name).disabled = True
     session = connect_session.SparkSession(builder)
     session.client.set_retry_policies([DefaultPolicy(**_RETRIES)])
     return cast("SparkSession", session)  # the same methods, by a class of its own

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 UNREACHABLE = "engine_unreachable"
 _THEIRS = {"grpc", "py4j", "pyspark"}
 _GONE = {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
+_LOUD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Loggers that write failed statements to stderr, with what is in them."""
+
+
+def silence() -> None:
+    """Let the client write nothing to stderr of what it raises."""
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415 - heavy, and an extra
+
+    for name in _LOUD:
+        PySparkLogger.getLogger(name).disabled = True
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cardoffers_cli.domain.errors import EngineFailed
 from cardoffers_cli.engine.connecting import connect, disconnect
-from cardoffers_cli.engine.failures import UNREACHABLE, guarded
+from cardoffers_cli.engine.failures import UNREACHABLE, guarded, silence
 from cardoffers_cli.engine.tables import TABLES, columns
 from cardoffers_cli.sql import statements
 
@@ -45,6 +45,7 @@ class SparkEngine:
         self._is_own = False
         self._numbers = count()
         self._computed: set[str] = set()
+        silence()
         with self._guarded():
             for name, value in _SETTINGS.items():
                 session.conf.set(name, value)

@@ -266,5 +266,5 @@ def random_purchase(
         "merchant": merchant,
         "identifier": identifier,
         "amount": chance.choice(["9.99", "10.00", "999999999999.9999"]),
-        "at": NOON + timedelta(microseconds=chance.randrange(-1, 3)),
+        "at": NOON + timedelta(days=chance.randrange(2), microseconds=chance.randrange(-1, 3)),
     }
