@@ -70,9 +70,10 @@ class Settings(BaseModel):
     )
     engine: str | None = Field(
         None,
-        pattern=r"^sc://",
+        pattern=r"^(sc://|session$)",
         repr=False,  # it may carry a token
-        description="the address of Spark Connect, such as sc://host:15002; unset: none is used",
+        description="the address of Spark Connect, such as sc://host:15002, or `session`, which is"
+        " that of spark-submit; unset: none is used",
     )
     engine_root: str | None = Field(
         None,

@@ -11,15 +11,16 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SAIL = """
 import sys
@@ -73,7 +74,7 @@ def sail(port: int = 0) -> Iterator[Spark]:
 @contextmanager
 def apache(master: str, folder: Path) -> Iterator[Spark]:
     """Run Apache Spark with one of `MASTERS`, on a free port."""
-    home = spark_home(folder)
+    home = spark_home()
     port = free_port()
     options = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -99,13 +100,18 @@ def apache(master: str, folder: Path) -> Iterator[Spark]:
         yield Spark(process, port)
 
 
-def spark_home(folder: Path) -> str:
-    """Return where Apache Spark is; without SPARK_HOME fetch the version of the client."""
+def spark_home() -> str:
+    """Return where Apache Spark is; without SPARK_HOME fetch it once, of the client's version."""
     if home := os.environ.get("SPARK_HOME"):
         return home
     wanted = f"pyspark=={version('pyspark-client')}"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder)]
-    subprocess.run([*pip, wanted], check=True)
+    folder = Path(tempfile.gettempdir()) / f"cardoffers-{wanted}"
+    if not folder.exists():
+        half = tempfile.mkdtemp(dir=folder.parent)
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", half]
+        subprocess.run([*pip, wanted], check=True)
+        with suppress(OSError):  # somebody else was first
+            Path(half).rename(folder)
     return str(folder / "pyspark")
 
 

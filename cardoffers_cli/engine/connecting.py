@@ -1,4 +1,4 @@
-"""A session of Spark Connect: answered within seconds, or given up.
+"""A session of Spark: of Spark Connect, answered within seconds or given up, or of spark-submit.
 
 Left alone the client tries for ten minutes to reach a server, and for ever one that accepts a
 connection and says nothing.
@@ -7,15 +7,20 @@ connection and says nothing.
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.engine.failures import guarded, unreachable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
+HERE = "session"
+"""Named in the place of an address: the session of the process itself."""
 _EXTRA = {"google", "grpc", "grpc_status", "numpy", "pandas", "pyspark"}
 _ANSWER_S = 10
 _RETRIES: dict[str, Any] = {  # five seconds in all: a server that restarts has lost the session
@@ -45,6 +50,14 @@ def connect(url: str) -> tuple[SparkSession, str]:
         return _session(builder), endpoint
 
 
+def session_here() -> SparkSession:
+    """Return the session of this process, as spark-submit or a notebook made it."""
+    with _extra_named():
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - heavy, and an extra
+    with guarded(HERE):
+        return SparkSession.builder.getOrCreate()
+
+
 def disconnect(session: SparkSession, *, release: bool) -> None:
     """End a session of `connect`; with `release` the server is told, if it still answers."""
     session.release_session_on_close = release  # type: ignore[attr-defined]
@@ -52,24 +65,31 @@ def disconnect(session: SparkSession, *, release: bool) -> None:
 
 
 def _builder(url: str) -> DefaultChannelBuilder:
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of newer versions of its own packages
-            from pyspark.errors import PySparkValueError  # noqa: PLC0415 - heavy, and an extra
-            from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415 - the same
-    except ModuleNotFoundError as missing:
-        if str(missing.name).partition(".")[0] not in _EXTRA:
-            raise
-        raise UsageError(
-            "An engine needs the extra spark.",
-            code="extra_missing",
-            hint="pip install 'cardoffers-cli[spark]'",
-        ) from None
+    with _extra_named():
+        from pyspark.errors import PySparkValueError  # noqa: PLC0415 - heavy, and an extra
+        from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415 - the same
     try:
         return DefaultChannelBuilder(url, _CHANNEL)
     except (PySparkValueError, ValueError):
         # The address itself is not repeated: it may hold a token.
         raise UsageError(
             "This is no address of an engine.", hint="Give it as sc://host:port."
+        ) from None
+
+
+@contextmanager
+def _extra_named() -> Iterator[None]:
+    """Say which extra is missing, where one of its packages is."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of newer versions of its own packages
+            yield
+    except ImportError as missing:
+        if missing.name and missing.name.partition(".")[0] not in _EXTRA:
+            raise
+        raise UsageError(
+            "An engine needs the extra spark.",
+            code="extra_missing",
+            hint="pip install 'cardoffers-cli[spark]'",
         ) from None
 
 

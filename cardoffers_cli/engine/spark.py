@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cardoffers_cli.domain.errors import EngineFailed
-from cardoffers_cli.engine.connecting import connect, disconnect
+from cardoffers_cli.engine.connecting import HERE, connect, disconnect, session_here
 from cardoffers_cli.engine.failures import UNREACHABLE, guarded, silence
 from cardoffers_cli.engine.tables import TABLES, columns
 from cardoffers_cli.sql import statements
@@ -38,7 +38,7 @@ class SparkEngine:
     `EngineFailed` where the engine fails.
     """
 
-    def __init__(self, session: SparkSession, work: str, endpoint: str = "this session") -> None:
+    def __init__(self, session: SparkSession, work: str, endpoint: str = HERE) -> None:
         self._session = session
         self._work = work
         self._endpoint = endpoint
@@ -52,7 +52,9 @@ class SparkEngine:
 
     @classmethod
     def at(cls, url: str, work: str) -> SparkEngine:
-        """Return an engine in a session of its own at `sc://host:port`."""
+        """Return an engine in a session of its own at `sc://host:port`, or in that of `session`."""
+        if url == HERE:
+            return cls(session_here(), work)
         session, endpoint = connect(url)
         engine = cls(session, work, endpoint)
         engine._is_own = True
