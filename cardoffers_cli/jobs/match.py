@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.jobs.engines import compute, compute_in, list_parts, site_of
-from cardoffers_cli.jobs.runs import check_uncommitted, commit_run, finish_run, start_run
+from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.pipeline.redeem import (
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from uuid import UUID
 
-    from cardoffers_cli.jobs.engines import Computed, Site
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.jobs.runs import Run
     from cardoffers_cli.store.store import Store
@@ -61,30 +59,13 @@ class MatchReport:
 
 
 def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
-    """Match in one transaction; with `rematch` also what was decided and did not redeem.
+    """Match in one transaction; with `rematch` also what was decided and did not redeem."""
+    if job.settings.engine:
+        from cardoffers_cli.jobs.elsewhere import match_elsewhere  # noqa: PLC0415 - it builds on this
 
-    On an engine it is computed first, while the store is closed, and then kept.
-    """
-    if job.settings.engine and not dry_run:
-        computed = compute(job, rematch=rematch)
-        with job.store() as store, store.transaction():
-            return keep(store, job, computed)
+        return match_elsewhere(job, rematch=rematch, dry_run=dry_run)
     with job.store() as store, store.transaction(keep=not dry_run):
-        if site := site_of(store, job):
-            return decide_at(site, store, job, rematch=rematch)
         return decide(store, job, rematch=rematch, dry_run=dry_run)
-
-
-def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
-    """Keep a run that an engine computed, in the caller's transaction.
-
-    Raises `Refused` where the run is not the one to be kept any more.
-    """
-    check_uncommitted(store, computed.run)
-    list_parts(store, computed)
-    report = _recorded(store, job, computed.run, computed.found)
-    commit_run(store, computed.run, {**report.document(), "engine": computed.site.endpoint})
-    return report
 
 
 def decide(
@@ -104,21 +85,9 @@ def decide(
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
     found = _decided(store, run, rematch, import_no, purchase_no)
     keep_decisions(store)
-    report = _recorded(store, job, run, found, dry_run=dry_run)
+    report = record(store, job, run, found, dry_run=dry_run)
     finish_run(store, run, report.document())
     return report
-
-
-def decide_at(
-    site: Site, store: Store, job: Job, *, rematch: bool = False, import_no: int | None = None
-) -> MatchReport:
-    """Decide everything on an engine, in a transaction of the caller that is not kept.
-
-    Redemptions are there then, and the decisions and outcomes of one import.
-    """
-    run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    found = compute_in(store, site, run.run_no, rematch=rematch, import_no=import_no)
-    return _recorded(store, job, run, found, dry_run=True)
 
 
 def _decided(
@@ -137,10 +106,8 @@ def _decided(
         return redeem(engine)
 
 
-def _recorded(
-    store: Store, job: Job, run: Run, found: Found, *, dry_run: bool = False
-) -> MatchReport:
-    """Write redemptions, their ledger and their events."""
+def record(store: Store, job: Job, run: Run, found: Found, *, dry_run: bool = False) -> MatchReport:
+    """Write the redemptions of a run with their ledger and their events."""
     redeemed = keep_redemptions(
         store, found, run_no=run.run_no, created_at=job.now, actor=job.actor
     )

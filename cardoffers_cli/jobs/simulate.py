@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_records
 from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.jobs.elsewhere import decide_at
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
 from cardoffers_cli.jobs.intake import Outputs, write_outputs
-from cardoffers_cli.jobs.match import MatchReport, decide, decide_at
+from cardoffers_cli.jobs.match import MatchReport, decide
 from cardoffers_cli.pipeline.admit import admit
 from cardoffers_cli.pipeline.judge import judge
 from cardoffers_cli.pipeline.number import number
@@ -76,10 +77,7 @@ def simulate_file(
         with open_transactions(source, reading_for(owner, job, options)) as file:
             taken = take_in(store, file, owner, job, options, site=site, progress=progress)
             write_outputs(store, file, outputs)
-        if site is None:
-            matched = decide(store, job, dry_run=True)
-        else:
-            matched = decide_at(site, store, job, import_no=taken.import_no)
+        matched = decide_at(site, store, job, import_no=taken.import_no)
         items = decisions_of_import(store, owner.id, taken.import_no)
     return SimulateReport(taken=taken, matched=matched, items=items)
 

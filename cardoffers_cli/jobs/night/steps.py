@@ -11,9 +11,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.doctor import examine, names
+from cardoffers_cli.jobs.elsewhere import keep
 from cardoffers_cli.jobs.engines import compute
 from cardoffers_cli.jobs.key_notices import give_in
-from cardoffers_cli.jobs.match import decide, keep
+from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, real_now
 from cardoffers_cli.jobs.night.reports import write_reports
