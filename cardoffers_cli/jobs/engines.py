@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.runs import Run, start_run
@@ -152,7 +152,7 @@ def compute(job: Job, *, rematch: bool = False) -> Computed:
     with job.store(read_only=True) as store:
         site = site_of(store, job)
     if site is None:
-        raise ValueError(job.settings)
+        raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
     with engine_lock(job.path), site.engine() as engine:
         run, given = _begin(job, site)
         given.to(engine)

@@ -149,6 +149,20 @@ def test_imports_and_matches_keep_the_same(pair: tuple[Job, Job], tmp_path: Path
 RANDOM = dict.fromkeys(("import_id", "run_id", "already_imported"))
 
 
+def test_an_engine_may_have_another_name_for_the_folder(tmp_path: Path, sail_at: Spark) -> None:
+    made = service(tmp_path)
+    export(made, str(tmp_path / "history"))
+    url = (tmp_path / "history").as_uri() + "/"
+    there = job(made.path, engine=sail_at.url, engine_root=url)
+    taken(there, file_of(tmp_path / "tx.csv", rows(0)))
+    assert 0 < match_purchases(there).redeemed.redeemed
+    assert [] == audits(made)
+    assert {"purchases", "purchase_details", "decisions", "outcomes", "work"} == {
+        folder.name for folder in (tmp_path / "history").iterdir()
+    }
+    assert [] == list((tmp_path / "history" / "work").iterdir())
+
+
 def test_what_comes_without_an_engine_is_seen_by_the_next(
     pair: tuple[Job, Job], tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import commit_run, start_run
-from cardoffers_cli.jobs.stores import accept_loss, status
+from cardoffers_cli.jobs.stores import accept_loss, info, status
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 from commands import cardoffers, command
@@ -102,6 +102,14 @@ def test_an_export_moves_every_row_and_changes_none(made: Job) -> None:
     assert [] == recent(made)
     assert [len(before[table]) for table in history.TABLES] == [
         row["row_count"] for row in done["moved"]
+    ]
+
+
+def test_info_counts_the_parts(exported: Job) -> None:
+    found_in = info(exported)["history"]
+    assert str(exported.path.with_name("history")) == found_in["root"]
+    assert [(1, 300), (1, 60)] == [
+        (table["parts"], table["row_count"]) for table in found_in["tables"][:2]
     ]
 
 
