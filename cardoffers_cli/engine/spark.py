@@ -21,6 +21,7 @@ from cardoffers_cli.sql import statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -71,7 +72,7 @@ class SparkEngine:
         A folder that is not there fails on most servers, and has no rows on some.
         """
         with self._guarded():
-            self._let(name, self._read(TABLES[name], folders))
+            self._read(TABLES[name], folders).createOrReplaceTempView(name)
             self._computed.add(name)
 
     def define(self, plan: str) -> None:
@@ -79,7 +80,7 @@ class SparkEngine:
         with self._guarded():
             for name, select in statements(f"plan/{plan}").items():
                 self._computed.discard(name)
-                self._let(name, self._session.sql(_bare(select)))
+                self._session.sql(_bare(select)).createOrReplaceTempView(name)
 
     def run(self, plan: str) -> None:
         """Compute every table of `sql/plan/<plan>.sql`."""
@@ -91,7 +92,7 @@ class SparkEngine:
         """Let `next_<name>` become `<name>`, for the next round of a loop."""
         with self._guarded():
             for name in names:
-                self._let(name, self._session.table(f"next_{name}"))
+                self._session.table(f"next_{name}").createOrReplaceTempView(name)
 
     def count(self, name: str) -> int:
         """Return the number of rows of a table."""
@@ -138,11 +139,8 @@ class SparkEngine:
         if self._is_own:
             disconnect(self._session, release=answers)
 
-    def _guarded(self) -> Any:
+    def _guarded(self) -> AbstractContextManager[None]:
         return guarded(self._endpoint)
-
-    def _let(self, name: str, table: DataFrame) -> None:
-        table.createOrReplaceTempView(name)
 
     def _table(self, name: str) -> DataFrame:
         """Return a table that is computed."""
@@ -154,7 +152,8 @@ class SparkEngine:
         """Write a table and read it from there; in a new folder each, as rounds read the last."""
         folder = self._folder(name)
         table.write.mode("overwrite").parquet(folder)
-        self._let(name, self._session.read.schema(table.schema).parquet(folder))
+        written = self._session.read.schema(table.schema).parquet(folder)
+        written.createOrReplaceTempView(name)
         self._computed.add(name)
 
     def _send(self, name: str, piece: pa.Table) -> str:
