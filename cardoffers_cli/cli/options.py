@@ -141,7 +141,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done
 Engine = Annotated[
     str | None,
     typer.Option(
-        "--engine", metavar="URL", help="Compute on Spark Connect at sc://host:port, not here."
+        "--engine", metavar="URL", help="Compute on Spark Connect at sc://host:port [DuckDB here]."
     ),
 ]
 Delimiter = Annotated[
