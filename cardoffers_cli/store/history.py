@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,20 +98,26 @@ def parts(store: Store) -> list[Part]:
     ]
 
 
-def show(store: Store, *, without_missing: bool = False) -> None:
+def show(store: Store, *, whole: bool = True) -> None:
     """Let the views of an open store show its history too.
 
-    Raises `StoreDamaged` where a part is not there, unless it is to do `without_missing` ones.
+    Raises `StoreDamaged` where a part is missing or cannot be read; if it is not to be `whole`,
+    what cannot be shown is left out.
     """
-    found = parts(store)
-    missing = [part for part in found if not is_there(part)]
-    if missing and not without_missing:
-        raise _incomplete(missing)
+    listed = parts(store)
+    there = [part for part in listed if is_there(part)]
+    if whole and len(there) < len(listed):
+        raise _incomplete(part for part in listed if part not in there)
     for table in TABLES:
-        files = [_files(part.folder) for part in found if part.table == table and is_there(part)]
-        if files:
-            store.execute(f"store/history:folders_of_{table}", files=files)
-            store.execute(f"store/history:show_{table}")
+        files = [_files(part.folder) for part in there if part.table == table]
+        with nullcontext() if whole else suppress(StoreDamaged):
+            _show(store, table, files)
+
+
+def _show(store: Store, table: str, files: list[str]) -> None:
+    if files:
+        store.execute(f"store/history:folders_of_{table}", files=files)
+        store.execute(f"store/history:show_{table}")
 
 
 def is_there(part: Part) -> bool:
@@ -163,39 +170,49 @@ def list_part(
     run_no: int,
     run_id: UUID,
     *,
-    expected: Sums | None = None,
-) -> Sums:
+    expected: Sums,
+) -> None:
     """Read a part back, put it on the disk and list it, in the caller's transaction.
 
-    A part without rows is not listed. Raises `StoreDamaged` where it is not what is `expected`.
+    A part without rows is not listed, and goes. Raises `StoreDamaged` where it is not what was
+    `expected`.
     """
     found = measure(store, table, folder)
-    if expected is not None and found != expected:
+    if found != expected:
         raise StoreDamaged(
             f"What was written to {folder} is not what was read back from there.",
             code="part_differs",
             hint="The store is as it was. Look at that disk, then try again.",
         )
-    if found.row_count:
-        _sync(folder)
-        row: dict[str, Any] = {**vars(found), "run_no": run_no, "run_id": run_id}
-        store.execute("store/history:list_part", table_name=table, **row)
-    return found
+    if found.row_count == 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    _sync(folder)
+    row: dict[str, Any] = {**vars(found), "run_no": run_no, "run_id": run_id}
+    store.execute("store/history:list_part", table_name=table, **row)
 
 
 def faults(store: Store) -> list[dict[str, Any]]:
     """Return the parts that are not what is listed of them: each file of the history is read."""
-    found = ((part, measure(store, part.table, part.folder)) for part in parts(store))
+    found = ((part, _measured(store, part)) for part in parts(store))
     return [
         {
             "table": part.table,
             "run_id": part.run_id,
             "rows": part.sums.row_count,
-            "rows_found": sums.row_count,
+            "rows_found": sums and sums.row_count,
         }
         for part, sums in found
         if sums != part.sums
     ]
+
+
+def _measured(store: Store, part: Part) -> Sums | None:
+    """Return what a part comes to, or None where its files cannot be read."""
+    try:
+        return measure(store, part.table, part.folder)
+    except StoreDamaged:
+        return None
 
 
 def work_folder(root: Path, name: str) -> Path:

@@ -70,11 +70,11 @@ def opened(opening: Opening) -> Iterator[Store]:
 def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
     """Open a store of this version under a lock that is held, whatever its journal says.
 
-    Where it is not to be `whole`, parts of its history may be missing, and show nothing.
+    Where it is not to be `whole`, parts of its history may be missing, and are left out.
     """
     with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
         check_version(store, opening.path)
-        history.show(store, without_missing=not whole)
+        history.show(store, whole=whole)
         yield store
 
 
@@ -83,7 +83,7 @@ def open_copy(path: Path, settings: Settings) -> Iterator[Store]:
     """Open a copy of a store to look at it, with what is there of the history that it lists."""
     with connected(path, settings, read_only=True) as store:
         check_version(store, path)
-        history.show(store, without_missing=True)
+        history.show(store, whole=False)
         yield store
 
 

@@ -246,6 +246,12 @@ def _ours(error: duckdb.Error) -> CardoffersError:
             f"The store failed while it was used ({type(error).__name__}).",
             hint="Nothing of the last step was kept; look at it with `cardoffers store info`.",
         )
+    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) and ".parquet" in text:
+        return StoreDamaged(
+            "A file of the history cannot be read.",
+            code="history_damaged",
+            hint="Bring it back from a copy of that disk, then run `cardoffers doctor --strict`.",
+        )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
     kind = (

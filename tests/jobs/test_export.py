@@ -14,7 +14,7 @@ from uuid import UUID
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs.backup import backup
 from cardoffers_cli.jobs.compact import compact
@@ -27,6 +27,7 @@ from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.jobs.stores import accept_loss, info, status
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
 from tables import NOON, select, snapshot
 from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
@@ -216,6 +217,17 @@ def test_a_part_that_was_changed_is_found(exported: Job, tmp_path: Path) -> None
     [file] = (tmp_path / "history" / "outcomes").rglob("*.parquet")
     shutil.copy(file, file.with_name("again.parquet"))
     assert ["history_is_whole", "decided_once"] == audits(exported)
+
+
+def test_a_part_that_was_cut_off_is_said(exported: Job, tmp_path: Path) -> None:
+    [file] = (tmp_path / "history" / "decisions").rglob("*.parquet")
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(StoreDamaged) as caught:
+        status(exported)
+    assert "history_damaged" == caught.value.code
+    with current(exported.opening(read_only=True)) as store:
+        [fault] = history.faults(store)
+    assert ("decisions", None) == (fault["table"], fault["rows_found"])
 
 
 def test_rows_in_the_store_and_in_its_history_are_found(exported: Job) -> None:
