@@ -2,7 +2,8 @@
 
 One name per setting: `memory_limit` in the TOML file is `CARDOFFERS_MEMORY_LIMIT` in the
 environment, which is passed in and never read here. A relative path in the file is meant from the
-file's own folder. To add a setting, add a field; `cli/topics/environment.md` lists them for users.
+file's own folder; `url` and `root` of a table `[engine]` are `engine` and `engine_root`. To add a
+setting, add a field; `cli/topics/environment.md` lists them for users.
 """
 
 from __future__ import annotations
@@ -67,6 +68,18 @@ class Settings(BaseModel):
     webhook_ca_file: Path | None = Field(
         None, description="a PEM file of authorities to trust beside the public ones"
     )
+    engine: str | None = Field(
+        None,
+        pattern=r"^(sc://|session$)",
+        repr=False,  # it may carry a token
+        description="the address of Spark Connect, such as sc://host:15002, or `session`, which is"
+        " that of spark-submit; unset: none is used",
+    )
+    engine_root: str | None = Field(
+        None,
+        min_length=1,
+        description="how the engine names the folder of the history, a path or a URL, if otherwise",
+    )
 
 
 def read_settings(
@@ -114,7 +127,17 @@ def _read_file(path: Path) -> dict[str, Any]:
     inside = {
         name: path.parent / values[name] for name in _PATHS if isinstance(values.get(name), str)
     }
-    return {**values, **inside}
+    return _flat({**values, **inside})
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of an engine out of their table, if they are in one."""
+    table = values.get("engine")
+    if not isinstance(table, dict):
+        return values
+    names = {"url": "engine", "root": "engine_root"}
+    inside = {names.get(name, f"engine.{name}"): value for name, value in table.items()}
+    return {name: value for name, value in values.items() if name != "engine"} | inside
 
 
 def _place(

@@ -47,6 +47,7 @@ SIBLINGS_APART = {"pipeline", "services"}
 ROOMS_OF = {
     "aiohttp": {"wire"},
     "duckdb": {"store", "engine"},
+    "grpc": {"engine"},
     "h11": {"http"},
     "httpx": {"wire"},
     "httpx_aiohttp": {"wire"},

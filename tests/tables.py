@@ -66,11 +66,21 @@ def select(store: Store, sql: str) -> list[tuple[Any, ...]]:
     return store.connection.execute(sql).fetchall()
 
 
+TABLES = """
+select replace(table_name, 'recent_', '') as table_name
+from duckdb_tables() where not temporary order by all
+"""
+
+
 def snapshot(store: Store, *but: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of every table, sorted, except the tables named."""
-    names = select(store, "select table_name from duckdb_tables() where not temporary order by all")
+    """Return every row of every table, sorted, except the tables named.
+
+    Of what may be in the history the view is read, wherever its rows are.
+    """
     return {
-        name: select(store, f"from {name} order by all") for (name,) in names if name not in but
+        name: select(store, f"from {name} order by all")
+        for (name,) in select(store, TABLES)
+        if name not in but
     }
 
 
@@ -227,7 +237,7 @@ def _purchases(store: Store, rows: list[Row]) -> None:
         }
         for place, row in enumerate(rows)
     ]
-    _insert(store, "purchases", purchases)
+    _insert(store, "recent_purchases", purchases)
 
 
 def _engagement(store: Store, rows: list[Row]) -> None:

@@ -39,6 +39,8 @@ def test_the_defaults() -> None:
         "webhook_at_once": 64,
         "webhook_at_once_per_institution": 8,
         "webhook_ca_file": None,
+        "engine": None,
+        "engine_root": None,
     } == read_settings({}, {}).model_dump()
 
 
@@ -73,6 +75,24 @@ def test_a_relative_path_in_the_file_is_meant_from_its_folder(config: Any, tmp_p
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'engine = "sc://spark:15002"\nengine_root = "s3://bucket/history"',
+        '[engine]\nurl = "sc://spark:15002"\nroot = "s3://bucket/history"',
+    ],
+    ids=["flat", "table"],
+)
+def test_an_engine_may_have_a_table_of_its_own(config: Any, text: str) -> None:
+    settings = read_settings({}, {}, config(text))
+    assert ("sc://spark:15002", "s3://bucket/history") == (settings.engine, settings.engine_root)
+
+
+def test_the_address_of_an_engine_is_not_shown() -> None:
+    settings = read_settings({}, {"CARDOFFERS_ENGINE": "sc://spark:15002/;token=secret"})
+    assert "secret" not in repr(settings)
+
+
 @pytest.mark.parametrize("text", ["1", "true", "yes"])
 def test_insecure_webhooks_are_allowed_by_the_environment(text: str) -> None:
     allowed = {"CARDOFFERS_ALLOW_INSECURE_WEBHOOKS": text}
@@ -83,7 +103,9 @@ def test_insecure_webhooks_are_allowed_by_the_environment(text: str) -> None:
     ("code", "message", "hint", "text"),
     [
         ("setting_unknown", "no setting 'treads'", "threads", "treads = 2"),
-        ("setting_unknown", "no setting 'engine'", "threads", "[engine]\nthreads = 2"),
+        ("setting_unknown", "no setting 'engine.threads'", "threads", "[engine]\nthreads = 2"),
+        ("setting_unknown", "no setting 'more'", "threads", "[more]\nthreads = 2"),
+        ("setting_invalid", "engine in", "sc://host", 'engine = "spark:15002"'),
         ("setting_invalid", "memory_limit in", "512MiB", 'memory_limit = "lots"'),
         ("setting_invalid", "memory_limit in", "512MiB", "memory_limit = 512"),
         ("setting_invalid", "threads in", "0 means all cores", "threads = -1"),

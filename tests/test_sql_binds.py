@@ -20,6 +20,7 @@ NOW = datetime(2026, 1, 1)  # noqa: DTZ001 - moments are naive UTC
 
 MAKES_A_TABLE = re.compile(r"(?:\s*--[^\n]*\n)*\s*create\s+(or\s+replace\s+)?temp")
 NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
+DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
 
 
@@ -36,7 +37,7 @@ def queries() -> dict[str, str]:
     return {
         f"{stem}:{name}": sql
         for stem in stems
-        if stem not in {"store/call_book", "store/copying"}
+        if stem not in {"store/call_book", "store/copying", "store/history"}
         for name, sql in statements(stem).items()
     }
 
@@ -97,9 +98,10 @@ class Binder:
 
 def table_made(address: str, sql: str) -> str | None:
     """Return the statement that makes a table out of this query, if anyone reads it as one."""
-    folder, _, name = re.split(r"[/:]", address)
+    folder, stem, name = re.split(r"[/:]", address)
     if folder == "plan":
-        return f"create or replace temp table {name} as {sql}"
+        kind = "view" if stem in DEFINED else "table"
+        return f"create or replace temp {kind} {name} as {sql}"
     return sql if MAKES_A_TABLE.match(sql) else None
 
 

@@ -41,9 +41,10 @@ class Desk:
         self._reading: Reading | None = None
 
     @classmethod
-    def of(cls, ctx: typer.Context) -> Desk:
+    def of(cls, ctx: typer.Context, *, engine: str | None = None) -> Desk:
         """Make the desk of the command that runs; refuse output that cannot be, before the work."""
-        desk = cls(ctx.ensure_object(Options), os.environ, ctx.command_path)
+        options = replace(ctx.ensure_object(Options), engine=engine)
+        desk = cls(options, os.environ, ctx.command_path)
         show.check(desk.format, desk.output)
         return desk
 
@@ -52,7 +53,11 @@ class Desk:
         """The settings: flags, environment, configuration file, defaults."""
         from cardoffers_cli.settings import read_settings  # only when asked for
 
-        flags = {"store": self.options.store, "lock_wait_s": self.options.lock_wait}
+        flags = {
+            "store": self.options.store,
+            "lock_wait_s": self.options.lock_wait,
+            "engine": self.options.engine,
+        }
         return read_settings(flags, self._environment, self.options.config)
 
     @cached_property

@@ -79,7 +79,7 @@ EXIT_CODES = (
         "Nothing of the file was taken: mend it, or fetch it again.",
         (errors.FileUnusable, errors.StoreDamaged),
     ),
-    ExitCode(15, "network", "Try again later.", (errors.NetworkFailure,)),
+    ExitCode(15, "network", "Try again later.", (errors.NetworkFailure, errors.EngineFailed)),
     ExitCode(
         16, "no space", "Free some space and run again: nothing half-done stays.", (errors.NoSpace,)
     ),

@@ -8,6 +8,7 @@ from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import (
     Delimiter,
     DryRun,
+    Engine,
     Errors,
     Institution,
     Rejected,
@@ -32,6 +33,7 @@ def import_(
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
     """Take transaction files into the store, each as a whole or not at all.
@@ -48,7 +50,7 @@ def import_(
     from cardoffers_cli.jobs.imports import ImportOptions, import_file
     from cardoffers_cli.jobs.intake import FileReport, Outputs
 
-    desk = Desk.of(ctx)
+    desk = Desk.of(ctx, engine=engine)
     one_file_for(sources, errors, valid, rejected)
     options = ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone, dry_run=dry_run)
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected)

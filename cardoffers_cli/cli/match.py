@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.cli.options import DryRun, Engine
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
@@ -31,6 +31,7 @@ def match(
     rematch: Annotated[
         bool, typer.Option("--rematch", help="Look again at all that never redeemed.")
     ] = False,
+    engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
     """Match every purchase that is not decided yet to the offers its cardholder has added.
@@ -40,10 +41,11 @@ def match(
     Try:
 
         cardoffers match --as-of 2026-11-01T00:00:00Z
+        cardoffers match --engine sc://spark:15002
     """
     from cardoffers_cli.jobs.match import match_purchases
 
-    desk = Desk.of(ctx)
+    desk = Desk.of(ctx, engine=engine)
     with desk.progress("Matching"):
         report = match_purchases(desk.job, rematch=rematch, dry_run=dry_run).document()
     desk.show(report, *decided(report), Text(list(_said(report))))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.cli.options import DryRun, Engine
 from cardoffers_cli.domain.moments import parse_duration
 
 WITH_FINDINGS = 3
@@ -45,6 +45,7 @@ def nightly(
     *,
     webhook_time: WebhookTime = "10m",
     log_format: Log = LogFormat.text,
+    engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
     """Run the night: import, match, settle, notices, webhooks, reports, audits, snapshot.
@@ -63,7 +64,7 @@ def nightly(
     from cardoffers_cli.cli.night_screen import night_blocks
     from cardoffers_cli.jobs.night.order import Order
 
-    desk = Desk.of(ctx)
+    desk = Desk.of(ctx, engine=engine)
     order = Order(
         drop=drop,
         webhook_time_s=as_seconds(webhook_time),

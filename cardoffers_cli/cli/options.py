@@ -45,6 +45,7 @@ class Options:
     config: Path | None = None
     as_of: datetime | None = None
     lock_wait: int | None = None
+    engine: str | None = None
     format: Format | None = None
     output: Path | None = None
     quiet: bool = False
@@ -138,6 +139,12 @@ AnyInstitution = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", metavar="URL", help="Compute on Spark Connect at sc://host:port [DuckDB here]."
+    ),
+]
 Delimiter = Annotated[
     str, typer.Option(callback=delimiter, help="What separates the fields of a CSV file.")
 ]

@@ -9,6 +9,7 @@ import typer
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import (
     Delimiter,
+    Engine,
     Errors,
     Institution,
     Rejected,
@@ -38,6 +39,7 @@ def simulate(
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    engine: Engine = None,
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written.
 
@@ -53,7 +55,7 @@ def simulate(
     from cardoffers_cli.jobs.intake import Outputs
     from cardoffers_cli.jobs.simulate import simulate_file
 
-    desk = Desk.of(ctx)
+    desk = Desk.of(ctx, engine=engine)
     with desk.progress(f"Simulating {source}") as bar:
         report = simulate_file(
             source,

@@ -14,7 +14,7 @@ from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(
     name="store",
-    help="Look at, migrate, publish, back up and restore the store.",
+    help="Look at, migrate, publish, export, back up and restore the store.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -43,6 +43,12 @@ COMPACTED = (
     Column("store"),
     Column("size_bytes_before", "bytes before", kind="integer"),
     Column("size_bytes", "bytes", kind="integer"),
+)
+MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
+PARTS = (
+    Column("table_name", "table"),
+    Column("parts", kind="integer"),
+    Column("row_count", "rows", kind="integer"),
 )
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
@@ -78,7 +84,9 @@ def info(ctx: typer.Context) -> None:
         f"{found['store']}: {found['size_bytes']:,} bytes, schema {found['schema_version']}, "
         f"engine DuckDB {found['engine_version']}"
     )
-    desk.show(found, Sheet("tables", TABLES, found["tables"]), Text([said]))
+    desk.show(
+        found, Sheet("tables", TABLES, found["tables"]), *_parts(found["history"]), Text([said])
+    )
 
 
 @app.command()
@@ -133,7 +141,7 @@ def backup(
     desk.show(
         made,
         Sheet("backup", BACKUP, [made]),
-        Text(_faults(made)),
+        Text([*_history(made), *_faults(made)]),
         exit_code=3 if made["faults"] else 0,
     )
 
@@ -164,7 +172,7 @@ def restore(
         done,
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
-        Text(_faults(done)),
+        Text([*_history(done), *_faults(done)]),
         exit_code=3 if done["faults"] else 0,
     )
 
@@ -185,6 +193,35 @@ def compact(ctx: typer.Context) -> None:
     with _steps(desk, "Compacting", compacts.STEPS) as tell:
         done = compacts.compact(desk.job, tell=tell)
     desk.show(done, Sheet("compacted", COMPACTED, [done]))
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    *,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="ROOT", help="The folder of the history, the first time."),
+    ] = None,
+) -> None:
+    """Move purchases and decisions out of the store, into Parquet files that an engine can read.
+
+    They are the history of the store, which every command goes on reading, so ROOT must stay where
+    it is. What comes in later stays in the store until the next export. Backups do not hold it.
+
+    Try:
+
+        cardoffers store export --to /srv/cardoffers/history
+    """
+    from cardoffers_cli.jobs.export import export as move
+
+    desk = Desk.of(ctx)
+    with desk.progress("Exporting"):
+        done = move(desk.job, to)
+    desk.show(
+        done, Sheet("moved", MOVED, done["moved"]), Text([f"The history is at {done['root']}."])
+    )
+    desk.note("Next: `cardoffers store compact` gives the room back.")
 
 
 @app.command("accept-loss")
@@ -229,6 +266,16 @@ def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
         yield Text(
             told["next"], title="Run again, with the files of that night put back from done/"
         )
+
+
+def _parts(history: dict[str, Any] | None) -> Iterator[Sheet]:
+    if history:
+        yield Sheet("history", PARTS, history["tables"], title=f"The history in {history['root']}")
+
+
+def _history(told: dict[str, Any]) -> Iterator[str]:
+    if told["history"]:
+        yield f"The history is not in it: back up {told['history']} with the disk that it is on."
 
 
 def _faults(told: dict[str, Any]) -> list[str]:

@@ -90,6 +90,12 @@ class NetworkFailure(CardoffersError):
     code = "network"
 
 
+class EngineFailed(CardoffersError):
+    """The engine failed."""
+
+    code = "engine_failed"
+
+
 class NoSpace(CardoffersError):
     """There is no space left on the disk."""
 

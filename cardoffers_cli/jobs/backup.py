@@ -19,10 +19,10 @@ from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
-from cardoffers_cli.store import copying, journal
+from cardoffers_cli.store import copying, history, journal
 from cardoffers_cli.store.aside import STAMP
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.opening import check_version, connected, lock_for, must_exist, opened
+from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,8 @@ def _nobody(step: str) -> None:
 def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> dict[str, Any]:
     """Copy the store into a new file, or into a folder under a name with the time.
 
-    `faults` of the report are audits that the copy fails, as the store does. Raises `Refused` where
+    `faults` of the report are audits that the copy fails, as the store does; `history` is the
+    folder that is not in the copy. Raises `Refused` where
     a file is already, `NoSpace`, and `StoreDamaged` if the copy is not the store.
     """
     must_exist(job.path)
@@ -80,12 +81,18 @@ def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> 
             _give_name(draft, file)
     finally:
         copying.discard(draft)
-    return {"backup": str(file), **asdict(checksum), "faults": found.faults}
+    return {
+        "backup": str(file),
+        **asdict(checksum),
+        "history": found.history,
+        "faults": found.faults,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Copied:
     head: dict[str, Any]
+    history: str | None
     faults: list[dict[str, Any]]
 
 
@@ -97,12 +104,18 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
         with opened(opening) as store:
             original, head = copying.contents(store), _head(store)
         copying.copy_store(job.path, draft, job.settings)
-    with connected(draft, job.settings, read_only=True) as store:
-        check_version(store, draft)
+    with open_copy(draft, job.settings) as store:
         tell("compare")
         copying.check_copy(original, copying.contents(store))
         tell("audit")
-        return _Copied(head=head, faults=faults_of(examine(store, None)))
+        faults = faults_of(examine(store, None))
+        return _Copied(head=head, history=history_of(store), faults=faults)
+
+
+def history_of(store: Store) -> str | None:
+    """Return the folder of the history, which no backup holds; None for a store without one."""
+    root = history.root(store)
+    return None if root is None else str(root)
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:

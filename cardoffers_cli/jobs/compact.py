@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.backup import check_room
 from cardoffers_cli.store import copying
-from cardoffers_cli.store.opening import check_version, connected, lock_for, must_exist, opened
+from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,7 @@ def compact(job: Job, *, tell: Callable[[str], None] = _nobody) -> dict[str, Any
         try:
             tell("copy")
             copying.copy_store(job.path, draft, job.settings)
-            with connected(draft, job.settings, read_only=True) as store:
-                check_version(store, draft)
+            with open_copy(draft, job.settings) as store:
                 tell("compare")
                 copying.check_copy(original, copying.contents(store))
             tell("swap")

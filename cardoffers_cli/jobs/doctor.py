@@ -1,9 +1,9 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
 Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
-on a good store; the rest look at the journal, the security log, card numbers and leftover files. An
-example shows numbers, ids and names, never a token. To add one, add its statement; name it in
-`QUICK` too if it is cheap on a large store.
+on a good store; the rest look at the journal, the history, the security log, card numbers and
+leftover files. An example shows numbers, ids and names, never a token. To add one, add its
+statement; name it in `QUICK` too if it is cheap on a large store.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import StoreDamaged
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
-from cardoffers_cli.store import journal
+from cardoffers_cli.store import history, journal
 from cardoffers_cli.store.audits import audits, offending
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
@@ -128,6 +128,10 @@ def _security_log(store: Store) -> Found:
     return _listed(security_log.faults(store))
 
 
+def _history(store: Store) -> Found:
+    return _listed(history.faults(store))
+
+
 def _card_numbers(store: Store) -> Found:
     places = card_numbers(store)
     return sum(place["card_numbers"] for place in places), next(iter(places), None)
@@ -139,5 +143,6 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,
+    "history_is_whole": _history,
     "no_card_numbers": _card_numbers,
 }

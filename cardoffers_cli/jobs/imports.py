@@ -10,16 +10,20 @@ from uuid import UUID, uuid4
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.jobs.engines import site_of
+from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import Admitted, admit
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
+from cardoffers_cli.store import history
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cardoffers_cli.files.transactions import TransactionFile
+    from cardoffers_cli.jobs.engines import Site
     from cardoffers_cli.jobs.intake import Progress
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
@@ -73,12 +77,16 @@ def import_file(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
-    with job.store() as store, store.transaction(keep=not options.dry_run):
-        owner = find_institution(store, institution)
-        may_upload(owner)
-        with open_transactions(source, reading_for(owner, job, options)) as file:
-            taken = take_in(store, file, owner, job, options, progress=progress)
-            write_outputs(store, file, outputs)
+    with job.store() as store:
+        site = site_of(store, job)
+        with store.transaction(keep=not options.dry_run):
+            owner = find_institution(store, institution)
+            may_upload(owner)
+            with open_transactions(source, reading_for(owner, job, options)) as file:
+                taken = take_in(store, file, owner, job, options, site=site, progress=progress)
+                write_outputs(store, file, outputs)
+        if site and not options.dry_run:
+            move_recent(store, job, site.root)
     return taken
 
 
@@ -89,15 +97,19 @@ def take_in(
     job: Job,
     options: ImportOptions,
     *,
+    site: Site | None = None,
     progress: Progress | None = None,
     approve: Callable[[FileReport], None] | None = None,
 ) -> ImportReport:
     """Stage, judge and admit an open file in the caller's transaction, and record the import.
 
-    `approve` is shown the report before anything is admitted, and raises what is against it.
+    At a `site` an engine looks for what is known already. `approve` is shown the report before
+    anything is admitted, and raises what is against it.
     """
+    if site is not None:
+        history.begin(store, site.root)  # or the purchases would be in a store without one
     stage_file(store, file, whole=True, progress=progress)
-    report = judge_file(store, file, owner.id)
+    report = judge_file(store, file, owner.id, site)
     if approve:
         approve(report)
     earlier = earlier_import(store, owner.id, file.sha256)

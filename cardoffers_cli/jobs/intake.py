@@ -16,6 +16,7 @@ from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.sources import ahead
+from cardoffers_cli.jobs.engines import dedupe
 from cardoffers_cli.pipeline.judge import (
     findings,
     first_findings,
@@ -23,6 +24,7 @@ from cardoffers_cli.pipeline.judge import (
     rejected_lines,
     summary,
     tokens_look_rotated,
+    verdicts,
 )
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.files.transactions import TransactionFile
+    from cardoffers_cli.jobs.engines import Site
     from cardoffers_cli.store.store import Store
 
     Progress = Callable[[int, int | None], None]
@@ -120,11 +123,20 @@ def _read(
             progress(chunk.bytes_read, chunk.size_hint)
 
 
-def judge_file(store: Store, file: TransactionFile, institution_id: UUID | None) -> FileReport:
-    """Judge what was staged of the file, against the history of an institution if one is given."""
+def judge_file(
+    store: Store, file: TransactionFile, institution_id: UUID | None, site: Site | None = None
+) -> FileReport:
+    """Judge what was staged of the file, against the history of an institution if one is given.
+
+    At a `site` it is the engine there that knows the history.
+    """
     if institution_id is not None:
         number(store, institution_id)
-    verdicts = judge(store, institution_id)
+    if institution_id is not None and site is not None:
+        dedupe(store, site, institution_id)
+        found = verdicts(store)
+    else:
+        found = judge(store, institution_id)
     return FileReport(
         file=file.name,
         kind=file.kind,
@@ -132,8 +144,8 @@ def judge_file(store: Store, file: TransactionFile, institution_id: UUID | None)
         size_bytes=file.size_bytes,
         received=file.received,
         invalid=file.invalid,
-        duplicates=verdicts.duplicates,
-        conflicts=verdicts.conflicts,
+        duplicates=found.duplicates,
+        conflicts=found.conflicts,
         blank_lines=file.blank_lines,
         findings=_findings(store, file),
         first_findings=first_findings(store, FINDINGS_SHOWN),

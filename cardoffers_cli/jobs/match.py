@@ -14,8 +14,15 @@ from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.publish import publish
-from cardoffers_cli.pipeline.redeem import Redeemed, redeem
-from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.pipeline.redeem import (
+    Found,
+    Redeemed,
+    hold,
+    keep_decisions,
+    keep_redemptions,
+    redeem,
+)
+from cardoffers_cli.pipeline.resolve import resolve, resolve_import, resolve_purchase
 from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.runs import Run
     from cardoffers_cli.store.store import Store
 
 
@@ -52,6 +60,10 @@ class MatchReport:
 
 def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
     """Match in one transaction; with `rematch` also what was decided and did not redeem."""
+    if job.settings.engine:
+        from cardoffers_cli.jobs.elsewhere import match_elsewhere  # noqa: PLC0415 - it builds on this
+
+        return match_elsewhere(job, rematch=rematch, dry_run=dry_run)
     with job.store() as store, store.transaction(keep=not dry_run):
         return decide(store, job, rematch=rematch, dry_run=dry_run)
 
@@ -71,15 +83,36 @@ def decide(
     turn: for what is not kept.
     """
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    engine = DuckEngine(store.connection)
-    with guarded():  # the engine computes on the store's connection and raises what it raises
-        resolve(store, engine, rematch=rematch, import_no=import_no, purchase_no=purchase_no)
-        match(store, engine)
-        redeemed = redeem(store, engine, run_no=run.run_no, created_at=job.now, actor=job.actor)
-    publish(store, run_no=run.run_no)
-    report = MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
+    found = _decided(store, run, rematch, import_no, purchase_no)
+    keep_decisions(store)
+    report = record(store, job, run, found, dry_run=dry_run)
     finish_run(store, run, report.document())
     return report
+
+
+def _decided(
+    store: Store, run: Run, rematch: bool, import_no: int | None, purchase_no: int | None
+) -> Found:
+    engine = DuckEngine(store.connection)
+    with guarded():  # the engine computes on the store's connection and raises what it raises
+        if purchase_no is not None:
+            resolve_purchase(store, engine, purchase_no)
+        elif import_no is not None:
+            resolve_import(store, engine, import_no)
+        else:
+            resolve(engine, rematch=rematch)
+        match(engine)
+        hold(store, run.run_no)
+        return redeem(engine)
+
+
+def record(store: Store, job: Job, run: Run, found: Found, *, dry_run: bool = False) -> MatchReport:
+    """Write the redemptions of a run with their ledger and their events."""
+    redeemed = keep_redemptions(
+        store, found, run_no=run.run_no, created_at=job.now, actor=job.actor
+    )
+    publish(store, run_no=run.run_no)
+    return MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
 
 
 def _with_decimals(by_currency: dict[str, Decimal]) -> dict[str, Decimal]:

@@ -21,13 +21,14 @@ from cardoffers_cli.jobs.backup import (
     check_room,
     checksum_path,
     faults_of,
+    history_of,
     must_be_folder,
 )
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.store import copying, journal
 from cardoffers_cli.store.aside import kept_name, put_aside
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.opening import check_version, connected, lock_for, opened
+from cardoffers_cli.store.opening import lock_for, open_copy, opened
 from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def restore(
         "run_no": checksum.run_no,
         "kept_aside": aside and str(aside),
         **_loss(look),
+        "history": look.history,
         "faults": look.faults,
         "dry_run": dry_run,
     }
@@ -90,11 +92,15 @@ def restore(
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """What a backup brings: its newest run, what the journal knows beyond it, audits it fails."""
+    """What a backup brings: its newest run, what the journal knows beyond it, audits it fails.
+
+    `history` is the folder that it reads and does not hold.
+    """
 
     newest: Line | None
     lost: list[Line]
     nights: list[str]
+    history: str | None
     faults: list[dict[str, Any]]
 
 
@@ -102,13 +108,13 @@ def _looked_at(job: Job, draft: Path) -> _Look:
     if job.path.exists():
         with suppress(CardoffersError), opened(job.opening()):
             pass  # its journal is caught up with, and its log written into it, if that can be
-    with connected(draft, job.settings, read_only=True) as store:
-        check_version(store, draft)
+    with open_copy(draft, job.settings) as store:
         lost = journal.lost(store, job.path)
         return _Look(
             newest=journal.newest(store),
             lost=lost,
             nights=journal.nights(job.path, lost),
+            history=history_of(store),
             faults=faults_of(examine(store, None)),
         )
 

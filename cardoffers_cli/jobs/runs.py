@@ -11,11 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.store.history import commit_id
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from cardoffers_cli.store.store import Store
+
+
+COMMIT = "commit"
+"""The kind of the run that commits another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,3 +68,41 @@ def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
         run_no=run.run_no,
         counts=json.dumps(counts, ensure_ascii=False, default=str),
     )
+
+
+def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
+    """Finish a run that was begun in an earlier transaction, in the one that keeps its work.
+
+    That is another run, so that the journal, which knows runs alone, has a line of this one too.
+    """
+    finish_run(store, run, counts)
+    run_id = commit_id(run.run_id)
+    commit = start_run(store, kind=COMMIT, now=run.as_of, actor=run.actor, run_id=run_id)
+    finish_run(store, commit, {"run_id": run.run_id})
+
+
+def check_uncommitted(store: Store, run: Run) -> None:
+    """Raise `Refused` unless a run is still the one to be kept.
+
+    It is not when it was kept already, when the store was put back to a time before it, or when
+    another run of its kind was kept meanwhile, of which it knows nothing.
+    """
+    known = store.row("jobs/runs:counts", run_no=run.run_no, run_id=run.run_id)
+    if known is None:
+        raise Refused(
+            f"The run {run.run_id} is not in the store any more.",
+            code="run_lost",
+            hint="The store was put back to an earlier state; run it again.",
+        )
+    if known["is_finished"]:
+        raise Refused(
+            f"The run {run.run_id} was committed already.",
+            code="run_committed",
+            hint="There is nothing left to do.",
+        )
+    if store.row("jobs/runs:finished_since", kind=run.kind, run_no=run.run_no):
+        raise Refused(
+            f"Another {run.kind} was committed meanwhile; nothing of this one was kept.",
+            code="run_overtaken",
+            hint="Run it again.",
+        )

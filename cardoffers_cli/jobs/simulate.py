@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_records
 from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.jobs.elsewhere import decide_at
+from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
 from cardoffers_cli.jobs.intake import Outputs, write_outputs
 from cardoffers_cli.jobs.match import MatchReport, decide
@@ -70,11 +72,12 @@ def simulate_file(
 ) -> SimulateReport:
     """Import and match a file, return what came of it, and keep nothing."""
     with job.store() as store, store.transaction(keep=False):
+        site = site_of(store, job)
         owner = find_institution(store, institution)
         with open_transactions(source, reading_for(owner, job, options)) as file:
-            taken = take_in(store, file, owner, job, options, progress=progress)
+            taken = take_in(store, file, owner, job, options, site=site, progress=progress)
             write_outputs(store, file, outputs)
-        matched = decide(store, job, dry_run=True)
+        matched = decide_at(site, store, job, import_no=taken.import_no)
         items = decisions_of_import(store, owner.id, taken.import_no)
     return SimulateReport(taken=taken, matched=matched, items=items)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
-from cardoffers_cli.store import journal
+from cardoffers_cli.store import history, journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
@@ -45,8 +45,27 @@ def info(job: Job) -> dict[str, Any]:
             "schema_version": migrations[-1]["version"],
             "engine_version": store.value("store/info:engine"),
             "migrations": migrations,
+            "history": _history(store),
             "tables": store.rows("store/info:sizes"),
         }
+
+
+def _history(store: Store) -> dict[str, Any] | None:
+    """Return where the history of a store is, with its parts and rows by table."""
+    root, parts = history.root(store), history.parts(store)
+    if root is None:
+        return None
+    by_table = {
+        table: [part.sums.row_count for part in parts if part.table == table]
+        for table in history.TABLES
+    }
+    return {
+        "root": str(root),
+        "tables": [
+            {"table_name": table, "parts": len(rows), "row_count": sum(rows)}
+            for table, rows in by_table.items()
+        ],
+    }
 
 
 def is_free(job: Job) -> bool:

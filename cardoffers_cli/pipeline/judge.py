@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.engine.duck import DuckEngine
+from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from uuid import UUID
 
     import polars as pl
+    import pyarrow as pa
 
     from cardoffers_cli.store.store import Store
 
@@ -37,7 +40,25 @@ def judge(store: Store, institution_id: UUID | None) -> Verdicts:
     if institution_id is None:
         store.execute("pipeline/judge:no_history")
     else:
-        store.execute("pipeline/judge:known_refs", institution_id=institution_id)
+        stage_refs(store, institution_id)
+        with guarded():
+            DuckEngine(store.connection).run("dedupe")
+    return verdicts(store)
+
+
+def stage_refs(store: Store, institution_id: UUID) -> None:
+    """Make `staged_refs`, of which the plan `dedupe` finds `known_refs`."""
+    store.execute("pipeline/judge:importer", institution_id=institution_id)
+    store.execute("pipeline/judge:staged_refs")
+
+
+def take_known_refs(store: Store, rows: pa.Table) -> None:
+    """Make `known_refs` of what an engine found elsewhere."""
+    store.load("pipeline/judge:fetched_refs", rows)
+
+
+def verdicts(store: Store) -> Verdicts:
+    """Find duplicates among `staged` and `known_refs`."""
     store.execute("pipeline/judge:staged_duplicates")
     for is_conflict, code in _REPEATS.items():
         store.execute(

@@ -1,15 +1,13 @@
-"""Match: which offers every resolved purchase fits, best first, and in which turn."""
+"""Match: which offers every resolved purchase fits, best first."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cardoffers_cli.engine.duck import DuckEngine
-    from cardoffers_cli.store.store import Store
+    from cardoffers_cli.engine.plan import Engine
 
 
-def match(store: Store, engine: DuckEngine) -> None:
+def match(engine: Engine) -> None:
     """Make `enrolled` (with the first check that failed) and `candidates` from `resolutions`."""
-    store.execute("pipeline/match:purchase_keys")
     engine.run("match")

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-    from cardoffers_cli.engine.duck import DuckEngine
+    import pyarrow as pa
+
+    from cardoffers_cli.engine.plan import Engine
     from cardoffers_cli.store.store import Store
 
 
@@ -25,14 +27,20 @@ AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_am
 
 
 @dataclass(frozen=True, kw_only=True)
-class Redeemed:
-    """What one match came to; the amounts are by name (`AMOUNTS`) and by currency."""
+class Found:
+    """What an engine found: purchases it considered, and how many rounds of proposals it took."""
 
     considered: int
-    redeemed: int
     merchant_unresolved: int
     rounds: int
     refusals: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redeemed(Found):
+    """What one match came to; the amounts are by name (`AMOUNTS`) and by currency."""
+
+    redeemed: int
     amounts: dict[str, dict[str, Decimal]]
 
     @property
@@ -41,32 +49,61 @@ class Redeemed:
         return self.considered - self.redeemed - self.merchant_unresolved
 
 
-def redeem(
-    store: Store, engine: DuckEngine, *, run_no: int, created_at: datetime, actor: str
-) -> Redeemed:
-    """Decide `resolutions` and `candidates`; write redemptions, ledger, decisions, outcomes."""
-    rounds = _propose(store, engine)
+def hold(store: Store, run_no: int) -> None:
+    """Make what the store hands to the plans: `reserved`, `uses` and `this_run`."""
+    store.execute("pipeline/redeem:reserved")
+    store.execute("pipeline/redeem:uses")
+    store.execute("pipeline/redeem:this_run", run_no=run_no)
+
+
+def redeem(engine: Engine) -> Found:
+    """Decide `resolutions` and `candidates`; make the tables of the plan `found`."""
+    rounds = _propose(engine)
     engine.run("outcome")
+    engine.define("found")
+    return Found(
+        considered=engine.count("resolutions"),
+        merchant_unresolved=engine.count("unresolved"),
+        rounds=rounds,
+        refusals=engine.count("refusals"),
+    )
+
+
+def keep_decisions(store: Store) -> None:
+    """Write `decided` and `outcomes_found` into the store."""
+    store.execute("pipeline/redeem:decisions")
+    store.execute("pipeline/redeem:outcomes")
+
+
+def take_decisions(store: Store, decided: pa.Table, outcomes: pa.Table) -> None:
+    """Write decisions and outcomes into the store that an engine found elsewhere."""
+    store.load("pipeline/redeem:fetched_decisions", decided)
+    store.load("pipeline/redeem:fetched_outcomes", outcomes)
+
+
+def take_redemptions(store: Store, rows: pa.Table) -> None:
+    """Make `redeemed_purchases` of what an engine found elsewhere."""
+    store.load("pipeline/redeem:fetched_redemptions", rows)
+    store.execute("pipeline/redeem:redeemed_purchases")
+
+
+def keep_redemptions(
+    store: Store, found: Found, *, run_no: int, created_at: datetime, actor: str
+) -> Redeemed:
+    """Write redemptions and their ledger from `redeemed_purchases`."""
     store.execute("pipeline/redeem:redemptions", run_no=run_no, created_at=created_at)
     store.execute("pipeline/redeem:ledger_entries", run_no=run_no)
     store.execute("pipeline/redeem:ledger_moves", run_no=run_no, actor=actor)
-    store.execute("pipeline/redeem:decisions", run_no=run_no)
-    store.execute("pipeline/redeem:outcomes", run_no=run_no)
     funded = store.rows("pipeline/redeem:funded", run_no=run_no)
-    counts = store.rows("pipeline/redeem:counts")[0]
     return Redeemed(
-        **counts,
+        **vars(found),
         redeemed=sum(row["redeemed"] for row in funded),
-        rounds=rounds,
-        refusals=engine.count("refusals"),
         amounts={name: {row["currency"]: row[name] for row in funded} for name in AMOUNTS},
     )
 
 
-def _propose(store: Store, engine: DuckEngine) -> int:
+def _propose(engine: Engine) -> int:
     """Let purchases propose until nobody is refused; return the number of rounds."""
-    store.execute("pipeline/redeem:reserved")
-    store.execute("pipeline/redeem:uses")
     engine.run("redeem")
     rounds = 0
     while engine.count("proposals"):

@@ -141,6 +141,11 @@ def lines(path: Path) -> list[Line]:
     return counted
 
 
+def all_ids(path: Path) -> set[UUID | None]:
+    """Return the ids of every run that was ever committed, whether its line still counts or not."""
+    return {line.run_id for line in _all_lines(path)}
+
+
 def nights(path: Path, runs: Iterable[Line]) -> list[str]:
     """Return the dates of the nights that these runs belong to."""
     as_of = {line.as_of for line in lines(path) if line.kind == NIGHTLY}

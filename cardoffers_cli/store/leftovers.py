@@ -48,10 +48,11 @@ def sweep(store: Path) -> list[Path]:
 
 def _is_orphan(draft: Path) -> bool:
     named = _DRAFT.fullmatch(draft.name)
-    return named is not None and not _is_alive(int(named[1]))
+    return named is not None and not is_alive(int(named[1]))
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine lives."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

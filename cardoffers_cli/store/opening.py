@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
-from cardoffers_cli.store import journal
+from cardoffers_cli.store import history, journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
@@ -57,7 +57,7 @@ def open_store(opening: Opening) -> Iterator[Store]:
 @contextmanager
 def opened(opening: Opening) -> Iterator[Store]:
     """Open a store under a lock that is held already; what is committed is in the journal too."""
-    with current(opening) as store:
+    with current(opening, whole=True) as store:
         if opening.read_only:
             journal.check(store, opening.path)
         else:
@@ -67,10 +67,23 @@ def opened(opening: Opening) -> Iterator[Store]:
 
 
 @contextmanager
-def current(opening: Opening) -> Iterator[Store]:
-    """Open a store of this version under a lock that is held, whatever its journal says."""
+def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
+    """Open a store of this version under a lock that is held, whatever its journal says.
+
+    Where it is not to be `whole`, parts of its history may be missing, and are left out.
+    """
     with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
         check_version(store, opening.path)
+        history.show(store, whole=whole)
+        yield store
+
+
+@contextmanager
+def open_copy(path: Path, settings: Settings) -> Iterator[Store]:
+    """Open a copy of a store to look at it, with what is there of the history that it lists."""
+    with connected(path, settings, read_only=True) as store:
+        check_version(store, path)
+        history.show(store, whole=False)
         yield store
 
 

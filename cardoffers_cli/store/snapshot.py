@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, NoStore, StoreVersion
+from cardoffers_cli.store import history
 from cardoffers_cli.store.opening import check_version, connected
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
                 hint="Take a new one with `cardoffers store publish`.",
                 **error.details,
             ) from None
+        history.show(store)
         yield store
 
 

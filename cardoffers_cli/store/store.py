@@ -60,7 +60,7 @@ class Store:
             row = self._connection.execute(statement(name), parameters).fetchall()
         return _changed(row)
 
-    def load(self, name: str, frame: pl.DataFrame, /, **parameters: Any) -> int:  # noqa: ARG002 - see below
+    def load(self, name: str, frame: pl.DataFrame | pa.Table, /, **parameters: Any) -> int:  # noqa: ARG002 - see below
         """Run a named statement that reads `frame`, and return the rows it changed."""
         with guarded():
             # DuckDB finds the frame here, as the variable that the statement names. Registered, it
@@ -245,6 +245,12 @@ def _ours(error: duckdb.Error) -> CardoffersError:
         return StoreDamaged(
             f"The store failed while it was used ({type(error).__name__}).",
             hint="Nothing of the last step was kept; look at it with `cardoffers store info`.",
+        )
+    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) and ".parquet" in text:
+        return StoreDamaged(
+            "A file of the history cannot be read.",
+            code="history_damaged",
+            hint="Bring it back from a copy of that disk, then run `cardoffers doctor --strict`.",
         )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error

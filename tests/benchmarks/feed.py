@@ -87,7 +87,7 @@ select larkmere(), 1 + range % $cardholders, 1 + range % $cardholders,
     tail(range, 'offer', $offers), timestamp '2025-12-01' + to_seconds(range * 15700000 // $links),
     0
 from range($links);
-insert into purchases
+insert into recent_purchases
 select range, larkmere(), 'tx-' || range, 1 + hash(range, 'cardholder') % $cardholders, 1,
     tail(range, 'identifier', 2 * $merchants), null, 5 + range % 9000 * 0.01, 'GBP',
     timestamp '2025-06-01' + to_seconds(range * 31536000 // $purchases),

@@ -46,7 +46,7 @@ select
     range, uuid_of('redemption ' || range), larkmere(), range * 14, 1, 1, 2, timestamp '2026-02-01'
 from range(1, $redemptions);
 insert into runs values (2, uuid_of('run'), 'match', timestamp '2026-02-01', 'bench', null);
-insert into decisions
+insert into recent_decisions
 select purchase_no, 2, case when redemption_no is null then 'not_redeemed' else 'redeemed' end, 1
 from purchases left join redemptions using (purchase_no) order by purchase_no;
 update ledger_entries set settled_at = created_at

@@ -119,9 +119,11 @@ def test_a_group_of_calls_is_one_run_for_each_institution(job: Job) -> None:
 def test_where_a_group_fails_each_call_is_tried_alone(job: Job) -> None:
     """No request is known that makes the store fail, so here the store refuses one ref."""
     with job.store() as store:
-        [(made,)] = select(store, "select sql from duckdb_tables() where table_name = 'purchases'")
+        [(made,)] = select(
+            store, "select sql from duckdb_tables() where table_name = 'recent_purchases'"
+        )
         refusing = made.removesuffix(");") + ", check (transaction_ref <> 'BAD'));"
-        store.connection.execute(f"drop table purchases; {refusing}")
+        store.connection.execute(f"drop table recent_purchases; {refusing}")
     faults: list[str] = []
     calls = [call(SINGLE, "alderall", event(ref)) for ref in ("A", "BAD", "B")]
     answering = Service(job, lambda: NOON, lambda request_id, _error: faults.append(request_id))

@@ -8,7 +8,7 @@ from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.store.opening import scratch_store
-from tables import NOON, given, select
+from tables import NOON, given, select, uid
 from work import new_store, settings
 
 if TYPE_CHECKING:
@@ -28,10 +28,26 @@ def test_a_plan_becomes_tables_by_the_names_of_its_queries(store: Store) -> None
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "purchases", "ref merchant\n1 bakery\n2 -")
-    store.execute("pipeline/resolve:undecided")
     engine = DuckEngine(store.connection)
+    engine.define("undecided")
     engine.run("resolve")
     assert (0, 2) == (engine.count("known_identifiers"), engine.count("resolutions"))
+
+
+def test_what_is_defined_is_computed_where_it_is_read(store: Store) -> None:
+    given(store, "institutions", "institution\nalder")
+    given(store, "merchants", "merchant\nbakery")
+    engine = DuckEngine(store.connection)
+    engine.define("undecided")
+    engine.run("resolve")
+    given(store, "purchases", "ref\n1")
+    assert (1, 0) == (engine.count("undecided"), engine.count("resolutions"))
+
+
+def test_ids_are_fetched_as_text_and_by_the_columns_that_plans_read(store: Store) -> None:
+    given(store, "merchants", "merchant category\nbakery food")
+    (row,) = DuckEngine(store.connection).fetch("merchants").read_all().to_pylist()
+    assert {"merchant_no": 1, "merchant_id": str(uid("bakery"))} == row
 
 
 def test_the_next_round_takes_the_place_of_the_last(store: Store) -> None:

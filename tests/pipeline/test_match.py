@@ -38,8 +38,8 @@ def test_candidates_are_ranked_for_each_purchase(store: Store) -> None:
         """,
     )
     engine = DuckEngine(store.connection)
-    resolve(store, engine)
-    match(store, engine)
+    resolve(engine)
+    match(engine)
     assert [
         ("1", 1, "B"),
         ("1", 2, "A"),

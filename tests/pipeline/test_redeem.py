@@ -200,6 +200,21 @@ def redeemed(store: Store) -> list[tuple[str, str]]:
         ),
         pytest.param(
             """
+            offer  merchant  budget
+            A      bakery    4.00
+            """,
+            """
+            ref  at                   A
+            1    2026-06-02T00:00:00  redeemed
+            2    2026-06-01T23:59:59  redeemed
+            3    2026-06-10T00:00:00  budget_exhausted
+            4    2026-06-09T09:00:00  redeemed
+            5    2026-05-31T23:00:00  redeemed
+            """,
+            id="an earlier day goes first, whatever the time of day",
+        ),
+        pytest.param(
+            """
             offer  merchant  cashback  expires_at
             A      bakery    1.00      2026-06-02
             B      bakery    1.01      2026-06-03
@@ -539,7 +554,8 @@ def test_the_same_redemption_has_the_same_id_in_every_store(store: Store) -> Non
     decide(store, job())
     first = ids()
     store.connection.execute("delete from redemptions; delete from ledger_entries")
-    decide(store, job(now=NOON + timedelta(days=1)), rematch=True)
+    store.connection.execute("delete from recent_decisions")
+    decide(store, job(now=NOON + timedelta(days=1)))
     assert first == ids()
     assert 8 == first[0][0].version
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.pipeline.resolve import resolve, resolve_import
 from tables import given, read, select
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_the_merchant_id_goes_before_the_identifier_which_is_compared_as_text(
         """,
     )
     given(store, "purchases", PURCHASES)
-    resolve(store, DuckEngine(store.connection))
+    resolve(DuckEngine(store.connection))
     assert {row["ref"]: row["resolved"] for row in read(PURCHASES)} == dict(
         select(
             store,
@@ -56,10 +56,12 @@ def test_one_import_is_looked_at_alone(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "purchases", "ref merchant\na bakery\nb bakery\nc bakery")
-    store.connection.execute("update purchases set import_no = 7 where transaction_ref = 'b'")
-    resolve(store, DuckEngine(store.connection), import_no=7)
+    store.connection.execute(
+        "update recent_purchases set import_no = 7 where transaction_ref = 'b'"
+    )
+    resolve_import(store, DuckEngine(store.connection), 7)
     assert [("b",)] == select(
         store, "select transaction_ref from resolutions join purchases using (purchase_no)"
     )
-    resolve(store, DuckEngine(store.connection))
+    resolve(DuckEngine(store.connection))
     assert [(3,)] == select(store, "select count(*) from resolutions")

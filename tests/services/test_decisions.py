@@ -21,7 +21,7 @@ def decided(store: Store, offers: str, links: str, purchases: str) -> dict[str, 
     given(store, "programs", "\n".join(["offer", *names]))
     given(store, "links", links)
     given(store, "purchases", purchases)
-    store.connection.execute("update purchases set import_no = 1, line = purchase_no")
+    store.connection.execute("update recent_purchases set import_no = 1, line = purchase_no")
     decide(store, job())
     items = decisions_of_import(store, uid("alder"), 1)
     return {item["transaction_ref"]: item for item in items}

@@ -30,7 +30,7 @@ def refs(store: Store, pattern: str) -> set[str]:
 def test_only_a_star_and_a_question_mark_are_wild(
     store: Store, pattern: str, known: set[str]
 ) -> None:
-    store.connection.execute("delete from purchases")
+    store.connection.execute("delete from recent_purchases")
     store.connection.execute("delete from institutions")
     given(store, "institutions", "institution\nalder")
     put(store, "purchases", [{"ref": ref} for ref in sorted(known)])

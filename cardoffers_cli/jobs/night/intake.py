@@ -18,6 +18,7 @@ from cardoffers_cli.files import drop
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.imports import (
     ImportOptions,
     ImportReport,
@@ -59,6 +60,7 @@ def import_files(work: Work) -> Done:
     """Take in every file of the night; the reports and the moves are finished where one was."""
     with work.job.store(read_only=True) as store:
         files = nights.files(store, work.night)
+        work.site = site_of(store, work.job)
     for number, file in enumerate(files):
         work.onlooker.moves(f"{file.institution}/{file.file_name}", number, len(files))
         _File(work, file).finish()
@@ -139,6 +141,7 @@ class _File:
                 owner,
                 job,
                 OPTIONS,
+                site=self.work.site,
                 approve=lambda report: _check_sums(store, report, owner, manifest),
             )
             if keeps_reports and not made.report.ok:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cardoffers_cli.jobs.engines import Computed, Site
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.nights import Night
 
@@ -44,7 +45,10 @@ class Onlooker:
 
 @dataclass(kw_only=True)
 class Work:
-    """A night at work. `job` has the night's own clock, `clock` is what the command was given."""
+    """A night at work. `job` has the night's own clock, `clock` is what the command was given.
+
+    `site` is where its engine works, if it has one, and `computed` the match that was made there.
+    """
 
     job: Job
     night: Night
@@ -52,6 +56,8 @@ class Work:
     onlooker: Onlooker
     clock: datetime
     remarks: list[dict[str, Any]] = field(default_factory=list)
+    site: Site | None = None
+    computed: Computed | None = None
 
     @classmethod
     def of(cls, job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.jobs.doctor import examine, names
+from cardoffers_cli.jobs.elsewhere import keep
+from cardoffers_cli.jobs.engines import compute
 from cardoffers_cli.jobs.key_notices import give_in
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files
@@ -36,10 +38,12 @@ if TYPE_CHECKING:
 class Step:
     """One step. What is done `in_store` is committed together with the record of the step.
 
-    A rehearsal does what is done in the store, and `rehearse` in place of what is done `alone`.
+    What it needs to have done `before` that is done while the store is closed. A rehearsal does
+    what is done in the store, and `rehearse` in place of what is done `alone`.
     """
 
     name: str
+    before: Callable[[Work], None] | None = None
     alone: Callable[[Work], Done] | None = None
     in_store: Callable[[Work, Store], Done] | None = None
     rehearse: Callable[[Work, Store], Done] | None = None
@@ -48,6 +52,8 @@ class Step:
 def do(step: Step, position: int, work: Work) -> dict[str, Any]:
     """Do a step and record it; return it as the result tells it, with its findings."""
     began_at = real_now()
+    if step.before:
+        step.before(work)
     done = step.alone(work) if step.alone else None
     with work.job.store() as store, store.transaction():
         if step.in_store:
@@ -77,8 +83,15 @@ def _row(step: Step, position: int, began_at: datetime, done: Done) -> dict[str,
     }
 
 
+def _compute(work: Work) -> None:
+    """Let the engine of the night, if it has one, compute what `_match` keeps."""
+    if work.job.settings.engine:
+        work.computed = compute(work.job)
+
+
 def _match(work: Work, store: Store) -> Done:
-    report = decide(store, work.job).document()
+    job, computed = work.job, work.computed
+    report = (keep(store, job, computed) if computed else decide(store, job)).document()
     counts = {name: report[name] for name in _MATCHED}
     findings = []
     if unknown := report["merchant_unresolved"]:
@@ -163,7 +176,7 @@ def _publish_snapshot(work: Work) -> Done:
 
 STEPS: tuple[Step, ...] = (
     Step("import", alone=import_files, rehearse=rehearse_files),
-    Step("match", in_store=_match),
+    Step("match", before=_compute, in_store=_match),
     Step("settle", in_store=_settle),
     Step("publish", in_store=_publish),
     Step("key_notices", in_store=_give_notices),

@@ -10,6 +10,27 @@ group by purchases.institution_id, purchases.transaction_ref
 having count(*) > 1
 order by purchase_no;
 
+-- name: decided_once
+-- Purchases that one run decided more than once, of one offer or at all: where rows came to be both
+-- in the store and in its history, say. Grain: one row per purchase and run.
+with rows_of as (
+    select decisions.purchase_no, decisions.run_no, cast(null as integer) as offer_no
+    from decisions
+    union all
+    select outcomes.purchase_no, outcomes.run_no, outcomes.offer_no
+    from outcomes
+),
+counted as (
+    select rows_of.purchase_no, rows_of.run_no, rows_of.offer_no, count(*) as times
+    from rows_of
+    group by rows_of.purchase_no, rows_of.run_no, rows_of.offer_no
+)
+select counted.purchase_no, counted.run_no, max(counted.times) as times
+from counted
+where counted.times > 1
+group by counted.purchase_no, counted.run_no
+order by counted.run_no, counted.purchase_no;
+
 -- name: numbers_unique
 -- Tables whose numbers, which others point to, are not unique. Grain: one row per such table.
 with counted as (

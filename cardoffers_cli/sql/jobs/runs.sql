@@ -13,3 +13,20 @@ values ($run_no, $run_id, $kind, $as_of, $actor);
 update runs
 set counts = $counts
 where run_no = $run_no;
+
+-- name: counts
+-- Whether a run is there, and whether it has been finished. Grain: one row, or none.
+select counts is not null as is_finished
+from runs
+where run_no = $run_no
+    and run_id = $run_id;
+
+-- name: finished_since
+-- The first finished run of a kind after a run, if there is one.
+select run_id
+from runs
+where kind = $kind
+    and run_no > $run_no
+    and counts is not null
+order by run_no
+limit 1;

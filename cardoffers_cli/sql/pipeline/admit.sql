@@ -13,7 +13,7 @@ where not exists (
 -- Writes one purchase per admissible row. Idempotent through staged_duplicates, which holds every
 -- ref the institution has purchases of. Purchase numbers follow the lines, with gaps. Imports that
 -- are staged together have $stride lines each, so a line tells its import and its line there.
-insert into purchases (
+insert into recent_purchases (
     purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no, identifier_no,
     merchant_id, amount, currency, transacted_at, received_at, import_no, line
 )
@@ -42,7 +42,7 @@ left join identifier_numbers on identifier_numbers.identifier = admissible.ident
 
 -- name: purchase_details
 -- Writes the optional fields of the purchases of these imports that carry any.
-insert into purchase_details (
+insert into recent_purchase_details (
     purchase_no, institution_id, instrument_type, mcc, merchant_descriptor, network
 )
 select

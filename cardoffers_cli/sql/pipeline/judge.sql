@@ -7,26 +7,33 @@ create or replace temp table known_refs (
     received_at timestamp
 );
 
--- name: known_refs
--- Makes known_refs: the staged rows whose ref the institution has a purchase of; a conflict where
--- what was said then differs; received_at is when that was. Grain: one row per such row.
-create or replace temp table known_refs as
+-- name: importer
+-- Says whose rows are staged, because a view takes no parameters.
+set variable importer = cast($institution_id as uuid);
+
+-- name: staged_refs
+-- Makes staged_refs: what staged rows say, by numbers where the store has given them. Grain: one
+-- row per staged row.
+create or replace temp view staged_refs as
 select
     staged.line,
+    getvariable('importer') as institution_id,
     staged.transaction_ref,
-    purchases.cardholder_no <> payer_numbers.cardholder_no
-    or purchases.instrument_no <> payer_numbers.instrument_no
-    or purchases.identifier_no is distinct from identifier_numbers.identifier_no
-    or purchases.merchant_id is distinct from staged.merchant_id
-    or purchases.amount <> staged.amount
-    or purchases.transacted_at <> staged.transacted_at as is_conflict,
-    purchases.received_at
+    payer_numbers.cardholder_no,
+    payer_numbers.instrument_no,
+    identifier_numbers.identifier_no,
+    staged.merchant_id,
+    staged.amount,
+    staged.transacted_at
 from staged
-inner join purchases
-    on purchases.institution_id = $institution_id
-    and purchases.transaction_ref = staged.transaction_ref
 inner join payer_numbers on payer_numbers.payer = staged.payer
 left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
+
+-- name: fetched_refs
+-- Reads frame (the rows of the plan `dedupe`, computed elsewhere) and makes known_refs of it.
+create or replace temp table known_refs as
+select frame.line, frame.transaction_ref, frame.is_conflict, frame.received_at
+from frame;
 
 -- name: staged_duplicates
 -- Makes staged_duplicates: every staged row whose ref is known already, or stands in an earlier

@@ -16,8 +16,13 @@ from ledger_entries
 where ledger_entries.status <> 'reversed'
 group by ledger_entries.offer_no, ledger_entries.cardholder_no;
 
+-- name: this_run
+-- Makes this_run: the number that a plan cannot be given. Grain: one row.
+create or replace temp table this_run as
+select cast($run_no as bigint) as run_no;
+
 -- name: redemptions
--- Writes one redemption per purchase of redeemed. Its id is derived from institution, ref and
+-- Writes one redemption per purchase of redeemed_purchases. Its id is derived from institution, ref and
 -- offer. Idempotent: a purchase that redeemed is never undecided again.
 insert into redemptions (
     redemption_no, redemption_id, institution_id, purchase_no, cardholder_no, offer_no, run_no,
@@ -28,21 +33,21 @@ with highest as (
     from redemptions
 )
 select
-    highest.redemption_no + row_number() over (order by redeemed.purchase_no),
+    highest.redemption_no + row_number() over (order by redeemed_purchases.purchase_no),
     derived_id(
-        cast(purchases.institution_id as varchar) || chr(31) || purchases.transaction_ref
+        cast(redeemed_purchases.institution_id as varchar)
+        || chr(31) || redeemed_purchases.transaction_ref
         || chr(31) || offers.offer_id
     ),
-    purchases.institution_id,
-    redeemed.purchase_no,
-    redeemed.cardholder_no,
-    redeemed.offer_no,
+    redeemed_purchases.institution_id,
+    redeemed_purchases.purchase_no,
+    redeemed_purchases.cardholder_no,
+    redeemed_purchases.offer_no,
     $run_no,
     $created_at
-from redeemed
+from redeemed_purchases
 cross join highest
-inner join purchases on purchases.purchase_no = redeemed.purchase_no
-inner join offers on offers.offer_no = redeemed.offer_no;
+inner join offers on offers.offer_no = redeemed_purchases.offer_no;
 
 -- name: ledger_entries
 -- Writes the pending ledger entry of every redemption of this run (decisions, Money).
@@ -78,45 +83,18 @@ from redemptions
 where redemptions.run_no = $run_no;
 
 -- name: decisions
--- Writes what was decided of every undecided purchase; that a merchant is unknown is written once.
-insert into decisions (purchase_no, run_no, outcome, merchant_no)
-select
-    resolutions.purchase_no,
-    $run_no,
-    case
-        when resolutions.merchant_no is null then 'merchant_unresolved'
-        when redeemed.purchase_no is not null then 'redeemed'
-        else 'not_redeemed'
-    end,
-    resolutions.merchant_no
-from resolutions
-left join redeemed on redeemed.purchase_no = resolutions.purchase_no
-where resolutions.merchant_no is not null
-    or not exists (
-        select 1
-        from decisions
-        where decisions.purchase_no = resolutions.purchase_no
-            and decisions.outcome = 'merchant_unresolved'
-    );
+-- Writes what was decided of every undecided purchase.
+insert into recent_decisions (purchase_no, run_no, outcome, merchant_no)
+select decided.purchase_no, decided.run_no, decided.outcome, decided.merchant_no
+from decided;
 
 -- name: outcomes
 -- Writes the outcome of every purchase with every offer its cardholder had a link to.
-insert into outcomes (purchase_no, offer_no, run_no, outcome)
-select enrolled.purchase_no, enrolled.offer_no, $run_no, enrolled.outcome
-from enrolled
-where enrolled.outcome <> 'eligible'
-union all
+insert into recent_outcomes (purchase_no, offer_no, run_no, outcome)
 select
-    outcomes_of_choices.purchase_no, outcomes_of_choices.offer_no, $run_no,
-    outcomes_of_choices.outcome
-from outcomes_of_choices;
-
--- name: counts
--- What this run considered and what became of it.
-select
-    count(*) as considered,
-    count(*) filter (where merchant_no is null) as merchant_unresolved
-from resolutions;
+    outcomes_found.purchase_no, outcomes_found.offer_no, outcomes_found.run_no,
+    outcomes_found.outcome
+from outcomes_found;
 
 -- name: funded
 -- The money of the redemptions of this run. Grain: one row per currency.
@@ -131,3 +109,37 @@ inner join redemptions on redemptions.redemption_no = ledger_entries.redemption_
 where redemptions.run_no = $run_no
 group by ledger_entries.currency
 order by ledger_entries.currency;
+
+-- name: fetched_redemptions
+-- Reads frame (redeemed_purchases, computed elsewhere) and keeps it. Grain: one row per purchase.
+create or replace temp table fetched_redemptions as
+select
+    frame.purchase_no,
+    cast(frame.institution_id as uuid) as institution_id,
+    frame.transaction_ref,
+    frame.cardholder_no,
+    frame.offer_no
+from frame;
+
+-- name: redeemed_purchases
+-- Makes redeemed_purchases of what was fetched, by the name that the plan has for it.
+create or replace temp view redeemed_purchases as
+select
+    fetched_redemptions.purchase_no,
+    fetched_redemptions.institution_id,
+    fetched_redemptions.transaction_ref,
+    fetched_redemptions.cardholder_no,
+    fetched_redemptions.offer_no
+from fetched_redemptions;
+
+-- name: fetched_decisions
+-- Reads frame (decided, computed elsewhere) and writes it into the store.
+insert into recent_decisions (purchase_no, run_no, outcome, merchant_no)
+select frame.purchase_no, frame.run_no, frame.outcome, frame.merchant_no
+from frame;
+
+-- name: fetched_outcomes
+-- Reads frame (outcomes_found, computed elsewhere) and writes it into the store.
+insert into recent_outcomes (purchase_no, offer_no, run_no, outcome)
+select frame.purchase_no, frame.offer_no, frame.run_no, frame.outcome
+from frame;

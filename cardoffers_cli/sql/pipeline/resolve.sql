@@ -1,22 +1,3 @@
--- name: undecided
--- Makes undecided: purchases that no run has decided yet, and those whose merchant was unknown
--- (decisions, Decided). Grain: one row per purchase.
-create or replace temp view undecided as
-with decided as (
-    select decisions.purchase_no
-    from decisions
-    where decisions.outcome <> 'merchant_unresolved'
-)
-select
-    purchases.purchase_no, purchases.cardholder_no, purchases.identifier_no,
-    purchases.merchant_id, purchases.amount, purchases.transacted_at
-from purchases
-where not exists (
-    select 1
-    from decided
-    where decided.purchase_no = purchases.purchase_no
-);
-
 -- name: import_looked_at
 -- Makes import_looked_at: the number that a view cannot be given. Grain: one row.
 create or replace temp table import_looked_at as
@@ -45,16 +26,3 @@ select
     purchases.merchant_id, purchases.amount, purchases.transacted_at
 from purchases
 inner join purchase_looked_at on purchase_looked_at.purchase_no = purchases.purchase_no;
-
--- name: without_redemption
--- Makes undecided for a rematch: every purchase that never redeemed. Grain: one row per purchase.
-create or replace temp view undecided as
-select
-    purchases.purchase_no, purchases.cardholder_no, purchases.identifier_no,
-    purchases.merchant_id, purchases.amount, purchases.transacted_at
-from purchases
-where not exists (
-    select 1
-    from redemptions
-    where redemptions.purchase_no = purchases.purchase_no
-);

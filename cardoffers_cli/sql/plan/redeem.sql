@@ -36,23 +36,34 @@ where counted.fitting * limits.merchant_funded_amount > limits.budget_left
 
 -- name: turns
 -- The order in which purchases take their turn: time, institution, ref (decisions, Redeem). Where
--- an offer can serve everybody the order does not matter, so only tight offers ask for it.
--- Grain: one row per purchase that fits a tight offer.
+-- an offer can serve everybody the order does not matter, so only tight offers ask for it. Turns are
+-- counted by the day, for no one worker could count them all. Grain: one row per purchase that fits
+-- a tight offer.
 with contending as (
     select distinct candidates.purchase_no
     from candidates
     inner join tight on tight.offer_no = candidates.offer_no
+),
+dated as (
+    select
+        purchases.purchase_no, purchases.transacted_at, purchases.institution_id,
+        purchases.transaction_ref,
+        extract(year from purchases.transacted_at) * 10000
+        + extract(month from purchases.transacted_at) * 100
+        + extract(day from purchases.transacted_at) as day_no
+    from contending
+    inner join purchases on purchases.purchase_no = contending.purchase_no
 )
 select
-    contending.purchase_no,
-    row_number() over (
+    dated.purchase_no,
+    dated.day_no * 10000000000 + row_number() over (
+        partition by dated.day_no
         order by
-            purchase_keys.transacted_at nulls last,
-            purchase_keys.institution_key nulls last,
-            purchase_keys.transaction_ref nulls last
+            dated.transacted_at nulls last,
+            dated.institution_id nulls last,
+            dated.transaction_ref nulls last
     ) as turn_no
-from contending
-inner join purchase_keys on purchase_keys.purchase_no = contending.purchase_no;
+from dated;
 
 -- name: choices
 -- The candidates with the turn of their purchase; null where no tight offer is among its choices.

@@ -1,0 +1,59 @@
+"""Match elsewhere: an engine computes a match, and the store keeps it.
+
+It computes while the store is closed; what came in meanwhile waits for the next match. One
+transaction keeps what it found, unless the run is not the one to be kept any more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.jobs.engines import compute, compute_in, list_parts, site_of
+from cardoffers_cli.jobs.match import MatchReport, decide, record
+from cardoffers_cli.jobs.runs import check_uncommitted, commit_run, start_run
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.engines import Computed, Site
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+def match_elsewhere(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
+    """Compute a match on the engine of the job and keep it, or with `dry_run` only look."""
+    if dry_run:
+        with job.store() as store, store.transaction(keep=False):
+            return decide_at(site_of(store, job), store, job, rematch=rematch)
+    computed = compute(job, rematch=rematch)
+    with job.store() as store, store.transaction():
+        return keep(store, job, computed)
+
+
+def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
+    """Keep a run that an engine computed, in the caller's transaction.
+
+    Raises `Refused` where the run is not the one to be kept any more.
+    """
+    check_uncommitted(store, computed.run)
+    list_parts(store, computed)
+    report = record(store, job, computed.run, computed.found)
+    commit_run(store, computed.run, {**report.document(), "engine": computed.site.endpoint})
+    return report
+
+
+def decide_at(
+    site: Site | None,
+    store: Store,
+    job: Job,
+    *,
+    rematch: bool = False,
+    import_no: int | None = None,
+) -> MatchReport:
+    """Decide everything at a site, or else here, in a transaction of the caller that is not kept.
+
+    Redemptions are there then, and of one import the decisions and outcomes.
+    """
+    if site is None:
+        return decide(store, job, rematch=rematch, dry_run=True)
+    run = start_run(store, kind="match", now=job.now, actor=job.actor)
+    found = compute_in(store, site, run.run_no, rematch=rematch, import_no=import_no)
+    return record(store, job, run, found, dry_run=True)

@@ -1,0 +1,236 @@
+"""Engines elsewhere: what a job gives to one, lets it compute, and takes back from it.
+
+An engine reads the parts of the history where they are. What else it needs is handed to it, and of
+what it finds only redemptions, known refs and counts travel; decisions and outcomes it writes into
+parts of the history. It never writes to the store, and the store lists a part only in the
+transaction that keeps the run.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.engine.duck import DuckEngine
+from cardoffers_cli.jobs.export import move_recent
+from cardoffers_cli.jobs.runs import Run, start_run
+from cardoffers_cli.pipeline.judge import stage_refs, take_known_refs
+from cardoffers_cli.pipeline.match import match
+from cardoffers_cli.pipeline.redeem import (
+    Found,
+    hold,
+    redeem,
+    take_decisions,
+    take_redemptions,
+)
+from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.store import history
+from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.store import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from uuid import UUID
+
+    import pyarrow as pa
+
+    from cardoffers_cli.engine.spark import SparkEngine
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_CATALOGUE = (
+    *("merchants", "identifiers", "offer_terms", "links"),
+    *("reserved", "uses", "this_run"),
+)
+_FROM_HISTORY = ("purchases", "decisions")
+_SAVED = {"decisions": "decided", "outcomes": "outcomes_found"}
+"""The tables of the history that a match adds a part to, and what the plans call them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where an engine works for a store: its address, and the history's folder, here and there."""
+
+    url: str
+    root: Path
+    named: str
+
+    @property
+    def endpoint(self) -> str:
+        """The address as it may be shown and kept, without the token that it may carry."""
+        return self.url.partition("/;")[0]
+
+    def there(self, folder: Path) -> str:
+        """Return how the engine names a folder of the history."""
+        return f"{self.named}/{folder.relative_to(self.root)}"
+
+    @contextmanager
+    def engine(self) -> Iterator[SparkEngine]:
+        """Open a session for the length of a `with` block; what it left on the way is removed."""
+        from cardoffers_cli.engine.spark import SparkEngine  # noqa: PLC0415 - heavy, and seldom
+
+        work = history.work_folder(self.root, str(uuid4()))
+        engine = SparkEngine.at(self.url, self.there(work))
+        try:
+            yield engine
+        finally:
+            engine.close()
+            shutil.rmtree(work, ignore_errors=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What an engine is given: rows by value, and folders of the history to read in place."""
+
+    rows: dict[str, pa.Table]
+    folders: dict[str, list[str]]
+
+    def to(self, engine: SparkEngine) -> None:
+        """Hand it over."""
+        for name, rows in self.rows.items():
+            engine.put(name, rows.to_reader(), self.folders.get(name, ()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computed:
+    """What an engine made of a run that was begun: counts, redemptions, and parts to be listed."""
+
+    site: Site
+    run: Run
+    found: Found
+    redeemed: pa.Table
+    parts: dict[str, history.Sums]
+
+
+def site_of(store: Store, job: Job) -> Site | None:
+    """Return where the engine of a job works, or None if it has none.
+
+    Raises `Refused` for a store with purchases and no history: an engine cannot read them.
+    """
+    if job.settings.engine is None:
+        return None
+    root = history.root(store)
+    if root is None and history.recent(store):
+        raise Refused(
+            "An engine cannot read the purchases that are in this store.",
+            code="history_missing",
+            hint="Move them out first: `cardoffers store export --to ROOT`.",
+        )
+    root = root or job.path.with_name(f"{job.path.name}.history").absolute()
+    return Site(
+        url=job.settings.engine,
+        root=root,
+        named=(job.settings.engine_root or str(root)).rstrip("/"),
+    )
+
+
+def dedupe(store: Store, site: Site, institution_id: UUID) -> None:
+    """Make `known_refs` of `staged`, by what an engine finds in the history.
+
+    The store stays open meanwhile, as its transaction holds what is staged.
+    """
+    stage_refs(store, institution_id)
+    given = _given(store, site, ("staged_refs",), ("purchases",))
+    with site.engine() as engine:
+        given.to(engine)
+        engine.run("dedupe")
+        known = engine.fetch("known_refs").read_all()
+    take_known_refs(store, known)
+
+
+def compute(job: Job, *, rematch: bool = False) -> Computed:
+    """Begin a run of match and compute it, the store being closed meanwhile.
+
+    Everything recent moves into the history first. Raises `EngineFailed`; if nobody answers,
+    nothing was begun.
+    """
+    with job.store(read_only=True) as store:
+        site = site_of(store, job)
+    if site is None:
+        raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
+    with engine_lock(job.path), site.engine() as engine:
+        run, given = _begin(job, site)
+        given.to(engine)
+        found = _decided(engine, rematch=rematch)
+        return Computed(
+            site=site,
+            run=run,
+            found=found,
+            redeemed=engine.fetch("redeemed_purchases").read_all(),
+            parts={table: _saved(engine, site, run, table) for table in _SAVED},
+        )
+
+
+def list_parts(store: Store, computed: Computed) -> None:
+    """Add what was computed to the history and to the connection, in the caller's transaction."""
+    run = computed.run
+    for table, sums in computed.parts.items():
+        folder = history.folder_of(computed.site.root, table, run.run_id)
+        history.list_part(store, table, folder, run.run_no, run.run_id, expected=sums)
+    take_redemptions(store, computed.redeemed)
+
+
+def compute_in(
+    store: Store, site: Site, run_no: int, *, rematch: bool = False, import_no: int | None = None
+) -> Found:
+    """Compute a run that is not kept, in the caller's transaction, which sees what is in it.
+
+    Redemptions are fetched, and of one import its decisions and outcomes.
+    """
+    hold(store, run_no)
+    if import_no is not None:
+        store.execute("pipeline/resolve:import_looked_at", import_no=import_no)
+    asked = () if import_no is None else ("import_looked_at",)
+    given = _given(store, site, (*_CATALOGUE, *asked), _FROM_HISTORY)
+    with site.engine() as engine:
+        given.to(engine)
+        found = _decided(engine, rematch=rematch)
+        redeemed = engine.fetch("redeemed_purchases").read_all()
+        if import_no is not None:
+            engine.define("of_import")
+            decided = engine.fetch("decided_of_import").read_all()
+            take_decisions(store, decided, engine.fetch("outcomes_of_import").read_all())
+    take_redemptions(store, redeemed)
+    return found
+
+
+def _begin(job: Job, site: Site) -> tuple[Run, Given]:
+    """Record a run, so that what it leaves behind is known, and take what the engine is given."""
+    with job.store() as store:
+        history.sweep(store, job.path, site.root)
+        move_recent(store, job, site.root)
+        with store.transaction():
+            run = start_run(store, kind="match", now=job.now, actor=job.actor)
+        hold(store, run.run_no)
+        return run, _given(store, site, _CATALOGUE, _FROM_HISTORY)
+
+
+def _given(store: Store, site: Site, names: tuple[str, ...], kept: tuple[str, ...]) -> Given:
+    """Take tables out of the store by value, with the rows of the history that are still in it."""
+    duck = DuckEngine(store.connection)
+    with guarded():
+        rows = {name: duck.fetch(name).read_all() for name in names}
+        recent = {name: duck.fetch(f"recent_{name}").read_all() for name in kept}
+    folders: dict[str, list[str]] = {}
+    for part in history.parts(store):
+        folders.setdefault(part.table, []).append(site.there(part.folder))
+    return Given(rows=rows | recent, folders=folders)
+
+
+def _decided(engine: SparkEngine, *, rematch: bool) -> Found:
+    resolve(engine, rematch=rematch)
+    match(engine)
+    return redeem(engine)
+
+
+def _saved(engine: SparkEngine, site: Site, run: Run, table: str) -> history.Sums:
+    folder = history.folder_of(site.root, table, run.run_id)
+    saved: dict[str, Any] = engine.save(_SAVED[table], site.there(folder))
+    return history.Sums(
+        row_count=saved["row_count"], purchase_no_sum=saved["purchase_no_sum"] or 0, amount=None
+    )

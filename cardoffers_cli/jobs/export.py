@@ -1,0 +1,93 @@
+"""Export: what grew with purchases moves out of the store, into its history.
+
+It is written, read back and on the disk before one transaction lists it and empties the tables it
+came from. A crash before that leaves the store as it was, and a folder that nobody reads, which the
+next export removes.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.jobs.runs import commit_run, start_run
+from cardoffers_cli.store import history
+from cardoffers_cli.store.engine_lock import engine_lock
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+KIND = "export"
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_WILD = re.compile(r"[*?\[\]{}]")
+
+
+def export(job: Job, to: str | None) -> dict[str, Any]:
+    """Move everything into the history, which begins at `to` if there is none yet.
+
+    Raises `UsageError` for a place where no history can be, `Refused` where it is elsewhere, and
+    `StoreBusy` while a match on an engine writes there.
+    """
+    with job.store() as store, engine_lock(job.path):
+        root = _root(store, to)
+        history.sweep(store, job.path, root)
+        moved = move_recent(store, job, root)
+    return {
+        "store": str(job.path),
+        "root": str(root),
+        "moved": [{"table_name": name, "row_count": moved.get(name, 0)} for name in history.TABLES],
+    }
+
+
+def move_recent(store: Store, job: Job, root: Path) -> dict[str, int]:
+    """Move what is recent into the history at `root`; return the rows by table.
+
+    The store must be open for writing, and in no transaction. The run is written first, so that
+    whose the folders are is known whatever happens.
+    """
+    if history.root(store) == root and not history.recent(store):
+        return {}
+    with store.transaction():
+        run = start_run(store, kind=KIND, now=job.now, actor=job.actor)
+    with store.transaction():
+        history.begin(store, root)
+        sums = history.move(store, run.run_no, run.run_id)
+        moved = {table: each.row_count for table, each in sums.items()}
+        commit_run(store, run, moved)
+    history.show(store)
+    return moved
+
+
+def folder_for(text: str) -> Path:
+    """Return the folder that a history may have; raise `UsageError` for what is none."""
+    if _URL.match(text):
+        raise UsageError(
+            f"{text} is no folder: the store reads its history from a folder only.",
+            code="root_not_a_folder",
+            hint="Mount it, and name the folder; how the engine names the same place is set by "
+            "`engine_root`.",
+        )
+    if _WILD.search(text):
+        raise UsageError(
+            f"The name of the folder {text} has a character that stands for others.",
+            code="root_not_a_folder",
+            hint="Choose one without * ? [ ] { and }.",
+        )
+    return Path(text).absolute()
+
+
+def _root(store: Store, to: str | None) -> Path:
+    there = history.root(store)
+    if to is not None:
+        return folder_for(to)
+    if there is None:
+        raise UsageError(
+            "This store has no history yet.",
+            code="history_missing",
+            hint="Name the folder where it is to begin: `cardoffers store export --to FOLDER`.",
+        )
+    return there

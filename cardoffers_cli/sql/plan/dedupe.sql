@@ -1,0 +1,17 @@
+-- name: known_refs
+-- The staged rows whose ref the institution has a purchase of; a conflict where what was said then
+-- differs; received_at is when that was. Grain: one row per such row.
+select
+    staged_refs.line,
+    staged_refs.transaction_ref,
+    purchases.cardholder_no <> staged_refs.cardholder_no
+    or purchases.instrument_no <> staged_refs.instrument_no
+    or purchases.identifier_no is distinct from staged_refs.identifier_no
+    or purchases.merchant_id is distinct from staged_refs.merchant_id
+    or purchases.amount <> staged_refs.amount
+    or purchases.transacted_at <> staged_refs.transacted_at as is_conflict,
+    purchases.received_at
+from staged_refs
+inner join purchases
+    on purchases.institution_id = staged_refs.institution_id
+    and purchases.transaction_ref = staged_refs.transaction_ref;

@@ -1,0 +1,56 @@
+-- name: decided
+-- What was decided of every undecided purchase; that a merchant is unknown is said once.
+-- Grain: one row per purchase.
+select
+    resolutions.purchase_no,
+    this_run.run_no,
+    case
+        when resolutions.merchant_no is null then 'merchant_unresolved'
+        when redeemed.purchase_no is not null then 'redeemed'
+        else 'not_redeemed'
+    end as outcome,
+    resolutions.merchant_no
+from resolutions
+cross join this_run
+left join redeemed on redeemed.purchase_no = resolutions.purchase_no
+where resolutions.merchant_no is not null
+    or not exists (
+        select 1
+        from decisions
+        where decisions.purchase_no = resolutions.purchase_no
+            and decisions.outcome = 'merchant_unresolved'
+    );
+
+-- name: outcomes_found
+-- The outcome of every purchase with every offer of its merchant that its cardholder had a link to.
+-- Grain: one row per purchase and offer.
+with final as (
+    select enrolled.purchase_no, enrolled.offer_no, enrolled.outcome
+    from enrolled
+    where enrolled.outcome <> 'eligible'
+    union all
+    select
+        outcomes_of_choices.purchase_no, outcomes_of_choices.offer_no, outcomes_of_choices.outcome
+    from outcomes_of_choices
+)
+select final.purchase_no, final.offer_no, this_run.run_no, final.outcome
+from final
+cross join this_run;
+
+-- name: redeemed_purchases
+-- The purchases that redeem an offer, with what their redemptions are made from: of all purchases
+-- only these leave the engine. Grain: one row per purchase.
+select
+    redeemed.purchase_no,
+    purchases.institution_id,
+    purchases.transaction_ref,
+    redeemed.cardholder_no,
+    redeemed.offer_no
+from redeemed
+inner join purchases on purchases.purchase_no = redeemed.purchase_no;
+
+-- name: unresolved
+-- The purchases whose merchant nobody knows. Grain: one row per purchase.
+select resolutions.purchase_no
+from resolutions
+where resolutions.merchant_no is null;

@@ -1,0 +1,15 @@
+-- name: decided_of_import
+-- What was decided of the purchases of one import. Grain: one row per purchase.
+select decided.purchase_no, decided.run_no, decided.outcome, decided.merchant_no
+from decided
+inner join purchases on purchases.purchase_no = decided.purchase_no
+inner join import_looked_at on import_looked_at.import_no = purchases.import_no;
+
+-- name: outcomes_of_import
+-- The outcomes of the purchases of one import. Grain: one row per purchase and offer.
+select
+    outcomes_found.purchase_no, outcomes_found.offer_no, outcomes_found.run_no,
+    outcomes_found.outcome
+from outcomes_found
+inner join purchases on purchases.purchase_no = outcomes_found.purchase_no
+inner join import_looked_at on import_looked_at.import_no = purchases.import_no;

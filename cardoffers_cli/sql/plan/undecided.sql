@@ -1,0 +1,17 @@
+-- name: undecided
+-- Purchases that no run has decided yet, and those whose merchant was unknown (decisions, Decided).
+-- Grain: one row per purchase.
+with decided as (
+    select decisions.purchase_no
+    from decisions
+    where decisions.outcome <> 'merchant_unresolved'
+)
+select
+    purchases.purchase_no, purchases.cardholder_no, purchases.identifier_no,
+    purchases.merchant_id, purchases.amount, purchases.transacted_at
+from purchases
+where not exists (
+    select 1
+    from decided
+    where decided.purchase_no = purchases.purchase_no
+);

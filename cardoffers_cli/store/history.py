@@ -1,0 +1,273 @@
+"""The history of a store: what grows with purchases, kept outside of it as Parquet.
+
+A store that has a history lists its parts: `<root>/<table>/run=<run id>/`, each with its rows and
+sums. Nothing reads a folder that is not listed, so one that was never finished is never seen. While
+such a store is open, the views of these tables show the parts with the recent rows, which are still
+in the store; every statement that reads them stays as it is. A part is written once and is never
+changed. `move` takes the recent rows there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
+
+from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.store import journal
+from cardoffers_cli.store.leftovers import is_alive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from decimal import Decimal
+
+    from cardoffers_cli.store.store import Store
+
+TABLES = ("purchases", "purchase_details", "decisions", "outcomes")
+"""The tables that a history has parts of."""
+
+_FILES = "*.parquet"
+_WORK = "work"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sums:
+    """What tells rows that came whole: how many, and what their numbers and amounts come to."""
+
+    row_count: int
+    purchase_no_sum: int | Decimal
+    amount: Decimal | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One table's rows of one run, in a folder of their own."""
+
+    table: str
+    run_id: UUID
+    folder: Path
+    sums: Sums
+
+
+def root(store: Store) -> Path | None:
+    """Return where the history of a store is, or None where it has none."""
+    found = store.value("store/history:root")
+    return None if found is None else Path(found)
+
+
+def begin(store: Store, folder: Path) -> None:
+    """Let the history of a store begin in a folder, in the caller's transaction.
+
+    Raises `Refused` where it has begun elsewhere.
+    """
+    store.execute("store/history:begin", root=str(folder))
+    if (found := root(store)) != folder:
+        raise Refused(
+            f"The history of this store is at {found}.",
+            code="history_elsewhere",
+            hint="Leave out --to; what is exported goes there too.",
+        )
+
+
+def folder_of(root: Path, table: str, run_id: UUID) -> Path:
+    """Return the folder of a part."""
+    return root / table / f"run={run_id}"
+
+
+def parts(store: Store) -> list[Part]:
+    """Return the parts that may be read, the oldest first."""
+    where = root(store)
+    if where is None:
+        return []
+    return [
+        Part(
+            table=row["table_name"],
+            run_id=row["run_id"],
+            folder=folder_of(where, row["table_name"], row["run_id"]),
+            sums=Sums(
+                row_count=row["row_count"],
+                purchase_no_sum=row["purchase_no_sum"],
+                amount=row["amount"],
+            ),
+        )
+        for row in store.rows("store/history:parts")
+    ]
+
+
+def show(store: Store, *, whole: bool = True) -> None:
+    """Let the views of an open store show its history too.
+
+    Raises `StoreDamaged` where a part is missing or cannot be read; if it is not to be `whole`,
+    what cannot be shown is left out.
+    """
+    listed = parts(store)
+    there = [part for part in listed if is_there(part)]
+    if whole and len(there) < len(listed):
+        raise _incomplete(part for part in listed if part not in there)
+    for table in TABLES:
+        files = [_files(part.folder) for part in there if part.table == table]
+        with nullcontext() if whole else suppress(StoreDamaged):
+            _show(store, table, files)
+
+
+def _show(store: Store, table: str, files: list[str]) -> None:
+    if files:
+        store.execute(f"store/history:folders_of_{table}", files=files)
+        store.execute(f"store/history:show_{table}")
+
+
+def is_there(part: Part) -> bool:
+    """Whether the folder of a part has files at all."""
+    return next(part.folder.glob(_FILES), None) is not None
+
+
+def recent(store: Store) -> dict[str, Sums]:
+    """Return what the rows that are still in the store come to, by table, if there are any."""
+    rows = store.rows("store/history:recent_sums")
+    return {row.pop("table_name"): Sums(**row) for row in rows if row["row_count"]}
+
+
+def measure(store: Store, table: str, folder: Path) -> Sums:
+    """Return what the files in a folder come to."""
+    if next(folder.glob(_FILES), None) is None:
+        return Sums(row_count=0, purchase_no_sum=0, amount=None)
+    query = "sums_of_purchases" if table == "purchases" else "sums"
+    return Sums(**store.rows(f"store/history:{query}", files=[_files(folder)])[0])
+
+
+def move(store: Store, run_no: int, run_id: UUID) -> dict[str, Sums]:
+    """Move all recent rows into parts of a run, in the caller's transaction; return what they are.
+
+    What was written is read back and on the disk before it is listed. If the transaction is not
+    kept, the rows are still in the store, and the folders are nobody's.
+    """
+    where = root(store)
+    if where is None:
+        return {}
+    moved = recent(store)
+    for table, sums in moved.items():
+        folder = folder_of(where, table, run_id)
+        write(store, table, folder)
+        list_part(store, table, folder, run_no, run_id, expected=sums)
+        store.execute(f"store/history:empty_{table}")
+    return moved
+
+
+def write(store: Store, table: str, folder: Path) -> None:
+    """Write the recent rows of a table into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    store.execute(f"store/history:write_{table}", folder=str(folder))
+
+
+def list_part(
+    store: Store,
+    table: str,
+    folder: Path,
+    run_no: int,
+    run_id: UUID,
+    *,
+    expected: Sums,
+) -> None:
+    """Read a part back, put it on the disk and list it, in the caller's transaction.
+
+    A part without rows is not listed, and goes. Raises `StoreDamaged` where it is not what was
+    `expected`.
+    """
+    found = measure(store, table, folder)
+    if found != expected:
+        raise StoreDamaged(
+            f"What was written to {folder} is not what was read back from there.",
+            code="part_differs",
+            hint="The store is as it was. Look at that disk, then try again.",
+        )
+    if found.row_count == 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    _sync(folder)
+    row: dict[str, Any] = {**vars(found), "run_no": run_no, "run_id": run_id}
+    store.execute("store/history:list_part", table_name=table, **row)
+
+
+def faults(store: Store) -> list[dict[str, Any]]:
+    """Return the parts that are not what is listed of them: each file of the history is read."""
+    found = ((part, _measured(store, part)) for part in parts(store))
+    return [
+        {
+            "table": part.table,
+            "run_id": part.run_id,
+            "rows": part.sums.row_count,
+            "rows_found": sums and sums.row_count,
+        }
+        for part, sums in found
+        if sums != part.sums
+    ]
+
+
+def _measured(store: Store, part: Part) -> Sums | None:
+    """Return what a part comes to, or None where its files cannot be read."""
+    try:
+        return measure(store, part.table, part.folder)
+    except StoreDamaged:
+        return None
+
+
+def work_folder(root: Path, name: str) -> Path:
+    """Return a folder for what is on the way, of this process and of nobody else."""
+    return root / _WORK / f"{name}.{os.getpid()}"
+
+
+def commit_id(run_id: UUID) -> UUID:
+    """Return the id of the run that commits another, by which the journal knows that it was."""
+    return uuid5(run_id, "commit")
+
+
+def sweep(store: Store, path: Path, root: Path) -> None:
+    """Remove what runs that were never committed left behind in a history, and dead processes.
+
+    A store at `path` that was put back to an earlier state may take a run for unfinished whose
+    parts another copy of it lists: the journal knows better. Call it while nobody else writes
+    parts there.
+    """
+    for folder in (root / _WORK).glob("*.*"):
+        if folder.suffix[1:].isdecimal() and not is_alive(int(folder.suffix[1:])):
+            shutil.rmtree(folder, ignore_errors=True)
+    listed = {part.folder for part in parts(store)}
+    left = [
+        (row["run_id"], folder)
+        for row in store.rows("store/history:unfinished")
+        for folder in (folder_of(root, table, row["run_id"]) for table in TABLES)
+        if folder not in listed and folder.exists()
+    ]
+    committed = journal.all_ids(path) if left else set()
+    for run_id, folder in left:
+        if commit_id(run_id) not in committed:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _files(folder: Path) -> str:
+    return str(folder / _FILES)
+
+
+def _sync(folder: Path) -> None:
+    """Put the files of a part on the disk: what is listed must outlive a loss of power."""
+    for file in folder.iterdir():
+        with file.open("rb") as written:
+            os.fsync(written.fileno())
+    for each in (folder, folder.parent, folder.parent.parent):
+        journal.sync_folder(each)
+
+
+def _incomplete(missing: Iterable[Part]) -> StoreDamaged:
+    folders = sorted(str(part.folder) for part in missing)
+    more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
+    return StoreDamaged(
+        f"The history of the store lacks {folders[0]}{more}.",
+        code="history_incomplete",
+        hint="Bring its folder back, or the disk that it is on; `cardoffers doctor --strict` looks "
+        "at everything else.",
+        missing=folders[:20],
+    )

@@ -1,0 +1,347 @@
+"""A store whose history lives outside of it answers, counts and goes on as it did before."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
+from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.jobs.backup import backup
+from cardoffers_cli.jobs.compact import compact
+from cardoffers_cli.jobs.doctor import doctor
+from cardoffers_cli.jobs.export import export
+from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.publish import open_published, publish
+from cardoffers_cli.jobs.restore import restore
+from cardoffers_cli.jobs.runs import commit_run, start_run
+from cardoffers_cli.jobs.stores import accept_loss, info, status
+from cardoffers_cli.store import history
+from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.opening import current
+from commands import cardoffers, command
+from tables import NOON, select, snapshot
+from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
+from work import file_of, found, job, kept, new_store, taken
+from work import tell as told_to
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.job import Job
+
+MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 6
+DOCTOR = "doctor --strict"
+OWN = ("runs", "history", "history_parts")
+"""The tables that an export writes to; it changes no other."""
+
+
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of one institution: 300 purchases, most of them decided, some of them redeemed."""
+    made = new_store(tmp_path_factory.mktemp("decided"))
+    told_to(
+        made,
+        institutions="institution\nalder",
+        merchants="merchant\nbakery\nbutcher",
+        identifiers="identifier merchant\nM0 bakery\nM1 butcher",
+        offers="offer merchant budget\nof-1 bakery 20.00\nof-2 butcher -",
+        programs="offer\nof-1\nof-2",
+        links="cardholder offer\nc0 of-1\nc1 of-1\nc2 of-2",
+    )
+    for part in range(2):
+        taken(made, file_of(made.path.with_suffix(".csv"), rows(part)))
+        match_purchases(made)
+    taken(made, file_of(made.path.with_suffix(".csv"), rows(2)))
+    return made.path
+
+
+def rows(part: int) -> list[dict[str, str]]:
+    return [
+        {
+            "ref": f"R{number:04}",
+            "cardholder": f"c{number % 7}",
+            "identifier": f"M{number % 3}",
+            "mcc": "5411" if number % 5 == 0 else "",
+            "amount": f"{number % 90 + 1}.07",
+        }
+        for number in range(part * 100, part * 100 + 100)
+    ]
+
+
+@pytest.fixture
+def made(decided: Path, tmp_path: Path) -> Job:
+    """A copy of that store, with its journal."""
+    for name in (decided.name, f"{decided.name}.journal"):
+        shutil.copy(decided.with_name(name), tmp_path / name)
+    return job(tmp_path / decided.name)
+
+
+@pytest.fixture
+def exported(made: Job) -> Job:
+    export(made, str(made.path.with_name("history")))
+    return made
+
+
+def recent(made: Job) -> list[str]:
+    with made.store(read_only=True) as store:
+        return sorted(history.recent(store))
+
+
+def test_an_export_moves_every_row_and_changes_none(made: Job) -> None:
+    before = kept(made, *OWN)
+    assert sorted(history.TABLES) == recent(made)
+    done = export(made, str(made.path.with_name("history")))
+    assert before == kept(made, *OWN)
+    assert [] == recent(made)
+    assert [len(before[table]) for table in history.TABLES] == [
+        row["row_count"] for row in done["moved"]
+    ]
+
+
+def test_info_counts_the_parts(exported: Job) -> None:
+    found_in = info(exported)["history"]
+    assert str(exported.path.with_name("history")) == found_in["root"]
+    assert [(1, 300), (1, 60)] == [
+        (table["parts"], table["row_count"]) for table in found_in["tables"][:2]
+    ]
+
+
+def test_an_export_again_has_nothing_to_do(exported: Job) -> None:
+    before = kept(exported)
+    assert {0} == {row["row_count"] for row in export(exported, None)["moved"]}
+    assert before == kept(exported)
+
+
+def test_what_comes_in_later_is_found_beside_it_and_is_exported_too(
+    made: Job, exported: Job, tmp_path: Path
+) -> None:
+    plain = job(shutil.copy(made.path, tmp_path / "plain.duckdb"))
+    export_later = job(exported.path)
+    for each in (plain, export_later):
+        again = taken(each, file_of(tmp_path / "tx.csv", [*rows(0)[:3], *rows(4)[:5]]))
+        assert (5, 3, 0) == (again["accepted"], again["duplicates"], again["conflicts"])
+        match_purchases(each)
+    assert ["decisions", "outcomes", "purchase_details", "purchases"] == recent(exported)
+    export(exported, None)
+    assert [] == recent(exported)
+    assert audits(exported) == []
+
+
+def audits(made: Job) -> list[str]:
+    """Return the audits that find something."""
+    return [each["name"] for each in doctor(made, strict=True)["audits"] if not each["ok"]]
+
+
+def test_a_store_with_a_history_passes_every_audit(exported: Job) -> None:
+    assert [] == audits(exported)
+
+
+def test_a_match_after_an_export_decides_as_without_one(made: Job, tmp_path: Path) -> None:
+    plain = job(shutil.copy(made.path, tmp_path / "plain.duckdb"))
+    export(made, str(tmp_path / "history"))
+    ids = {
+        each.path.name: match_purchases(each, rematch=rematch).redeemed
+        for rematch in (False, True)
+        for each in (plain, made)
+    }
+    assert ids["plain.duckdb"] == ids[made.path.name]
+    sql = "select purchase_no, outcome, merchant_no from decisions order by all"
+    assert found(plain, sql) == found(made, sql)
+
+
+@pytest.mark.parametrize(
+    ("where", "code"),
+    [
+        (None, "history_missing"),
+        ("s3://bucket/history", "root_not_a_folder"),
+        ("histor[iy]", "root_not_a_folder"),
+    ],
+)
+def test_where_no_history_can_be_nothing_is_done(made: Job, where: str | None, code: str) -> None:
+    before = kept(made)
+    with pytest.raises(CardoffersError) as caught:
+        export(made, where)
+    assert code == caught.value.code
+    assert before == kept(made)
+
+
+def test_a_history_stays_where_it_is(exported: Job) -> None:
+    with pytest.raises(CardoffersError) as caught:
+        export(exported, str(exported.path.with_name("elsewhere")))
+    assert "history_elsewhere" == caught.value.code
+
+
+def test_two_do_not_write_to_one_history(made: Job) -> None:
+    with engine_lock(made.path), pytest.raises(CardoffersError) as caught:
+        export(made, str(made.path.with_name("history")))
+    assert "history_busy" == caught.value.code
+
+
+def test_what_an_unfinished_run_left_is_never_seen_and_goes(exported: Job, tmp_path: Path) -> None:
+    root = tmp_path / "history"
+    [(listed,)] = found(exported, "select run_id from history_parts where table_name = 'purchases'")
+    with exported.store() as store, store.transaction():
+        dead = start_run(store, kind="match", now=NOON, actor="tester").run_id
+    foreign = UUID(int=7)
+    for run_id in (dead, foreign):
+        shutil.copytree(
+            history.folder_of(root, "purchases", listed),
+            history.folder_of(root, "purchases", run_id),
+        )
+    assert [] == audits(exported)
+    export(exported, None)
+    assert {f"run={foreign}", f"run={listed}"} == {
+        folder.name for folder in (root / "purchases").iterdir()
+    }
+
+
+def test_a_part_that_is_gone_is_said_and_nothing_is_read(exported: Job, tmp_path: Path) -> None:
+    (tmp_path / "history" / "decisions").rename(tmp_path / "away")
+    with pytest.raises(CardoffersError) as caught:
+        status(exported)
+    assert "history_incomplete" == caught.value.code
+    assert "history_is_whole" in audits(exported)
+    (tmp_path / "away").rename(tmp_path / "history" / "decisions")
+    assert [] == audits(exported)
+
+
+def test_a_part_that_was_changed_is_found(exported: Job, tmp_path: Path) -> None:
+    [file] = (tmp_path / "history" / "outcomes").rglob("*.parquet")
+    shutil.copy(file, file.with_name("again.parquet"))
+    assert ["history_is_whole", "decided_once"] == audits(exported)
+
+
+def test_a_part_that_was_cut_off_is_said(exported: Job, tmp_path: Path) -> None:
+    [file] = (tmp_path / "history" / "decisions").rglob("*.parquet")
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(StoreDamaged) as caught:
+        status(exported)
+    assert "history_damaged" == caught.value.code
+    with current(exported.opening(read_only=True)) as store:
+        [fault] = history.faults(store)
+    assert ("decisions", None) == (fault["table"], fault["rows_found"])
+
+
+def test_rows_in_the_store_and_in_its_history_are_found(exported: Job) -> None:
+    with exported.store() as store:
+        names = "purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no"
+        store.connection.execute(
+            f"insert into recent_purchases by name select {names}, amount, currency, transacted_at,"  # noqa: S608
+            " received_at from purchases limit 1"
+        )
+    assert ["transaction_refs_unique", "numbers_unique"] == audits(exported)
+
+
+def test_readers_a_snapshot_and_copies_see_the_history(exported: Job, tmp_path: Path) -> None:
+    expected = status(exported)["institutions"]
+    publish(exported)
+    with open_published(exported) as (store, _):
+        assert [(300,)] == select(store, "select count(*) from purchases")
+        shown = snapshot(store, "runs")
+    assert shown == kept(exported, "runs")
+    before = exported.path.stat().st_size
+    compact(exported)
+    assert exported.path.stat().st_size < before
+    assert shown == kept(exported, "runs")
+    made = backup(exported, tmp_path / "copy.duckdb")
+    assert ([], str(tmp_path / "history")) == (made["faults"], made["history"])
+    done = restore(exported, tmp_path / "copy.duckdb")
+    assert ([], str(tmp_path / "history")) == (done["faults"], done["history"])
+    assert expected == status(exported)["institutions"]
+
+
+def test_an_older_store_put_back_lists_fewer_parts(exported: Job, tmp_path: Path) -> None:
+    older = kept(exported)
+    backup(exported, tmp_path / "older.duckdb")
+    taken(exported, file_of(tmp_path / "tx.csv", rows(5)))
+    match_purchases(exported)
+    export(exported, None)
+    restore(exported, tmp_path / "older.duckdb", accept_loss=True)
+    assert older == kept(exported)
+    assert [] == audits(exported)
+
+
+def words(made: Job) -> tuple[object, ...]:
+    return ("store", "export", "--to", made.path.with_name("history"), "--store", made.path)
+
+
+def test_parts_that_another_copy_lists_are_never_removed(exported: Job, tmp_path: Path) -> None:
+    """A store is put back to a moment at which a run of its future had only begun."""
+    taken(exported, file_of(tmp_path / "tx.csv", rows(5)))
+    with exported.store() as store:
+        with store.transaction():
+            run = start_run(store, kind="export", now=NOON, actor="tester")
+        shutil.copy(exported.path, tmp_path / "begun.duckdb")
+        with store.transaction():
+            moved = history.move(store, run.run_no, run.run_id)
+            commit_run(store, run, {})
+    assert {"purchases", "purchase_details"} == moved.keys()
+    listed = kept(exported)
+    shutil.copy(exported.path, tmp_path / "later.duckdb")
+    shutil.copy(tmp_path / "begun.duckdb", exported.path)
+    accept_loss(exported)
+    export(exported, None)
+    assert [] == audits(exported)
+    shutil.copy(tmp_path / "later.duckdb", exported.path)
+    accept_loss(exported)
+    assert listed == kept(exported)
+
+
+@pytest.fixture(scope="module")
+def seconds(decided: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
+    """How long an export takes that nobody disturbs."""
+    store = shutil.copy(decided, tmp_path_factory.mktemp("undisturbed") / "store.duckdb")
+    began = time.monotonic()
+    cardoffers(*words(job(store)))
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("moment", [(n + 0.5) / MOMENTS for n in range(MOMENTS)])
+def test_an_export_killed_at_any_moment_moves_all_or_nothing(
+    made: Job, seconds: float, moment: float
+) -> None:
+    before = kept(made, *OWN)
+    with subprocess.Popen(
+        command(*words(made)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as exporting:
+        time.sleep((0.4 + 0.6 * moment) * seconds)  # Python itself takes the first part
+        exporting.kill()
+    assert before == kept(made, *OWN)
+    assert recent(made) in ([], sorted(history.TABLES))
+    assert [] == audits(made)
+    export(made, str(made.path.with_name("history")))
+    assert (before, []) == (kept(made, *OWN), recent(made))
+    listed = found(made, "select count(*) from history_parts")[0][0]
+    folders = list(made.path.with_name("history").glob("*/*"))
+    assert listed == len(folders)
+
+
+def test_every_answer_is_the_same_after_an_export(tmp_path: Path) -> None:
+    copy_sample_data(tmp_path)
+    with contextlib.chdir(tmp_path):
+        for step in STORY:
+            if step not in REPORTS:
+                tell(step)
+        before = [reports(), answers()]
+        assert {0} != {row["row_count"] for row in json.loads(run("store export --to h"))["moved"]}
+        assert before == [reports(), answers()]
+        for step in (*IMPORTS, MONEY[0]):
+            run(step.line, step.as_of, exit_code=step.exit_code)
+        run("store export")
+        assert before[0] == reports()
+
+
+def answers() -> list[str]:
+    """Return what is said of some purchases of the story."""
+    rows = Path("transactions/larkmere.csv").read_text("utf-8").splitlines()
+    refs = [row.split(",")[4] for row in rows[1:40:2]]
+    lines = ["find -i larkmere --day 2026-07-03", f"timeline {refs[0]} -i larkmere", DOCTOR]
+    return [run(line) for line in [*lines, *(f"why {ref} -i larkmere" for ref in refs)]]
