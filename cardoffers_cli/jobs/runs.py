@@ -85,7 +85,8 @@ def check_uncommitted(store: Store, run: Run) -> None:
     """Raise `Refused` unless a run is still the one to be kept.
 
     It is not when it was kept already, when the store was put back to a time before it, or when
-    another run of its kind was kept meanwhile, of which it knows nothing.
+    another run of its kind was kept meanwhile, or other terms of an offer, of which it knows
+    nothing.
     """
     known = store.row("jobs/runs:counts", run_no=run.run_no, run_id=run.run_id)
     if known is None:
@@ -103,6 +104,12 @@ def check_uncommitted(store: Store, run: Run) -> None:
     if store.row("jobs/runs:finished_since", kind=run.kind, run_no=run.run_no):
         raise Refused(
             f"Another {run.kind} was committed meanwhile; nothing of this one was kept.",
+            code="run_overtaken",
+            hint="Run it again.",
+        )
+    if store.row("jobs/runs:terms_changed_since", run_no=run.run_no):
+        raise Refused(
+            f"The terms of an offer changed during this {run.kind}; nothing of it was kept.",
             code="run_overtaken",
             hint="Run it again.",
         )

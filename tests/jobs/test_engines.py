@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import os
 import random
 import shutil
@@ -315,6 +316,35 @@ def test_a_match_in_between_is_not_overridden(pair: tuple[Job, Job], tmp_path: P
     assert before == kept(made)
     match_purchases(made)
     assert [] == audits(made)
+
+
+def test_what_was_computed_by_other_terms_is_not_kept(
+    pair: tuple[Job, Job], tmp_path: Path
+) -> None:
+    _, made = pair
+    taken(made, file_of(tmp_path / "tx.csv", rows(0)))
+    computed = compute(made)
+    raise_cashback(made, tmp_path / "catalog")
+    before = kept(made)
+    with made.store() as store, pytest.raises(Refused) as caught, store.transaction():
+        keep(store, made, computed)
+    assert "run_overtaken" == caught.value.code
+    assert before == kept(made)
+    match_purchases(made)
+    assert [] == audits(made)
+
+
+def raise_cashback(made: Job, folder: Path) -> None:
+    """Let every offer pay more from now on, as a catalogue that is imported does."""
+    cardoffers("catalog", "export", folder, "--store", made.path)
+    offers = folder / "offers.csv"
+    header, *lines = list(csv.reader(offers.read_text(encoding="utf-8").splitlines()))
+    cashback = header.index("cashback_amount")
+    for line in lines:
+        line[cashback] = "2.50"
+    with offers.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([header, *lines])
+    cardoffers("catalog", "import", offers, "--store", made.path)
 
 
 def test_parts_that_are_not_what_was_computed_are_not_listed(

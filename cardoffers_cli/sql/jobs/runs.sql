@@ -30,3 +30,12 @@ where kind = $kind
     and counts is not null
 order by run_no
 limit 1;
+
+-- name: terms_changed_since
+-- The first run after a run that changed the terms of an offer, if there is one.
+select runs.run_id
+from offer_versions
+inner join runs on runs.run_no = offer_versions.run_no
+where offer_versions.run_no > $run_no
+order by offer_versions.run_no
+limit 1;
