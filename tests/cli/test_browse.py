@@ -168,8 +168,10 @@ class Terminal:
         self.call("new-session", "-d", *size, *set_variables, "/bin/sh")
 
     def call(self, *arguments: str) -> str:
+        # Libraries tell children of a size by COLUMNS and LINES, which no terminal could change.
+        known = {key: text for key, text in os.environ.items() if key not in {"COLUMNS", "LINES"}}
         ended = subprocess.run(
-            [*self._tmux, *arguments], check=True, text=True, capture_output=True
+            [*self._tmux, *arguments], check=True, text=True, capture_output=True, env=known
         )
         return ended.stdout
 
