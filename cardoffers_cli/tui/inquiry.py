@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import NotFound, StoreBusy
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.institutions import all_institutions
+from cardoffers_cli.jobs.reading import PATIENCE_S
 from cardoffers_cli.jobs.redemptions import show
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 LIMIT = 200
 """Rows of one search: nobody reads more, and the words say that there are others."""
-
-_PATIENCE_S = 2
-"""How long a person at the screen is kept waiting for the store before being told who has it."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ class Inquiry:
 
     def _now(self) -> Job:
         """Return the job of this moment; who has read a snapshot does not wait for the store."""
-        patience_s = 0 if self.source.snapshot_at else _PATIENCE_S
+        patience_s = 0 if self.source.snapshot_at else PATIENCE_S
         wait_s = min(patience_s, self._job.settings.lock_wait_s)
         settings = self._job.settings.model_copy(update={"lock_wait_s": wait_s})
         now = self._clock()

@@ -200,7 +200,7 @@ def test_who_holds_the_store_is_named_where_no_snapshot_is(tmp_path: Path) -> No
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the screen wait for a held store for as long as a slow machine may need."""
-    monkeypatch.setattr(inquiry, "_PATIENCE_S", 60)
+    monkeypatch.setattr(inquiry, "PATIENCE_S", 60)
 
 
 @pytest.fixture
