@@ -27,6 +27,7 @@ from cardoffers_cli.jobs.keys import KeyRequest, create_key
 from cardoffers_cli.jobs.sample import sample
 from cardoffers_cli.jobs.webhooks import set_webhook
 from cardoffers_cli.wire.receiver import Receiver
+from disks import fill
 from tables import select
 from work import job, new_store
 
@@ -264,18 +265,6 @@ class Driver:
         found = doctor(at(folder), strict=True)
         assert found["ok"], [audit for audit in found["audits"] if not audit["ok"]]
         assert self.world.content == content(folder)
-
-
-def fill(file: Path) -> None:
-    """Take all the room there is on the disk of a file."""
-    block = bytes(1 << 20)
-    with file.open("wb", buffering=0) as out:
-        for size in (len(block), 4096, 1):
-            try:
-                while out.write(block[:size]) == size:
-                    pass
-            except OSError:
-                continue
 
 
 def read_now_and_then(folder: Path) -> None:

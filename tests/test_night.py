@@ -11,10 +11,8 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import time
 from collections import Counter
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +24,7 @@ from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import resume_night, run_night
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
+from disks import small_disk
 from nights import (
     DROP,
     FINISHED,
@@ -93,24 +92,10 @@ def test_a_night_without_room_ends_as_if_undisturbed(
     made: World, tmp_path: Path, seed: int
 ) -> None:
     driver = Driver(made, random.Random(seed))  # noqa: S311
-    with small_disk(tmp_path / "disk") as disk:
+    with small_disk(tmp_path / "disk", "2g" if SLOW else "192m") as disk:
         while driver.kills < STARVINGS_PER_SEED:
             shutil.rmtree(disk / "night", ignore_errors=True)
             driver.starve_until_ended(made.copy(disk / "night"))
-
-
-@contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
-    """Mount a small disk, where that is permitted."""
-    folder.mkdir()
-    size = "2g" if SLOW else "192m"
-    mount = ["/bin/mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("no disk may be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["/bin/umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.mark.parametrize(

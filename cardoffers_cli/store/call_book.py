@@ -32,6 +32,9 @@ _SECONDS_A_MINUTE = 60
 _LONGEST_WAIT_S = 10
 _PRIMARY_CODE = 0xFF
 """The part of SQLite's error codes that says what; the rest says where."""
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+"""What SQLite says of a full disk itself: of its data, and of the file that processes share. With
+other failures of reading, writing and opening it does not tell a full disk from a broken one."""
 _SCHEMA = ("make_calls", "index_calls", "make_uses", "make_failures", "index_failures")
 
 
@@ -196,10 +199,13 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _ours(error: sqlite3.Error, path: Path) -> Exception:
-    match getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE:
+    code = getattr(error, "sqlite_errorcode", 0)
+    match code & _PRIMARY_CODE:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreBusy(f"{path} is busy.", hint="Try again.")
-        case sqlite3.SQLITE_FULL:
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR if (
+            code in _NO_ROOM or _is_full(path.parent)
+        ):
             return NoSpace(f"The disk that holds {path} is full.", hint="Free some space.")
         case _:
             return StoreDamaged(
@@ -207,6 +213,12 @@ def _ours(error: sqlite3.Error, path: Path) -> Exception:
                 hint="Stop what uses it and remove it: it will be made anew. It holds counters, and"
                 " failed uses of keys that the security log has not been told of.",
             )
+
+
+def _is_full(folder: Path) -> bool:
+    """Say whether a disk has no room left for data, or none for another file."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail == 0 or (disk.f_files > 0 and disk.f_favail == 0)
 
 
 def _ticks(moment: datetime) -> int:

@@ -14,19 +14,14 @@ import argparse
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from disks import small_disk
 from nights import Driver, World, read_now_and_then, world
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def main() -> None:
@@ -60,7 +55,7 @@ def killed(made: World, folder: Path, strikes: int, *, reads: bool) -> None:
 def starved(made: World, folder: Path, strikes: int) -> None:
     """Fill the disk of nights."""
     driver = Driver(made, random.Random(3))  # noqa: S311
-    with small_disk(folder / "disk") as disk:
+    with small_disk(folder / "disk", "1g") as disk:
         while driver.kills < strikes:
             copy = made.copy(disk / "night")
             driver.starve_until_ended(copy)
@@ -71,18 +66,6 @@ def starved(made: World, folder: Path, strikes: int) -> None:
 def line(name: str, driver: Driver) -> str:
     """Return a line of the table; whoever gets here has found no difference."""
     return f"| {name} | {driver.kills:,} | {driver.nights:,} | 0 |"
-
-
-@contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
-    """Mount a small disk."""
-    folder.mkdir()
-    size = ["-o", "size=1g", "tmpfs", str(folder)]
-    subprocess.run(["/bin/mount", "-t", "tmpfs", *size], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["/bin/umount", "--lazy", str(folder)], check=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,16 +14,18 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.errors import StoreBusy, StoreDamaged
+from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreBusy, StoreDamaged
 from cardoffers_cli.sql import statements
 from cardoffers_cli.store import call_book
 from cardoffers_cli.store.call_book import CallBook, Entries, Use, book_path
+from disks import fill, small_disk
 from tables import NOON, uid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+STORE = "store.duckdb"
 KEY, OTHER = uid("key"), uid("other key")
 PARAMETER = re.compile(r"\$(\w+)")
 
@@ -248,6 +251,43 @@ def test_who_cannot_have_it_is_told_so(
     with CallBook(path) as other, book._writing(), pytest.raises(StoreBusy):
         other.note_use(KEY, NOON)
     book.note_use(KEY, NOON)
+
+
+@pytest.mark.parametrize("is_made", [False, True])
+def test_a_full_disk_is_told_as_such_wherever_it_strikes(tmp_path: Path, *, is_made: bool) -> None:
+    heard: Counter[type[BaseException]] = Counter()
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        for pages_left in range(60):
+            room = disk / "room"
+            if is_made:
+                with CallBook(disk / STORE) as book:
+                    book.note_use(KEY, NOON)
+            room.write_bytes(bytes(4096 * pages_left))
+            fill(disk / "filler")
+            room.unlink()
+            heard[used_up(disk / STORE)] += 1
+            for file in disk.iterdir():
+                file.unlink()
+    assert {NoSpace: 60} == heard
+
+
+def test_a_disk_without_room_for_another_file_is_full(tmp_path: Path) -> None:
+    heard = []
+    for files in range(2, 6):  # itself, the book, and two of SQLite's
+        with small_disk(tmp_path / str(files), "2m", files=files) as disk:
+            heard.append(used_up(disk / STORE, times=1))
+    assert [NoSpace, NoSpace, None, None] == heard
+
+
+def used_up(store: Path, times: int = 1_000) -> type[BaseException] | None:
+    """Note uses of new keys, and return what that ended with."""
+    try:
+        with CallBook(store) as book:
+            for number in range(times):
+                book.note_use(uid(str(number)), NOON)
+    except CardoffersError as error:
+        return type(error)
+    return None
 
 
 def test_what_fails_half_way_leaves_nothing(book: CallBook) -> None:

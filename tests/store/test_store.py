@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,6 +10,7 @@ from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.store.opening import scratch_store
 from cardoffers_cli.store.store import guarded
+from disks import small_disk
 from tables import NOON, given, select, snapshot
 from work import job, new_store, settings
 
@@ -86,24 +84,13 @@ def test_work_that_does_not_fit_is_told_with_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 6 MB, where the machine lets the test make one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    words = [mount or "mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
-    if mount is None or os.geteuid() != 0 or subprocess.run(words, check=False).returncode:
-        pytest.skip("mounting a small disk takes root")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)  # noqa: S607 - found beside mount
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", "6m") as disk:
+        yield disk
 
 
-def test_a_full_disk_ends_as_such_and_leaves_nothing_half_done(
-    small_disk: Path, tmp_path: Path
-) -> None:
-    made = new_store(small_disk)
+def test_a_full_disk_ends_as_such_and_leaves_nothing_half_done(disk: Path, tmp_path: Path) -> None:
+    made = new_store(disk)
     with made.store() as store:
         given(store, "institutions", "institution\nalder")
         before = snapshot(store)
