@@ -171,9 +171,16 @@ def _looks_wide(start: bytes) -> bool:
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Pass the items on while a second thread already makes the next one."""
-    with ThreadPoolExecutor(max_workers=1) as thread:
+    """Pass the items on while a second thread already makes the next one.
+
+    Who reads no further does not wait for that one: what is left unread may be thrown away at any
+    moment of any thread, even one that holds what the second needs to come to its end.
+    """
+    thread = ThreadPoolExecutor(max_workers=1)
+    try:
         pending = thread.submit(next, items, None)
         while (item := pending.result()) is not None:
             pending = thread.submit(next, items, None)
             yield item
+    finally:
+        thread.shutdown(wait=False, cancel_futures=True)
