@@ -141,6 +141,19 @@ def open_source(source: str) -> Source:
     return Source(source, file)
 
 
+@contextmanager
+def aside(source: str) -> Iterator[str | Source]:
+    """Copy a pipe aside for a `with` block; any other source is left as it was named.
+
+    To be done before the store is opened: who writes into a pipe may take hours, and others wait.
+    """
+    if source == "-" or Path(source).is_fifo():
+        with open_source(source) as opened:
+            yield opened
+    else:
+        yield source
+
+
 def _spooled(stream: BinaryIO) -> BinaryIO:
     spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the Source closes it
     shutil.copyfileobj(stream, spool, BLOCK_BYTES)
