@@ -66,6 +66,12 @@ class ObjectStore:
         with self._client("s3") as bucket:
             bucket.put_object(Bucket=name, Key=key, Body=content)
 
+    def remove(self, url: str) -> None:
+        """Remove an object as somebody else does."""
+        name, _, key = url.removeprefix("s3://").partition("/")
+        with self._client("s3") as bucket:
+            bucket.delete_object(Bucket=name, Key=key)
+
     def _who_may_list(self) -> dict[str, str]:
         """Make somebody who may list buckets, and nothing else; return their environment."""
         name = f"reader-{next(self._numbers)}"

@@ -15,12 +15,12 @@ import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from cardoffers_cli.domain.errors import CardoffersError, NetworkFailure, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from urllib.parse import SplitResult
 
     import duckdb
 
@@ -97,12 +97,11 @@ class Bucket:
             return [self.url + each.removeprefix(path) for each in files.find(path)]
 
 
-def checked_url(text: str) -> str:
+def checked_url(parts: SplitResult) -> str:
     """Return the URL of a history as it is kept; raise `UsageError` where it cannot be one.
 
     One that holds more than a place is not repeated: that may be a secret.
     """
-    parts = urlsplit(text)
     account = parts.scheme in _WITH_ACCOUNT and parts.password is None
     if parts.fragment or ("@" in parts.netloc and not account):
         raise UsageError(
@@ -111,7 +110,7 @@ def checked_url(text: str) -> str:
             hint="Leave out user, password and what follows a #. Credentials are taken from the "
             "environment, or from where the tools of the object store keep them.",
         )
-    if parts.scheme not in _PACKAGES or not parts.netloc or "::" in text:
+    if parts.scheme not in _PACKAGES or not parts.netloc or "::" in parts.path:
         raise UsageError(
             f"No history can be at a URL of {parts.scheme}:// like this.",
             code="root_not_a_folder",
@@ -165,6 +164,7 @@ def _filesystem(url: str) -> tuple[Any, str]:
             hint=f"pip install {_PACKAGES[scheme]}",
         ) from None
     files.retries = _TRIES
+    files.default_cache_type = "none"  # DuckDB asks for what it needs; others read 50 MiB ahead
     return files, path
 
 

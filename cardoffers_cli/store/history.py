@@ -130,7 +130,7 @@ def _found(store: Store, where: Place) -> list[tuple[Part, list[str]]]:
     """Return the parts, each with the files that it has; every table is listed once."""
     listed = parts(store)
     files: dict[str, list[str]] = {}
-    for table in {part.table for part in listed}:
+    for table in sorted({part.table for part in listed}):
         files |= (where / table).files()
     return [(part, files.get(str(part.folder), [])) for part in listed]
 

@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.store.buckets import Bucket, checked_url
@@ -103,6 +103,9 @@ def place_of(text: str) -> Place:
             code="root_not_a_folder",
             hint="Choose one without * ? [ ] { and }.",
         )
-    if text.startswith("file:///"):
-        return Folder(Path(unquote(text.removeprefix("file://"))))
-    return Bucket(checked_url(text)) if _URL.match(text) else Folder(Path(text).absolute())
+    if not _URL.match(text):
+        return Folder(Path(text).absolute())
+    url = urlsplit(text)
+    if url.scheme == "file" and not url.netloc:
+        return Folder(Path(unquote(url.path)))
+    return Bucket(checked_url(url))

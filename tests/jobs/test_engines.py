@@ -177,9 +177,9 @@ def test_an_engine_may_have_another_name_for_the_folder(tmp_path: Path, sail_at:
 
 
 def test_what_comes_without_an_engine_is_seen_by_the_next(
-    each_pair: tuple[Job, Job], tmp_path: Path
+    pair: tuple[Job, Job], tmp_path: Path
 ) -> None:
-    plain, elsewhere = each_pair
+    plain, elsewhere = pair
     without = job(elsewhere.path)
     for part, ways in enumerate([(plain, elsewhere), (plain, without), (plain, elsewhere)]):
         for way in ways:

@@ -174,7 +174,7 @@ def test_a_match_after_an_export_decides_as_without_one(
         ("histor[iy]", "root_not_a_folder"),
         ("s3://bucket/histor[iy]", "root_not_a_folder"),
         ("s3://", "root_not_a_folder"),
-        ("s3://bucket/a::file:///b", "root_not_a_folder"),
+        ("s3://bucket/a::memory://b", "root_not_a_folder"),
         ("memory://history", "root_not_a_folder"),
         ("tape://history", "root_not_a_folder"),
         ("s3://ann:secret@bucket/history", "root_holds_more"),
