@@ -71,7 +71,7 @@ class Bucket:
         return sorted({each.removeprefix(start).partition("/")[0] for each in self._below()})
 
     def files(self) -> dict[str, list[str]]:
-        """Return the Parquet files below, by their folder."""
+        """Return the Parquet files in it and below, by their folder."""
         found: dict[str, list[str]] = {}
         for each in self._below():
             if each.endswith(".parquet"):
@@ -122,25 +122,25 @@ def checked_url(parts: SplitResult) -> str:
 
 def failure(kind: str, url: str | None = None) -> NetworkFailure:
     """Return the error for an exception of that kind, met at a URL, where it is known."""
-    where = f"The history at {url}" if url else "The place of the history"
+    where = f"The history at {url}" if url else "The history"
     if kind in _DENIED:
         return NetworkFailure(
             f"{where} may not be read or written with the credentials that were found.",
             code="history_denied",
-            hint="Give this machine the right to list, read, write and delete there, then run it "
-            "again: nothing of this was kept.",
+            hint="Give them the right to list, read, write and delete there, then run it again: "
+            "everything happens once.",
         )
     if kind == FileNotFoundError.__name__:
         return NetworkFailure(
             f"{where} is not there: there is no such bucket, or something in it is gone.",
-            code="history_missing_there",
-            hint="Make the bucket, or mend its name, then run it again.",
+            code="history_not_found",
+            hint="Make the bucket, mend its name or bring back what is gone, then run it again.",
         )
     return NetworkFailure(
         f"{where} cannot be reached ({kind}).",
         code="history_unreachable",
-        hint="Look at the network, the endpoint and the credentials, then run it again: nothing of "
-        "this was kept.",
+        hint="Look at the network, the endpoint and the credentials, then run it again: everything "
+        "happens once.",
     )
 
 

@@ -40,7 +40,7 @@ class Place(Protocol):
         """Return what is in it, by name; nothing where it is not there."""
 
     def files(self) -> dict[str, list[str]]:
-        """Return the Parquet files below, by the folder that they are in."""
+        """Return the Parquet files in it and in its folders, by the folder that they are in."""
 
     def make(self) -> None:
         """Let files be written into it."""
@@ -72,10 +72,11 @@ class Folder:
         return sorted(each.name for each in self.path.glob("*"))
 
     def files(self) -> dict[str, list[str]]:
-        """Return the Parquet files below, by their folder."""
+        """Return the Parquet files in it and in its folders, by their folder."""
         found: dict[str, list[str]] = {}
-        for file in sorted(self.path.rglob("*.parquet")):
-            found.setdefault(str(file.parent), []).append(str(file))
+        for pattern in ("*.parquet", "*/*.parquet"):  # which follow links, as ** does not
+            for file in sorted(self.path.glob(pattern)):
+                found.setdefault(str(file.parent), []).append(str(file))
         return found
 
     def make(self) -> None:

@@ -354,7 +354,14 @@ def known() -> dict[str, float]:
     return {}
 
 
-@pytest.mark.parametrize("moment", [(n + 0.5) / MOMENTS for n in range(MOMENTS)])
+@pytest.mark.parametrize(
+    ("root", "moment"),
+    [
+        *(("folder", (n + 0.5) / MOMENTS) for n in range(MOMENTS)),
+        *(("bucket", (n + 0.5) / MOMENTS) for n in range(0, MOMENTS, 2)),
+    ],
+    indirect=["root"],
+)
 def test_an_export_killed_at_any_moment_moves_all_or_nothing(
     made: Job, root: str, files: Files, seconds: float, moment: float
 ) -> None:

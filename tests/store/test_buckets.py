@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -95,7 +96,7 @@ def test_an_endpoint_that_says_nothing_is_given_up(
 def test_there_is_no_such_bucket(made: Job, bucket: str, root: str) -> None:
     assert bucket
     error = failure(made, root)
-    assert error.code in {"history_missing_there", "history_unreachable"}
+    assert error.code in {"history_not_found", "history_unreachable"}
     assert root in error.message
 
 
@@ -135,7 +136,7 @@ def test_what_goes_while_the_store_is_open(
         objects.remove(f"{bucket}/{file}")
         with pytest.raises(NetworkFailure) as caught:
             offending(store, "transaction_refs_unique")
-    assert "history_missing_there" == caught.value.code
+    assert "history_not_found" == caught.value.code
 
 
 @pytest.mark.parametrize("missing", ["fsspec.core", "s3fs"])
@@ -218,6 +219,12 @@ def test_who_has_no_history_at_a_url_loads_nothing_for_it(made: Job, tmp_path: P
         cwd="tests",
     )
     assert "set()" == told.stdout.strip()
+
+
+def test_whichever_thread_reads(exported: Job) -> None:
+    expected = info(exported)["history"]
+    with ThreadPoolExecutor(1) as asking:
+        assert [expected] * 2 == [asking.submit(info, exported).result()["history"] for _ in "ab"]
 
 
 def test_nothing_is_told_but_what_was_asked(exported: Job, bucket: str) -> None:
