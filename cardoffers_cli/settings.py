@@ -78,7 +78,7 @@ class Settings(BaseModel):
     engine_root: str | None = Field(
         None,
         min_length=1,
-        description="how the engine names the folder of the history, a path or a URL, if otherwise",
+        description="how the engine names the place of the history, a path or a URL, if otherwise",
     )
 
 

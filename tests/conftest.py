@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from buckets import object_store
 from cardoffers_cli.store.opening import scratch_store
 from sparks import SERVERS, Spark, running
 from tables import NOON
@@ -12,7 +13,9 @@ from work import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+    from buckets import ObjectStore
     from cardoffers_cli.store.store import Store
 
 
@@ -42,3 +45,27 @@ def spark(
     """A server of Spark Connect; each of them in turn."""
     with running(request.param, tmp_path_factory.mktemp("spark")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def objects() -> Iterator[ObjectStore]:
+    """An S3 server of this process of tests."""
+    with object_store() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(objects: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A URL below an empty bucket, which the environment lets everybody reach."""
+    for name, value in objects.environment.items():
+        monkeypatch.setenv(name, value)
+    return f"{objects.new_bucket()}/history"
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place where a history may begin; each kind in turn."""
+    if request.param == "folder":
+        return str(tmp_path / "history")
+    url: str = request.getfixturevalue("bucket")
+    return url

@@ -47,6 +47,7 @@ SIBLINGS_APART = {"pipeline", "services"}
 ROOMS_OF = {
     "aiohttp": {"wire"},
     "duckdb": {"store", "engine"},
+    "fsspec": {"store"},
     "grpc": {"engine"},
     "h11": {"http"},
     "httpx": {"wire"},
@@ -90,7 +91,7 @@ WRAPS_SQL = {"engine/duck.py"}
 
 STDOUT = {"cli/show.py"}
 STDERR = {"cli/exits.py", "cli/progress.py", "cli/desk.py"}
-HEAVY = {"aiohttp", "duckdb", "httpx", "polars", "pyarrow", "rich"}
+HEAVY = {"aiohttp", "duckdb", "fsspec", "httpx", "polars", "pyarrow", "rich"}
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "core"}
 

@@ -64,9 +64,11 @@ def running(server: str, folder: Path) -> Iterator[Spark]:
 
 
 @contextmanager
-def sail(port: int = 0) -> Iterator[Spark]:
-    """Run pysail, on a port or on a free one."""
-    with _process([sys.executable, "-c", SAIL, str(port)], subprocess.DEVNULL) as process:
+def sail(port: int = 0, **environment: str) -> Iterator[Spark]:
+    """Run pysail, on a port or on a free one, with something more in its environment."""
+    words = [sys.executable, "-c", SAIL, str(port)]
+    known = {**os.environ, **environment}
+    with _process(words, subprocess.DEVNULL, known) as process:
         assert process.stdout is not None
         yield Spark(process, int(process.stdout.readline()))
 

@@ -201,7 +201,7 @@ def export(
     *,
     to: Annotated[
         str | None,
-        typer.Option(metavar="ROOT", help="The folder of the history, the first time."),
+        typer.Option(metavar="ROOT", help="Where it begins, the first time: a folder or a URL."),
     ] = None,
 ) -> None:
     """Move purchases and decisions out of the store, into Parquet files that an engine can read.
@@ -212,6 +212,7 @@ def export(
     Try:
 
         cardoffers store export --to /srv/cardoffers/history
+        cardoffers store export --to s3://bucket/cardoffers
     """
     from cardoffers_cli.jobs.export import export as move
 
@@ -275,7 +276,7 @@ def _parts(history: dict[str, Any] | None) -> Iterator[Sheet]:
 
 def _history(told: dict[str, Any]) -> Iterator[str]:
     if told["history"]:
-        yield f"The history is not in it: back up {told['history']} with the disk that it is on."
+        yield f"The history is not in it: back up {told['history']} where it is."
 
 
 def _faults(told: dict[str, Any]) -> list[str]:

@@ -113,7 +113,7 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
 
 
 def history_of(store: Store) -> str | None:
-    """Return the folder of the history, which no backup holds; None for a store without one."""
+    """Return where the history is, which no backup holds; None for a store without one."""
     root = history.root(store)
     return None if root is None else str(root)
 

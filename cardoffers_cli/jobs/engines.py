@@ -8,7 +8,6 @@ transaction that keeps the run.
 
 from __future__ import annotations
 
-import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,17 +29,18 @@ from cardoffers_cli.pipeline.redeem import (
 from cardoffers_cli.pipeline.resolve import resolve
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.places import place_of
 from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from uuid import UUID
 
     import pyarrow as pa
 
     from cardoffers_cli.engine.spark import SparkEngine
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.places import Place
     from cardoffers_cli.store.store import Store
 
 _CATALOGUE = (
@@ -54,10 +54,10 @@ _SAVED = {"decisions": "decided", "outcomes": "outcomes_found"}
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where an engine works for a store: its address, and the history's folder, here and there."""
+    """Where an engine works for a store: its address, and the history's place, here and there."""
 
     url: str
-    root: Path
+    root: Place
     named: str
 
     @property
@@ -65,9 +65,9 @@ class Site:
         """The address as it may be shown and kept, without the token that it may carry."""
         return self.url.partition("/;")[0]
 
-    def there(self, folder: Path) -> str:
+    def there(self, folder: Place) -> str:
         """Return how the engine names a folder of the history."""
-        return f"{self.named}/{folder.relative_to(self.root)}"
+        return self.named + str(folder).removeprefix(str(self.root))
 
     @contextmanager
     def engine(self) -> Iterator[SparkEngine]:
@@ -80,7 +80,7 @@ class Site:
             yield engine
         finally:
             engine.close()
-            shutil.rmtree(work, ignore_errors=True)
+            work.remove()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ def site_of(store: Store, job: Job) -> Site | None:
             code="history_missing",
             hint="Move them out first: `cardoffers store export --to ROOT`.",
         )
-    root = root or job.path.with_name(f"{job.path.name}.history").absolute()
+    root = root or place_of(f"{job.path}.history")
     return Site(
         url=job.settings.engine,
         root=root,

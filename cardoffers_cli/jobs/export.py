@@ -7,30 +7,28 @@ next export removes.
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.places import place_of
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.places import Place
     from cardoffers_cli.store.store import Store
 
 KIND = "export"
-
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_WILD = re.compile(r"[*?\[\]{}]")
 
 
 def export(job: Job, to: str | None) -> dict[str, Any]:
     """Move everything into the history, which begins at `to` if there is none yet.
 
-    Raises `UsageError` for a place where no history can be, `Refused` where it is elsewhere, and
-    `StoreBusy` while a match on an engine writes there.
+    Raises `UsageError` for a place where no history can be, `Refused` where it is elsewhere,
+    `NetworkFailure` where it cannot be reached, and `StoreBusy` while a match on an engine writes
+    there.
     """
     with job.store() as store, engine_lock(job.path):
         root = _root(store, to)
@@ -43,7 +41,7 @@ def export(job: Job, to: str | None) -> dict[str, Any]:
     }
 
 
-def move_recent(store: Store, job: Job, root: Path) -> dict[str, int]:
+def move_recent(store: Store, job: Job, root: Place) -> dict[str, int]:
     """Move what is recent into the history at `root`; return the rows by table.
 
     The store must be open for writing, and in no transaction. The run is written first, so that
@@ -62,32 +60,15 @@ def move_recent(store: Store, job: Job, root: Path) -> dict[str, int]:
     return moved
 
 
-def folder_for(text: str) -> Path:
-    """Return the folder that a history may have; raise `UsageError` for what is none."""
-    if _URL.match(text):
-        raise UsageError(
-            f"{text} is no folder: the store reads its history from a folder only.",
-            code="root_not_a_folder",
-            hint="Mount it, and name the folder; how the engine names the same place is set by "
-            "`engine_root`.",
-        )
-    if _WILD.search(text):
-        raise UsageError(
-            f"The name of the folder {text} has a character that stands for others.",
-            code="root_not_a_folder",
-            hint="Choose one without * ? [ ] { and }.",
-        )
-    return Path(text).absolute()
-
-
-def _root(store: Store, to: str | None) -> Path:
+def _root(store: Store, to: str | None) -> Place:
     there = history.root(store)
     if to is not None:
-        return folder_for(to)
+        return place_of(to)
     if there is None:
         raise UsageError(
             "This store has no history yet.",
             code="history_missing",
-            hint="Name the folder where it is to begin: `cardoffers store export --to FOLDER`.",
+            hint="Name the folder or the URL where it is to begin: `cardoffers store export --to "
+            "ROOT`.",
         )
     return there

@@ -1,36 +1,38 @@
 """The history of a store: what grows with purchases, kept outside of it as Parquet.
 
 A store that has a history lists its parts: `<root>/<table>/run=<run id>/`, each with its rows and
-sums. Nothing reads a folder that is not listed, so one that was never finished is never seen. While
-such a store is open, the views of these tables show the parts with the recent rows, which are still
-in the store; every statement that reads them stays as it is. A part is written once and is never
-changed. `move` takes the recent rows there.
+sums. The root is a folder or a URL (`places.py`). Nothing reads a folder that is not listed, so one
+that was never finished is never seen. While such a store is open, the views of these tables show
+the parts with the recent rows, which are still in the store; every statement that reads them stays
+as it is. A part is written once and is never changed. `move` takes the recent rows there.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.leftovers import is_alive
+from cardoffers_cli.store.places import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
+    from pathlib import Path
 
+    from cardoffers_cli.store.places import Place
     from cardoffers_cli.store.store import Store
 
 TABLES = ("purchases", "purchase_details", "decisions", "outcomes")
 """The tables that a history has parts of."""
 
-_FILES = "*.parquet"
+_FILE = "part.parquet"
+"""What is written here is one file; of an engine a part may have many."""
 _WORK = "work"
 
 
@@ -49,31 +51,32 @@ class Part:
 
     table: str
     run_id: UUID
-    folder: Path
+    folder: Place
     sums: Sums
 
 
-def root(store: Store) -> Path | None:
+def root(store: Store) -> Place | None:
     """Return where the history of a store is, or None where it has none."""
     found = store.value("store/history:root")
-    return None if found is None else Path(found)
+    return None if found is None else place_of(found)
 
 
-def begin(store: Store, folder: Path) -> None:
-    """Let the history of a store begin in a folder, in the caller's transaction.
+def begin(store: Store, place: Place) -> None:
+    """Let the history of a store begin at a place, in the caller's transaction.
 
     Raises `Refused` where it has begun elsewhere.
     """
-    store.execute("store/history:begin", root=str(folder))
-    if (found := root(store)) != folder:
+    store.execute("store/history:begin", root=str(place))
+    if (found := root(store)) != place:
         raise Refused(
             f"The history of this store is at {found}.",
             code="history_elsewhere",
             hint="Leave out --to; what is exported goes there too.",
         )
+    place.ready(store.connection)
 
 
-def folder_of(root: Path, table: str, run_id: UUID) -> Path:
+def folder_of(root: Place, table: str, run_id: UUID) -> Place:
     """Return the folder of a part."""
     return root / table / f"run={run_id}"
 
@@ -102,14 +105,17 @@ def show(store: Store, *, whole: bool = True) -> None:
     """Let the views of an open store show its history too.
 
     Raises `StoreDamaged` where a part is missing or cannot be read; if it is not to be `whole`,
-    what cannot be shown is left out.
+    what cannot be shown is left out. Raises `NetworkFailure` where its place cannot be reached.
     """
-    listed = parts(store)
-    there = [part for part in listed if is_there(part)]
-    if whole and len(there) < len(listed):
-        raise _incomplete(part for part in listed if part not in there)
+    where = root(store)
+    if where is None:
+        return
+    where.ready(store.connection)
+    found = _found(store, where)
+    if whole and (missing := [part for part, files in found if not files]):
+        raise _incomplete(missing)
     for table in TABLES:
-        files = [_files(part.folder) for part in there if part.table == table]
+        files = [file for part, files in found if part.table == table for file in files]
         with nullcontext() if whole else suppress(StoreDamaged):
             _show(store, table, files)
 
@@ -120,9 +126,13 @@ def _show(store: Store, table: str, files: list[str]) -> None:
         store.execute(f"store/history:show_{table}")
 
 
-def is_there(part: Part) -> bool:
-    """Whether the folder of a part has files at all."""
-    return next(part.folder.glob(_FILES), None) is not None
+def _found(store: Store, where: Place) -> list[tuple[Part, list[str]]]:
+    """Return the parts, each with the files that it has; every table is listed once."""
+    listed = parts(store)
+    files: dict[str, list[str]] = {}
+    for table in sorted({part.table for part in listed}):
+        files |= (where / table).files()
+    return [(part, files.get(str(part.folder), [])) for part in listed]
 
 
 def recent(store: Store) -> dict[str, Sums]:
@@ -131,12 +141,12 @@ def recent(store: Store) -> dict[str, Sums]:
     return {row.pop("table_name"): Sums(**row) for row in rows if row["row_count"]}
 
 
-def measure(store: Store, table: str, folder: Path) -> Sums:
-    """Return what the files in a folder come to."""
-    if next(folder.glob(_FILES), None) is None:
+def measure(store: Store, table: str, files: list[str]) -> Sums:
+    """Return what files of a table come to."""
+    if not files:
         return Sums(row_count=0, purchase_no_sum=0, amount=None)
     query = "sums_of_purchases" if table == "purchases" else "sums"
-    return Sums(**store.rows(f"store/history:{query}", files=[_files(folder)])[0])
+    return Sums(**store.rows(f"store/history:{query}", files=files)[0])
 
 
 def move(store: Store, run_no: int, run_id: UUID) -> dict[str, Sums]:
@@ -157,16 +167,16 @@ def move(store: Store, run_no: int, run_id: UUID) -> dict[str, Sums]:
     return moved
 
 
-def write(store: Store, table: str, folder: Path) -> None:
+def write(store: Store, table: str, folder: Place) -> None:
     """Write the recent rows of a table into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    store.execute(f"store/history:write_{table}", folder=str(folder))
+    folder.make()
+    store.execute(f"store/history:write_{table}", file=str(folder / _FILE))
 
 
 def list_part(
     store: Store,
     table: str,
-    folder: Path,
+    folder: Place,
     run_no: int,
     run_id: UUID,
     *,
@@ -177,24 +187,26 @@ def list_part(
     A part without rows is not listed, and goes. Raises `StoreDamaged` where it is not what was
     `expected`.
     """
-    found = measure(store, table, folder)
+    found = measure(store, table, folder.files().get(str(folder), []))
     if found != expected:
         raise StoreDamaged(
             f"What was written to {folder} is not what was read back from there.",
             code="part_differs",
-            hint="The store is as it was. Look at that disk, then try again.",
+            hint="The store is as it was. Look at that place, then try again.",
         )
     if found.row_count == 0:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         return
-    _sync(folder)
+    folder.settle()
     row: dict[str, Any] = {**vars(found), "run_no": run_no, "run_id": run_id}
     store.execute("store/history:list_part", table_name=table, **row)
 
 
 def faults(store: Store) -> list[dict[str, Any]]:
     """Return the parts that are not what is listed of them: each file of the history is read."""
-    found = ((part, _measured(store, part)) for part in parts(store))
+    where = root(store)
+    listed = _found(store, where) if where else []
+    found = ((part, _measured(store, part.table, files)) for part, files in listed)
     return [
         {
             "table": part.table,
@@ -207,15 +219,15 @@ def faults(store: Store) -> list[dict[str, Any]]:
     ]
 
 
-def _measured(store: Store, part: Part) -> Sums | None:
-    """Return what a part comes to, or None where its files cannot be read."""
+def _measured(store: Store, table: str, files: list[str]) -> Sums | None:
+    """Return what files come to, or None where they cannot be read."""
     try:
-        return measure(store, part.table, part.folder)
+        return measure(store, table, files)
     except StoreDamaged:
         return None
 
 
-def work_folder(root: Path, name: str) -> Path:
+def work_folder(root: Place, name: str) -> Place:
     """Return a folder for what is on the way, of this process and of nobody else."""
     return root / _WORK / f"{name}.{os.getpid()}"
 
@@ -225,40 +237,35 @@ def commit_id(run_id: UUID) -> UUID:
     return uuid5(run_id, "commit")
 
 
-def sweep(store: Store, path: Path, root: Path) -> None:
+def sweep(store: Store, path: Path, root: Place) -> None:
     """Remove what runs that were never committed left behind in a history, and dead processes.
 
     A store at `path` that was put back to an earlier state may take a run for unfinished whose
     parts another copy of it lists: the journal knows better. Call it while nobody else writes
-    parts there.
+    parts there. Raises `NetworkFailure` where the place cannot be reached.
     """
-    for folder in (root / _WORK).glob("*.*"):
-        if folder.suffix[1:].isdecimal() and not is_alive(int(folder.suffix[1:])):
-            shutil.rmtree(folder, ignore_errors=True)
-    listed = {part.folder for part in parts(store)}
-    left = [
-        (row["run_id"], folder)
-        for row in store.rows("store/history:unfinished")
-        for folder in (folder_of(root, table, row["run_id"]) for table in TABLES)
-        if folder not in listed and folder.exists()
-    ]
+    for name in (root / _WORK).names():
+        _, dot, pid = name.rpartition(".")
+        if dot and pid.isdecimal() and not is_alive(int(pid)):
+            (root / _WORK / name).remove()
+    left = _left_behind(store, root)
     committed = journal.all_ids(path) if left else set()
     for run_id, folder in left:
         if commit_id(run_id) not in committed:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()
 
 
-def _files(folder: Path) -> str:
-    return str(folder / _FILES)
-
-
-def _sync(folder: Path) -> None:
-    """Put the files of a part on the disk: what is listed must outlive a loss of power."""
-    for file in folder.iterdir():
-        with file.open("rb") as written:
-            os.fsync(written.fileno())
-    for each in (folder, folder.parent, folder.parent.parent):
-        journal.sync_folder(each)
+def _left_behind(store: Store, root: Place) -> list[tuple[UUID, Place]]:
+    """Return the folders of runs that were never finished, but for those that are listed."""
+    rows = store.rows("store/history:unfinished")
+    unfinished = {f"run={row['run_id']}": row["run_id"] for row in rows}
+    listed = {part.folder for part in parts(store)}
+    return [
+        (unfinished[name], folder)
+        for table in (root / each for each in TABLES if unfinished)
+        for name in table.names()
+        if name in unfinished and (folder := table / name) not in listed
+    ]
 
 
 def _incomplete(missing: Iterable[Part]) -> StoreDamaged:

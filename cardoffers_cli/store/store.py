@@ -15,6 +15,7 @@ import duckdb
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
 from cardoffers_cli.sql import statement
+from cardoffers_cli.store import buckets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -254,12 +255,14 @@ def _ours(error: duckdb.Error) -> CardoffersError:
         )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
-    kind = (
+    if type(error) is duckdb.Error and (kind := buckets.kind_told(text)):
+        return buckets.failure(kind)
+    ours = (
         SchemaUnknown
         if isinstance(error, duckdb.CatalogException | duckdb.BinderException)
         else CardoffersError
     )
-    return kind(
+    return ours(
         f"The store refused a statement ({type(error).__name__}).",
         code="store_error",
         hint="Run it again with --debug and report what it prints.",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import nights
+from buckets import Files
 from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.files.samples.plan import Plan
@@ -42,6 +43,7 @@ from work import tell as told_to
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from buckets import ObjectStore
     from cardoffers_cli.jobs.job import Job
     from sparks import Spark
 
@@ -53,9 +55,9 @@ OWN = ("runs", "history", "history_parts", "night_steps", "nights", "imports", "
 
 
 @pytest.fixture(scope="module")
-def sail_at() -> Iterator[Spark]:
+def sail_at(objects: ObjectStore) -> Iterator[Spark]:
     """A server for the jobs; how tables come to be equal on each is shown in tests/engine."""
-    with sail() as server:
+    with sail(**objects.environment) as server:
         yield server
 
 
@@ -101,6 +103,14 @@ def pair(tmp_path: Path, sail_at: Spark) -> tuple[Job, Job]:
     return plain, copy
 
 
+@pytest.fixture(params=["beside", "bucket"])
+def each_pair(request: pytest.FixtureRequest, pair: tuple[Job, Job]) -> tuple[Job, Job]:
+    """The same store twice, the history of the second beside it or in a bucket."""
+    if request.param == "bucket":
+        export(pair[1], request.getfixturevalue("bucket"))
+    return pair
+
+
 def content(made: Job) -> dict[str, Any]:
     """Return what a store keeps, wherever it is, but for run numbers and random ids."""
     everything = kept(made, *OWN, "decisions", "outcomes", "ledger_moves", "redemptions")
@@ -121,23 +131,25 @@ def audits(made: Job) -> list[str]:
     return [each["name"] for each in doctor(made, strict=True)["audits"] if not each["ok"]]
 
 
-def on_the_way(made: Job) -> list[Path]:
+def on_the_way(made: Job) -> list[str]:
     """Return what is left in the working folder of the history."""
-    return list(Path(f"{made.path}.history").glob("work/*"))
+    with made.store(read_only=True) as store:
+        root = history.root(store)
+    return Files(str(root)).below("work") if root else []
 
 
 # With an engine as without one
 
 
-def test_imports_and_matches_keep_the_same(pair: tuple[Job, Job], tmp_path: Path) -> None:
+def test_imports_and_matches_keep_the_same(each_pair: tuple[Job, Job], tmp_path: Path) -> None:
     told = []
-    for made in pair:
+    for made in each_pair:
         documents = []
         for part in (0, 1, 1):
             documents.append(taken(made, file_of(tmp_path / "tx.csv", rows(part))))
             documents.append(match_purchases(made, rematch=part == 1).document())
         told.append([{**each, **RANDOM} for each in documents])
-    plain, elsewhere = pair
+    plain, elsewhere = each_pair
     assert told[0] == told[1]
     assert content(plain) == content(elsewhere)
     assert [] == audits(elsewhere) + on_the_way(elsewhere)
@@ -177,10 +189,10 @@ def test_what_comes_without_an_engine_is_seen_by_the_next(
     assert [] == audits(elsewhere)
 
 
-def test_a_rehearsal_keeps_and_leaves_nothing(pair: tuple[Job, Job], tmp_path: Path) -> None:
-    _, elsewhere = pair
+def test_a_rehearsal_keeps_and_leaves_nothing(each_pair: tuple[Job, Job], tmp_path: Path) -> None:
+    _, elsewhere = each_pair
     documents = []
-    for made in pair:
+    for made in each_pair:
         taken(made, file_of(tmp_path / "tx.csv", rows(0)))
         before = kept(made)
         files = sorted(tmp_path.rglob("*.parquet"))
@@ -209,22 +221,27 @@ def test_the_story_is_the_same_on_an_engine(
     assert [] == audits(job("cardoffers.duckdb"))
 
 
-def test_a_night_on_an_engine_ends_as_one_without(tmp_path: Path, sail_at: Spark) -> None:
+def test_a_night_on_an_engine_ends_as_one_without(
+    tmp_path: Path, sail_at: Spark, bucket: str
+) -> None:
     with Receiver(clock=nights.real_now) as receiver:
         base = tmp_path / "base"
         base.mkdir()
         plan = Plan(rows=300, links=150, seed=3, institutions=2, files=1)
         nights.furnish(base, plan, receiver.url)
         ends = {}
-        for engine in (None, sail_at.url):
-            folder = nights.World(base).copy(tmp_path / f"{engine is None}")
+        for where in ("inside", "beside", "bucket"):
+            folder = nights.World(base).copy(tmp_path / where)
             at = nights.at(folder)
-            at = replace(at, settings=at.settings.model_copy(update={"engine": engine}))
+            if where != "inside":
+                at = replace(at, settings=at.settings.model_copy(update={"engine": sail_at.url}))
+            if where == "bucket":
+                export(at, bucket)
             result = run_night(at, Order(drop=folder / nights.DROP))
-            ends[engine] = (nights.exports(folder), nights.content(folder))
+            ends[where] = (nights.exports(folder), nights.content(folder))
             assert "finished" == result["status"]
-    assert ends[None] == ends[sail_at.url]
-    assert [] == audits(at)
+            assert [] == audits(at)
+    assert ends["inside"] == ends["beside"] == ends["bucket"]
     tables = "select table_name from history_parts order by all"
     assert [("decisions",), ("outcomes",), ("purchases",)] == found(at, tables)
 
@@ -348,13 +365,12 @@ def raise_cashback(made: Job, folder: Path) -> None:
 
 
 def test_parts_that_are_not_what_was_computed_are_not_listed(
-    pair: tuple[Job, Job], tmp_path: Path
+    each_pair: tuple[Job, Job], tmp_path: Path
 ) -> None:
-    _, made = pair
+    _, made = each_pair
     taken(made, file_of(tmp_path / "tx.csv", rows(0)))
     computed = compute(made)
-    folder = history.folder_of(computed.site.root, "outcomes", computed.run.run_id)
-    shutil.rmtree(folder)
+    history.folder_of(computed.site.root, "outcomes", computed.run.run_id).remove()
     before = kept(made)
     with made.store() as store, pytest.raises(CardoffersError) as caught, store.transaction():
         keep(store, made, computed)

@@ -136,7 +136,7 @@ select
 from read_parquet(getvariable('folders_of_outcomes'), hive_partitioning = false) as parts;
 
 -- name: write_purchases
--- Writes the recent purchases into a folder, in the place of what was there.
+-- Writes the recent purchases into a file, in the place of one that was there.
 copy (
     select
         recent_purchases.purchase_no,
@@ -153,10 +153,10 @@ copy (
         recent_purchases.import_no,
         recent_purchases.line
     from recent_purchases
-) to $folder (format parquet, compression zstd, per_thread_output true, overwrite true);
+) to $file (format parquet, compression zstd);
 
 -- name: write_purchase_details
--- Writes the recent details into a folder, in the place of what was there.
+-- Writes the recent details into a file, in the place of one that was there.
 copy (
     select
         recent_purchase_details.purchase_no,
@@ -166,10 +166,10 @@ copy (
         recent_purchase_details.merchant_descriptor,
         recent_purchase_details.network
     from recent_purchase_details
-) to $folder (format parquet, compression zstd, per_thread_output true, overwrite true);
+) to $file (format parquet, compression zstd);
 
 -- name: write_decisions
--- Writes the recent decisions into a folder, in the place of what was there.
+-- Writes the recent decisions into a file, in the place of one that was there.
 copy (
     select
         recent_decisions.purchase_no,
@@ -177,10 +177,10 @@ copy (
         recent_decisions.outcome,
         recent_decisions.merchant_no
     from recent_decisions
-) to $folder (format parquet, compression zstd, per_thread_output true, overwrite true);
+) to $file (format parquet, compression zstd);
 
 -- name: write_outcomes
--- Writes the recent outcomes into a folder, in the place of what was there.
+-- Writes the recent outcomes into a file, in the place of one that was there.
 copy (
     select
         recent_outcomes.purchase_no,
@@ -188,7 +188,7 @@ copy (
         recent_outcomes.run_no,
         recent_outcomes.outcome
     from recent_outcomes
-) to $folder (format parquet, compression zstd, per_thread_output true, overwrite true);
+) to $file (format parquet, compression zstd);
 
 -- name: recent_sums
 -- What the recent rows come to, which the part they are moved to must come to as well. Grain: one

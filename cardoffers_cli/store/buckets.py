@@ -1,0 +1,179 @@
+"""A history below a URL: in a bucket of an object store, which fsspec and its packages reach.
+
+Endpoint and credentials they find by themselves, in the environment and in their own files of
+configuration; a URL holds none. An object that was written is there for all, and durable. The
+packages are loaded where a history is at a URL, and nowhere else.
+
+Listings are cached, as every look at a file would be a request otherwise, and an opening of DuckDB
+takes several. What was listed is forgotten whenever a store is opened, and listed again: parts do
+not change, and while a store is open only it adds to those that it lists.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import CardoffersError, NetworkFailure, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from urllib.parse import SplitResult
+
+    import duckdb
+
+_PACKAGES = {
+    **dict.fromkeys(("s3", "s3a"), "'cardoffers-cli[s3]'"),
+    **dict.fromkeys(("gs", "gcs"), "gcsfs"),
+    **dict.fromkeys(("abfs", "abfss", "az"), "adlfs"),
+    "oci": "ocifs",
+    "oss": "ossfs",
+}
+"""The schemes of object stores, and what to install for each."""
+
+_WITH_ACCOUNT = {"abfs", "abfss"}
+"""Schemes that write `container@account`, of which neither is a secret."""
+
+_TRIES = 2
+"""How often s3fs asks; botocore asks five times for each, and waits 15 s for an answer."""
+
+_DENIED = {"PermissionError", "NoCredentialsError", "CredentialRetrievalError"}
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ ].*\n)*([\w.]+)")
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """What lies below a URL."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __truediv__(self, name: str) -> Bucket:
+        return Bucket(f"{self.url}/{name}")
+
+    def ready(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Let a connection reach it, and forget what was listed before."""
+        with _reached(self.url):
+            files, _ = _filesystem(self.url)
+            files.invalidate_cache()
+            known = files.protocol
+            name = known if isinstance(known, str) else known[0]
+            if not connection.filesystem_is_registered(name):
+                connection.register_filesystem(files)
+
+    def names(self) -> list[str]:
+        """Return what is in it, by name."""
+        start = f"{self.url}/"
+        return sorted({each.removeprefix(start).partition("/")[0] for each in self._below()})
+
+    def files(self) -> dict[str, list[str]]:
+        """Return the Parquet files in it and below, by their folder."""
+        found: dict[str, list[str]] = {}
+        for each in self._below():
+            if each.endswith(".parquet"):
+                found.setdefault(each.rpartition("/")[0], []).append(each)
+        return found
+
+    def make(self) -> None:
+        """Do nothing: an object may be written anywhere."""
+
+    def settle(self) -> None:
+        """Do nothing: what was written is durable."""
+
+    def remove(self) -> None:
+        """Remove everything below."""
+        with suppress(NetworkFailure), _reached(self.url):
+            files, path = _filesystem(self.url)
+            files.rm(path, recursive=True)
+
+    def _below(self) -> list[str]:
+        """Return every object below, by its URL, as the server lists them now."""
+        with _reached(self.url):
+            files, path = _filesystem(self.url)
+            return [self.url + each.removeprefix(path) for each in files.find(path)]
+
+
+def checked_url(parts: SplitResult) -> str:
+    """Return the URL of a history as it is kept; raise `UsageError` where it cannot be one.
+
+    One that holds more than a place is not repeated: that may be a secret.
+    """
+    account = parts.scheme in _WITH_ACCOUNT and parts.password is None
+    if parts.fragment or ("@" in parts.netloc and not account):
+        raise UsageError(
+            "The URL of a history names a place, and nothing else.",
+            code="root_holds_more",
+            hint="Leave out user, password and what follows a #. Credentials are taken from the "
+            "environment, or from where the tools of the object store keep them.",
+        )
+    if parts.scheme not in _PACKAGES or not parts.netloc or "::" in parts.path:
+        raise UsageError(
+            f"No history can be at a URL of {parts.scheme}:// like this.",
+            code="root_not_a_folder",
+            hint="Name a folder, or a URL such as s3://bucket/history; known are "
+            f"{', '.join(sorted(_PACKAGES))}. Mount what is elsewhere.",
+        )
+    return parts.geturl().rstrip("/")
+
+
+def failure(kind: str, url: str | None = None) -> NetworkFailure:
+    """Return the error for an exception of that kind, met at a URL, where it is known."""
+    where = f"The history at {url}" if url else "The history"
+    if kind in _DENIED:
+        return NetworkFailure(
+            f"{where} may not be read or written with the credentials that were found.",
+            code="history_denied",
+            hint="Give them the right to list, read, write and delete there, then run it again: "
+            "everything happens once.",
+        )
+    if kind == FileNotFoundError.__name__:
+        return NetworkFailure(
+            f"{where} is not there: there is no such bucket, or something in it is gone.",
+            code="history_not_found",
+            hint="Make the bucket, mend its name or bring back what is gone, then run it again.",
+        )
+    return NetworkFailure(
+        f"{where} cannot be reached ({kind}).",
+        code="history_unreachable",
+        hint="Look at the network, the endpoint and the credentials, then run it again: everything "
+        "happens once.",
+    )
+
+
+def kind_told(text: str) -> str | None:
+    """Return the kind of a Python exception that DuckDB tells of, met in a package of fsspec."""
+    found = _TRACEBACK.match(text)
+    return found and found[1].rpartition(".")[2]
+
+
+def _filesystem(url: str) -> tuple[Any, str]:
+    """Return what reaches a URL, one for the whole process, and how that names it."""
+    try:
+        from fsspec.core import url_to_fs  # noqa: PLC0415 - heavy, and an extra
+
+        files, path = url_to_fs(url)
+    except ImportError:
+        scheme = url.partition(":")[0]
+        raise UsageError(
+            f"A history at {scheme}:// needs a package that is not installed.",
+            code="extra_missing",
+            hint=f"pip install {_PACKAGES[scheme]}",
+        ) from None
+    files.retries = _TRIES
+    files.default_cache_type = "none"  # DuckDB asks for what it needs; others read 50 MiB ahead
+    return files, path
+
+
+@contextmanager
+def _reached(url: str) -> Iterator[None]:
+    """Raise what a package of fsspec raises as ours: its own text is not passed on."""
+    try:
+        yield
+    except CardoffersError:
+        raise
+    except Exception as error:  # each package has kinds of its own
+        raise failure(type(error).__name__, url) from error
