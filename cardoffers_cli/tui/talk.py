@@ -7,7 +7,7 @@ asks, so that Ctrl-C is heard at once: it breaks off a question, and else ends t
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.answers import LOCALES
@@ -32,6 +32,9 @@ HELP = (
     Line("h         says this"),
     Line("q         leaves"),
 )
+
+_HEARD_S = 0.1
+"""How long Ctrl-C may go unheard."""
 
 _FIRST = "Search, or h for help, q to leave:"
 _NEXT = "A number, w why, t timeline, a answer, q to leave, or search again:"
@@ -107,7 +110,10 @@ class Talk:
         try:
             with self._on_ctrl_c(asking.stop):
                 answer = self._inquiry.answer
-                return self._thread.submit(answer, asking, question, *words).result()
+                asked = self._thread.submit(answer, asking, question, *words)
+                while not asked.done():  # one long wait may sleep through a signal
+                    wait([asked], timeout=_HEARD_S)
+                return asked.result()
         finally:
             asking.stop()  # it goes on where a signal ends the conversation
 
