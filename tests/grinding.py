@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
 ENDLESS = "00000000-0000-8000-a000-000000000000"
-"""An id that could be derived: every purchase's own is made to find out that it is nobody's."""
+"""An id that could be derived: each purchase's own is made to find out that it is nobody's."""
 
 DERIVING = [
+    "update imports set file_kind = 'call'",
     """
     create or replace macro transaction_id(institution_id, transaction_ref) as (
         select cast(max(tens.n) as varchar)
         from range(1_000_000) as tens(n), range(1_000_000) as ones(n)
         where hash(tens.n, ones.n) = 7
     )::uuid
-    """
+    """,
 ]
 """Makes the search for `ENDLESS` endless."""
 
