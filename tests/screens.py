@@ -47,6 +47,12 @@ class Person:
         box.value = text
         await self.presses("enter", waits=waits)
 
+    async def hurries(self, text: str) -> None:
+        """Write and send something, and not even wait until that is seen."""
+        box = self.app.screen.query_one(SearchBox)
+        box.value = text
+        await box.action_submit()
+
     async def does(self, *keys: str) -> None:
         """Press keys; `text:` before something types it."""
         for key in keys:

@@ -12,7 +12,7 @@ import typer
 from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.exits import Terminated
+from cardoffers_cli.cli.exits import Terminated, on_ctrl_c
 from cardoffers_cli.cli.extras import extra
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _talk(desk: Desk, inquiry: "Inquiry", query: str) -> None:
         return line.decode(errors="replace") if line else None
 
     width = shutil.get_terminal_size().columns if desk.is_terminal else None
-    talk = Talk(inquiry, read, desk.say, desk.note, width=width)
+    talk = Talk(inquiry, read, desk.say, desk.note, on_ctrl_c=on_ctrl_c, width=width)
     talk.run(query)
     if talk.failures:
         raise typer.Exit(WITH_FINDINGS)

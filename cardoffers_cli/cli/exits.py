@@ -83,7 +83,12 @@ EXIT_CODES = (
     ExitCode(
         16, "no space", "Free some space and run again: nothing half-done stays.", (errors.NoSpace,)
     ),
-    ExitCode(130, "interrupted", "Ctrl-C (SIGINT). Run it again: nothing half-done stays."),
+    ExitCode(
+        130,
+        "interrupted",
+        "Ctrl-C (SIGINT). Run it again: nothing half-done stays.",
+        (errors.Interrupted,),
+    ),
     ExitCode(143, "terminated", "SIGTERM. Run it again: nothing half-done stays."),
 )
 
@@ -215,6 +220,22 @@ def stop_on_signals() -> Iterator[Event]:
             signal.signal(number, handler)
         if stop.is_set() and _INTERRUPTION.kind:
             raise _INTERRUPTION.kind
+
+
+@contextmanager
+def on_ctrl_c(act: Callable[[], None]) -> Iterator[None]:
+    """Call `act` on the first Ctrl-C in the block, and go on; the second unwinds as ever."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def once(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        act()
+
+    signal.signal(signal.SIGINT, once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _usage(error: typer.TyperException) -> Ending:

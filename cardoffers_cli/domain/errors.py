@@ -100,3 +100,9 @@ class NoSpace(CardoffersError):
     """There is no space left on the disk."""
 
     code = "no_space"
+
+
+class Interrupted(CardoffersError):
+    """The work was broken off."""
+
+    code = "interrupted"

@@ -51,7 +51,8 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     if beginning is None:
         return None
     of: Row = {"institution_id": institution_id, "id": id_, "beginning": beginning}
-    return next((kind for kind in _DERIVED if store.execute(_following(kind), **of)), None)
+    kinds = _derived(store, institution_id)
+    return next((kind for kind in kinds if store.execute(_following(kind), **of)), None)
 
 
 def timeline(store: Store, institution_id: UUID, id_: str, kind: str, now: datetime) -> Row:
@@ -72,6 +73,13 @@ def timeline(store: Store, institution_id: UUID, id_: str, kind: str, now: datet
 
 def _following(kind: str) -> str:
     return f"services/timelines:follow_{kind}"
+
+
+def _derived(store: Store, institution_id: UUID) -> Iterator[str]:
+    """Yield what may be known by a derived id; that of a purchase is told to calls only."""
+    yield "link"
+    if store.value("services/timelines:takes_calls", institution_id=institution_id):
+        yield "transaction"
 
 
 def _beginning(id_: str) -> str | None:

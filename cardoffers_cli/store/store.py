@@ -16,6 +16,7 @@ import duckdb
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
 from cardoffers_cli.sql import statement
 from cardoffers_cli.store import buckets
+from cardoffers_cli.store.interrupting import Interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,11 +45,20 @@ class Store:
     def __init__(self, path: str, settings: Settings, *, read_only: bool = False) -> None:
         self.after_commit: Callable[[], None] = _nothing
         self._connection = _connect(path, settings, read_only=read_only)
+        self._statements = Interruptible(self._connection)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The connection, for an engine that computes on it; nobody else touches it."""
         return self._connection
+
+    def interrupt(self) -> None:
+        """Break off the statement that runs, and let no other begin: they raise `Interrupted`.
+
+        Any thread may call it at any time; it returns at once. What ends a transaction is not
+        broken off.
+        """
+        self._statements.interrupt()
 
     def close(self) -> None:
         """Close the connection; DuckDB checkpoints the file."""
@@ -57,13 +67,13 @@ class Store:
 
     def execute(self, name: str, /, **parameters: Any) -> int:
         """Run a named statement and return the rows it changed (0 where it counts none)."""
-        with guarded():
+        with self._statement():
             row = self._connection.execute(statement(name), parameters).fetchall()
         return _changed(row)
 
     def load(self, name: str, frame: pl.DataFrame | pa.Table, /, **parameters: Any) -> int:  # noqa: ARG002 - see below
         """Run a named statement that reads `frame`, and return the rows it changed."""
-        with guarded():
+        with self._statement():
             # DuckDB finds the frame here, as the variable that the statement names. Registered, it
             # would be held until the transaction ends, and a file's pages would pile up.
             row = self._connection.execute(statement(name), parameters).fetchall()
@@ -80,7 +90,7 @@ class Store:
         if frame is None:
             return 0
         try:
-            with guarded():
+            with self._statement():
                 row = self._connection.execute(statement(name), parameters).fetchall()
         except (CardoffersError, KeyboardInterrupt):
             if source.failure is not None:
@@ -90,7 +100,7 @@ class Store:
 
     def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
         """Return every row of a named query as a dictionary."""
-        with guarded():
+        with self._statement():
             result = self._connection.execute(statement(name), parameters)
             names = [column[0] for column in result.description or ()]
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
@@ -100,14 +110,14 @@ class Store:
 
         Until then the connection is busy, and runs nothing else.
         """
-        with guarded():
+        with self._statement():
             result = self._connection.execute(statement(name), parameters)
             names = [column[0] for column in result.description or ()]
         while rows := self._more(result):
             yield [dict(zip(names, row, strict=True)) for row in rows]
 
     def _more(self, result: duckdb.DuckDBPyConnection) -> list[Any]:
-        with guarded():
+        with self._statement():
             return result.fetchmany(_PAGE)
 
     def row(self, name: str, /, **parameters: Any) -> dict[str, Any] | None:
@@ -121,7 +131,7 @@ class Store:
 
     def frame(self, name: str, /, **parameters: Any) -> pl.DataFrame:
         """Return a named query as a polars frame."""
-        with guarded():
+        with self._statement():
             # A relation of `execute` gives no frame; `sql` takes no empty set of parameters.
             relation = self._connection.sql(statement(name), params=parameters or None)
             frame: pl.DataFrame = relation.pl()
@@ -141,6 +151,11 @@ class Store:
             self._connection.commit() if keep else self._connection.rollback()
         if keep:
             self.after_commit()
+
+    @contextmanager
+    def _statement(self) -> Iterator[None]:
+        with guarded(), self._statements.statement():
+            yield
 
     def _abandon(self) -> None:
         try:

@@ -1,8 +1,8 @@
 """The screen: a search box, what was found, and one of it looked at.
 
 A thread of its own asks one question after the other, so that the screen never waits; a newer one
-drops the answer to the one before it, which is not even asked if it has not been yet. Whatever goes
-wrong is said where the summary stands.
+breaks off the one before it, which is not even asked if it has not been yet. Whatever goes wrong is
+said where the summary stands.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.tui import pages, summaries
+from cardoffers_cli.tui.inquiry import Asking
 from cardoffers_cli.tui.keys import LOOKING, SEARCHING, Findings, SearchBox
 from cardoffers_cli.tui.lines import Line
 from cardoffers_cli.tui.panels import Chooser, Help, Lines
@@ -64,7 +65,7 @@ class Browser(App[int]):
         self._cases: list[Case] = []
         self._locale: str | None = None
         self._is_slow = False
-        self._asking = ThreadPoolExecutor(1, "asking")
+        self._thread = ThreadPoolExecutor(1, "asking")
         self.fault: Exception | None = None
         """What ended the screen, if nobody foresaw it."""
         theme = calm(has_colour=has_colour)
@@ -108,8 +109,8 @@ class Browser(App[int]):
             self._search(self._query)
 
     def on_unmount(self) -> None:
-        """Ask nothing more; what is being asked ends by itself."""
-        self._asking.shutdown(wait=False, cancel_futures=True)
+        """Ask nothing more; what is being asked was stopped with the workers."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _heed_signals(self) -> None:
         """Let a signal end the screen in good order, so that the terminal is left as it was."""
@@ -129,23 +130,29 @@ class Browser(App[int]):
         """Return an answer of the one thread that asks, or None where an error was said."""
         loop = asyncio.get_running_loop()
         slow = self.set_timer(_SLOW_S, self._working)
+        asking = Asking()
+        answer = partial(self.inquiry.answer, asking, question, *words)
         try:
-            return await loop.run_in_executor(self._asking, partial(question, *words))
+            return await loop.run_in_executor(self._thread, answer)
         except CardoffersError as error:
             self._say([Line(error.message, "strong"), Line(error.hint or "")])
         except Exception as error:  # noqa: BLE001  the screen lives on
             name = type(error).__name__
             self._say([Line(f"Unexpected error ({name}).", "strong"), Line("Try it again.")])
         finally:
+            asking.stop()  # it goes on where the answer is waited for no longer
             slow.stop()
             self._is_slow = False
-            self._place()
+            if self.is_running:  # else it was the person who left
+                self._place()
         return None
 
     @work(exclusive=True, group=_SEARCHES)
     async def _search(self, text: str) -> None:
+        self.workers.cancel_group(self, _LOOKS)  # the list that is looked at will be another
         found: Found | None = await self._ask(self.inquiry.search, text)
         if found is None:
+            self.changed()
             return
         self._say(summaries.summary(found))
         self._hide(text, found.attempt.token)

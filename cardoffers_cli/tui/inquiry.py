@@ -1,7 +1,7 @@
 """The one who asks: each question opens the store by a job, and leaves it free again.
 
 While somebody holds the store, answers come from the snapshot beside it; `source` says of when the
-newest answer is. One thread asks (`jobs/reading.py`).
+newest answer is. One thread asks (`jobs/reading.py`), and any other may stop what is being asked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import NotFound, StoreBusy
+from cardoffers_cli.domain.errors import Interrupted, NotFound, StoreBusy
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.institutions import all_institutions
 from cardoffers_cli.jobs.reading import PATIENCE_S
@@ -52,6 +52,33 @@ class Found:
     near: tuple[str, ...] = ()
 
 
+class Asking:
+    """The asking of one question, which may read several times, and may be stopped."""
+
+    def __init__(self) -> None:
+        self._reading: Reading | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Break off what runs for it, and let nothing more be done; return at once.
+
+        Any thread may call it at any time, also before the question is begun and after its end.
+        """
+        self._is_stopped = True
+        if self._reading:
+            self._reading.store.interrupt()
+
+    def goes_on(self) -> None:
+        """Raise `Interrupted` if it was stopped."""
+        if self._is_stopped:
+            raise Interrupted
+
+    def reads(self, reading: Reading) -> None:
+        """Note what is read, and so what `stop` has to interrupt."""
+        self._reading = reading
+        self.goes_on()  # afterwards: a stop that came too early to see it is seen here
+
+
 class Inquiry:
     """Asks for one institution; `clock` tells the moment of each question (naive UTC)."""
 
@@ -61,7 +88,13 @@ class Inquiry:
         self.institution = institution or ""
         self._clock = clock
         self._job = replace(job, on_reading=self._note)
+        self._asking = Asking()
         self.source = Source(clock())
+
+    def answer(self, asking: Asking, question: Callable[..., Any], *words: Any) -> Any:
+        """Return the answer to a question; raise `Interrupted` where the asking is stopped."""
+        self._asking = asking
+        return question(*words)
 
     def institutions(self) -> list[str]:
         """Return the slugs that can be asked for."""
@@ -88,6 +121,7 @@ class Inquiry:
 
     def ask(self, question: Callable[..., Any], *words: Any, **options: Any) -> Any:
         """Have a job answer, at this moment."""
+        self._asking.goes_on()
         try:
             return question(*words, self._now(), **options)
         except StoreBusy:
@@ -122,6 +156,7 @@ class Inquiry:
         return replace(self._job, now=now, settings=settings)
 
     def _note(self, reading: Reading) -> None:
+        self._asking.reads(reading)
         busy = reading.busy.message if reading.busy else None
         self.source = replace(self.source, snapshot_at=reading.snapshot_at, busy=busy)
 

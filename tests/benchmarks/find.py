@@ -11,7 +11,8 @@ How it is measured, for those who doubt it:
   the table is skipped; this is the harder case.
 - What names one purchase must not take longer in the larger store. What is looked for in all of
   them (a ref or an id that nobody has, a state) must take two seconds; an id that is derived, and
-  so written down nowhere, takes one hash of every link and every purchase.
+  so written down nowhere, takes one hash of every link, and where there were calls, which tell the
+  ids of purchases, of every purchase. These stores know of none.
 - What is measured is the whole command, as a shell sees it: the start of Python, opening the store,
   the search, the output. The two stores take turns, every turn asks for another purchase, and the
   medians are compared.

@@ -23,8 +23,10 @@ import pytest
 
 from cardoffers_cli.cli.browse import EXTRA
 from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.store.lock import lock_path
 from commands import Ended, command, in_a_pipe, on_a_screen
 from complaints import ANN, complaints
+from grinding import DERIVING, ENDLESS, grind
 from hostile import ACTS, NAMES, hostile_store, offer_of
 from work import held, job
 
@@ -234,6 +236,41 @@ def test_a_conversation_at_a_terminal_is_broken_between_words(
     terminal.types("C-c")
     terminal.shows("Error: Interrupted.")
     assert "echo ended" in ending(terminal, 130)
+
+
+def test_ctrl_c_breaks_off_a_question_of_the_conversation(
+    tmp_path: Path, terminal: Terminal
+) -> None:
+    scene = grind(complaints(tmp_path), DERIVING)
+    terminal.types(shlex.join(command(*words(scene, "--text"))), "Enter")
+    terminal.shows("to leave:")
+    terminal.types(ENDLESS, "Enter")
+    is_read(scene)
+    terminal.types("C-c")
+    terminal.shows("Stopped.")
+    with held(scene.path):
+        pass
+    terminal.types("won", "Enter")
+    terminal.shows("2 found as a reference")
+    terminal.types("C-c")
+    assert "echo ended" in ending(terminal, 130)
+
+
+def test_a_signal_ends_the_conversation_within_a_question(tmp_path: Path) -> None:
+    scene = grind(complaints(tmp_path), DERIVING)
+    line = command(*words(scene, "--text", ENDLESS))
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as talking:
+        is_read(scene)
+        talking.terminate()
+        assert 143 == talking.wait(60)
+
+
+def is_read(made: Job) -> None:
+    """Wait until somebody has the store open."""
+    deadline = time.monotonic() + 60
+    while not lock_path(made.path).read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,24 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.files.documents import parse_marked
+from cardoffers_cli.jobs.events import Sent, take_events
 from cardoffers_cli.jobs.timeline import tell_timeline
+from cardoffers_cli.services.institutions import find_institution
 from complaints import complaints, redemption
+from tables import uid
 from work import found as rows
-from work import job
+from work import job, new_store, tell
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cardoffers_cli.jobs.job import Job
 
 LINKS = """
@@ -78,13 +85,32 @@ def test_every_id_of_a_purchase_leads_to_it(made: Job) -> None:
         "select redemption_id, entry_id from ledger_entries join redemptions using (redemption_no)"
     )
     entry = {str(each): str(entry) for each, entry in rows(made, entries)}[id_]
-    transactions = "select transaction_id(institution_id, 'won') from institutions order by slug"
-    transaction = ids(made, transactions)[0]
-    assert WON == events(told(made, transaction))
     of_the_offer = [line for line in WON if line != "20 00:00:00 enrolled: B"]
     for found_by, each in (("redemption", id_), ("entry", entry)):
         by_id = told(made, each)
         assert (found_by, of_the_offer) == (by_id["kind"], events(by_id))
+
+
+def test_the_id_of_a_purchase_leads_to_it_where_calls_tell_it(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution\nalder", purchases="institution ref\nalder tx-1")
+    transaction = ids(made, "select transaction_id(institution_id, 'tx-1') from institutions")[0]
+    with pytest.raises(NotFound):
+        told(made, transaction)
+    with made.store() as store:
+        (taken,) = take_events(store, find_institution(store, "alder"), [call("tx-2")], made)
+    assert taken.receipt.first is not None
+    for id_ in (transaction, str(taken.receipt.first["transaction_id"])):
+        assert "transaction" == told(made, id_)["kind"]
+
+
+def call(ref: str) -> Sent:
+    """Return what a caller sent: one purchase."""
+    purchase = {"cardholder_token": "ann", "card_token": "card", "card_acceptor_id": "M1"}
+    when = {"transaction_ref": ref, "transacted_at": "2026-06-01T09:00:00Z"}
+    items, marked = parse_marked(json.dumps([{**purchase, **when, "amount": 20}]).encode())
+    usual = {"body_sha256": "0" * 64, "size_bytes": 1, "key_prefix": "co_live_abcd"}
+    return Sent(call_id=uid(ref), items=items, marked=marked, **usual)
 
 
 def test_a_reversal_is_told_with_what_it_still_owes(made: Job) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import random
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -23,7 +24,8 @@ from cardoffers_cli.tui.inquiry import Inquiry
 from cardoffers_cli.tui.keys import SearchBox
 from commands import cardoffers
 from complaints import ANN, complaints
-from screens import browse, held_to, seen
+from grinding import DERIVING, ENDLESS, LOOKING, grind
+from screens import Person, browse, held_to, seen
 from tables import NOON
 from work import file_of, found, held, job, new_store, settings, tell
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from cardoffers_cli.jobs.job import Job
-    from screens import Person
 
 WIDE, NARROW = (120, 40), (60, 20)
 
@@ -257,6 +258,75 @@ def test_going_back_to_the_search_box_stops_nothing(made: Job) -> None:
         assert "1 found as a reference" in person.sees()
 
     browse(made, story, query="won")
+
+
+# What runs is broken off: each of these stories would not end if it ran on
+
+
+def test_a_person_stops_what_runs(own: Job) -> None:
+    async def story(person: Person) -> None:
+        await person.types(ENDLESS, waits=False)
+        await person.sees_at_last("Esc Stop waiting")
+        await person.presses("Esc")
+        assert "Stopped waiting." in person.sees()
+        await asyncio.to_thread(takes_the_store, own)
+        await person.types("won")
+        assert "2 found as a reference" in person.sees()
+
+    browse(grind(own, DERIVING), story)
+
+
+def test_a_newer_question_stops_what_runs(own: Job) -> None:
+    async def story(person: Person) -> None:
+        await person.types(ENDLESS, waits=False)
+        await person.sees_at_last("looking…")
+        await person.types("won")
+        assert "2 found as a reference" in person.sees()
+
+    browse(grind(own, DERIVING), story)
+
+
+def test_a_newer_search_stops_a_look(own: Job) -> None:
+    async def story(person: Person) -> None:
+        await person.types("won", waits=False)
+        await person.sees_at_last("looking…")
+        await person.types("99999.00")
+        assert "Nothing found" in person.sees()
+        await asyncio.to_thread(takes_the_store, own)
+
+    browse(grind(own, LOOKING), story)
+
+
+def test_who_leaves_stops_what_runs(own: Job) -> None:
+    screen = Browser(Inquiry(grind(own, DERIVING), lambda: own.now, "alder"), ENDLESS)
+
+    async def leaves(pilot: Pilot[int]) -> None:
+        await Person(pilot).sees_at_last("looking…")
+        await pilot.press("ctrl+q")
+
+    screen.run(headless=True, auto_pilot=leaves)
+    assert screen.fault is None
+    takes_the_store(own)
+
+
+def test_however_fast_the_questions_come_the_newest_is_answered(own: Job) -> None:
+    chance = random.Random(1)  # noqa: S311 - moments, not secrets
+
+    async def story(person: Person) -> None:
+        for _ in range(30):
+            await person.hurries(chance.choice([ENDLESS, ENDLESS, "small", "s*"]))
+            await asyncio.sleep(chance.uniform(0, 0.1))
+        await person.types("won")
+        assert "2 found as a reference" in person.sees()
+        assert ["won", "won"] == [case.ref for case in person.app._cases]
+
+    browse(grind(own, DERIVING), story)
+
+
+def takes_the_store(made: Job) -> None:
+    """Hold the store as somebody does who changes it, and waits no minute for it."""
+    with held(made.path):
+        pass
 
 
 # Whatever is wrong, the screen lives on and says it

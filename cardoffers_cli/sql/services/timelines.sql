@@ -39,6 +39,14 @@ from duplicates
 where duplicates.institution_id = $institution_id
     and duplicates.transaction_ref = $id;
 
+-- name: takes_calls
+-- Whether an institution ever sent a purchase in a call.
+select true as is_so
+from imports
+where imports.institution_id = $institution_id
+    and imports.file_kind = 'call'
+limit 1;
+
 -- name: follow_ref
 -- Makes followed: the purchase with this ref, if its row was ever accepted.
 -- Grain: one row per purchase.
