@@ -4,7 +4,7 @@ A store that has a history lists its parts: `<root>/<table>/run=<run id>/`, each
 sums. Nothing reads a folder that is not listed, so one that was never finished is never seen. While
 such a store is open, the views of these tables show the parts with the recent rows, which are still
 in the store; every statement that reads them stays as it is. A part is written once and is never
-changed. `move` takes the recent rows there.
+changed. `move` takes the recent rows there; `merging.py` makes one part of many.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def show(store: Store, *, whole: bool = True) -> None:
     if whole and len(there) < len(listed):
         raise _incomplete(part for part in listed if part not in there)
     for table in TABLES:
-        files = [_files(part.folder) for part in there if part.table == table]
+        files = [files_in(part.folder) for part in there if part.table == table]
         with nullcontext() if whole else suppress(StoreDamaged):
             _show(store, table, files)
 
@@ -136,7 +136,7 @@ def measure(store: Store, table: str, folder: Path) -> Sums:
     if next(folder.glob(_FILES), None) is None:
         return Sums(row_count=0, purchase_no_sum=0, amount=None)
     query = "sums_of_purchases" if table == "purchases" else "sums"
-    return Sums(**store.rows(f"store/history:{query}", files=[_files(folder)])[0])
+    return Sums(**store.rows(f"store/history:{query}", files=[files_in(folder)])[0])
 
 
 def move(store: Store, run_no: int, run_id: UUID) -> dict[str, Sums]:
@@ -248,7 +248,8 @@ def sweep(store: Store, path: Path, root: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _files(folder: Path) -> str:
+def files_in(folder: Path) -> str:
+    """Return the name of all files of a part, as the engine understands it."""
     return str(folder / _FILES)
 
 
