@@ -234,6 +234,7 @@ def test_a_snapshot_goes_on_answering(made: Job) -> None:
     with pytest.raises(StoreDamaged) as caught, open_published(made):
         pass
     assert "history_incomplete" == caught.value.code
+    assert "store publish" in str(caught.value.hint)
     publish(made)
     with open_published(made) as (store, _):
         assert before["purchases"] == snapshot(store)["purchases"]
