@@ -20,6 +20,7 @@ import shutil
 import statistics
 import tempfile
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,11 +88,11 @@ class Bench:
 
     def cut(self, parts: int) -> Took:
         """Cut the history into parts, keep a copy of the store as it is then, and merge them."""
-        root = self.work / "nights"
-        with duckdb.connect(str(self.store)) as connection:
-            for table in sorted(each.name for each in (self.work / "history").iterdir()):
-                _cut(connection, table, self.work / "history", root, parts)
-            connection.execute("update history set root = $1", [str(root)])
+        cutting = get_context("spawn").Process(  # its memory would be counted as its children's
+            target=_cut, args=(self.store, self.work / "history", self.work / "nights", parts)
+        )
+        cutting.start()
+        cutting.join()
         shutil.copy(self.store, self.before)
         self.step("merge", "store", "compact")
         return self.took["merge"]
@@ -136,17 +137,18 @@ group by run
 """
 
 
-def _cut(
-    connection: duckdb.DuckDBPyConnection, table: str, whole: Path, root: Path, n: int
-) -> None:
-    """Write a table of a whole history anew at a root, in `n` parts of like size, and list them."""
-    there = f"read_parquet('{whole}/{table}/*/*.parquet', hive_partitioning = false)"
-    to = root / table
-    amount = "sum(cast(amount as decimal(38, 4)))" if table == "purchases" else "null"
-    to.mkdir(parents=True)
-    connection.execute(CUT.format(there=there, to=to), {"parts": n})
-    connection.execute("delete from history_parts where table_name = $1", [table])
-    connection.execute(LIST.format(table=table, to=to, amount=amount))
+def _cut(store: Path, whole: Path, root: Path, parts: int) -> None:
+    """Write the whole history of a store anew at a root, in parts of like size, and list them."""
+    with duckdb.connect(str(store)) as connection:
+        connection.execute("delete from history_parts")
+        connection.execute("update history set root = $1", [str(root)])
+        for table in sorted(each.name for each in whole.iterdir()):
+            there = f"read_parquet('{whole}/{table}/*/*.parquet', hive_partitioning = false)"
+            amount = "sum(cast(amount as decimal(38, 4)))" if table == "purchases" else "null"
+            to = root / table
+            to.mkdir(parents=True)
+            connection.execute(CUT.format(there=there, to=to), {"parts": parts})
+            connection.execute(LIST.format(table=table, to=to, amount=amount))
 
 
 def table(bench: Bench, asked: dict[str, tuple[float, float]]) -> str:
