@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, BinaryIO
 
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank
+from cardoffers_cli.files.stretches import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _DECODER = json.JSONDecoder()
-_BLANKS = re.compile(r"[ \t\r\n]*")
+_SEPARATORS = re.compile(r"[ \t\r\n,]*")
 
 
 def copy_lines(
@@ -64,40 +65,43 @@ def copy_items(
     rejected_to: BinaryIO | None,
 ) -> None:
     """Copy the items of a JSON document by their index; each file is an array again."""
-    text = b"".join(blocks).decode()
     indexes = set(rejected.to_list())
-    valid: list[str] = []
-    others: list[str] = []
-    for index, item in enumerate(_items(text, list_key)):
-        (others if index in indexes else valid).append(item)
-    for out, items in ((valid_to, valid), (rejected_to, others)):
-        _write(out, ("[\n" + ",\n".join(items) + "\n]\n").encode())
+    items = (
+        item
+        for stretch in Document(blocks, list_key).stretches()
+        for item in _items(stretch.text.decode())
+    )
+    valid, others = _Array(valid_to), _Array(rejected_to)
+    for index, item in enumerate(items):
+        (others if index in indexes else valid).add(item)
+    valid.end()
+    others.end()
 
 
-def _items(text: str, list_key: str) -> Iterator[str]:
-    """Cut the items out of a document that is known to parse."""
-    at = _start_of_list(text, list_key)
-    while text[at := _after_blanks(text, at)] != "]":
-        at = _after_blanks(text, at + 1) if text[at] == "," else at
+class _Array:
+    """A JSON array that is written item by item."""
+
+    def __init__(self, out: BinaryIO | None) -> None:
+        self._out = out
+        self._between = b"[\n"
+
+    def add(self, item: str) -> None:
+        _write(self._out, self._between + item.encode())
+        self._between = b",\n"
+
+    def end(self) -> None:
+        _write(self._out, b"[\n\n]\n" if self._between == b"[\n" else b"\n]\n")
+
+
+def _items(text: str) -> Iterator[str]:
+    """Cut out the items of a stretch that is known to parse."""
+    at = _after_separators(text, 0)
+    while at < len(text):
         _, end = _DECODER.raw_decode(text, at)
         yield text[at:end]
-        at = end
+        at = _after_separators(text, end)
 
 
-def _start_of_list(text: str, list_key: str) -> int:
-    """Return where the first item, or the end of the list, is to be looked for."""
-    at = _after_blanks(text, 0)
-    if text[at] == "[":
-        return at + 1
-    while True:
-        key, at = _DECODER.raw_decode(text, _after_blanks(text, at + 1))
-        at = _after_blanks(text, _after_blanks(text, at) + 1)
-        if key == list_key:
-            return at + 1
-        _, at = _DECODER.raw_decode(text, at)
-        at = _after_blanks(text, at)
-
-
-def _after_blanks(text: str, at: int) -> int:
-    match = _BLANKS.match(text, at)
+def _after_separators(text: str, at: int) -> int:
+    match = _SEPARATORS.match(text, at)
     return match.end() if match else at

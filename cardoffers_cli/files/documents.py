@@ -17,9 +17,10 @@ from jiter import LosslessFloat
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank, split_lines
 from cardoffers_cli.files.sources import unusable
+from cardoffers_cli.files.stretches import Document, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _POSITION = re.compile(r"line (\d+) column (\d+)$")
 
@@ -107,18 +108,24 @@ def _is_scalar(start: bytes) -> bool:
     return True
 
 
-def read_document(text: bytes, list_key: str | None) -> Objects:
-    """Read a document that is an array of objects, or an object with such an array.
+def read_document(blocks: Iterable[bytes], list_key: str | None) -> Iterator[Objects]:
+    """Read a document that is an array of objects, or an object with such an array, page by page.
 
-    Positions are the items' indexes from 0. Raises `FileUnusable` with `json_syntax`, `json_root`.
+    Positions are the items' indexes from 0. Raises `FileUnusable` with `json_syntax`, `json_root`,
+    at the latest at the end: what a document gave before is void.
     """
-    try:
-        root, marked = parse_marked(text)
-    except JsonFault as fault:
-        raise _syntax_error(fault) from None
+    document = Document(blocks, list_key)
+    first = 0
+    for stretch in document.stretches():
+        seam = Place().after(stretch.opening)
+        items, marked = _parsed(stretch.array, seam, stretch.place)
+        yield as_objects(items if stretch.is_first else items[1:], first=first, marked=marked)
+        first += len(items) - (not stretch.is_first)
+    seam = Place().after(document.head)
+    root, _ = _parsed(document.head + document.tail, seam, document.tail_place)
     if is_repeated(root):
         raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
-    return as_objects(_items(root, list_key), marked=marked)
+    _check_root(root, list_key)
 
 
 def read_json_lines(text: bytes, *, first_line: int) -> Objects:
@@ -170,21 +177,26 @@ def _not_an_object(position: int) -> Finding:
     return make_finding("not_an_object", "the item is not a JSON object", line=position)
 
 
-def _items(root: Any, list_key: str | None) -> list[Any]:
+def _parsed(text: bytes, seam: Place, place: Place) -> tuple[Any, bool]:
+    """Parse what was cut out of a document, where what follows `seam` stands at `place`."""
+    try:
+        return parse_marked(text)
+    except JsonFault as fault:
+        line, column = fault.line, fault.column
+    if (line, column) >= (seam.line, seam.column):
+        column += place.column - seam.column if line == seam.line else 0
+        line += place.line - seam.line
+    raise unusable(
+        "json_syntax", f"The JSON does not parse at line {line}, column {column}.", line=line
+    )
+
+
+def _check_root(root: Any, list_key: str | None) -> None:
     if isinstance(root, dict) and list_key:
         root = root.get(list_key)
     if not isinstance(root, list):
         wanted = f", nor an object with {list_key}" if list_key else ""
         raise unusable("json_root", f"The JSON is not an array{wanted}, nor JSON Lines.")
-    return root
-
-
-def _syntax_error(fault: JsonFault) -> Exception:
-    return unusable(
-        "json_syntax",
-        f"The JSON does not parse at line {fault.line}, column {fault.column}.",
-        line=fault.line,
-    )
 
 
 class _Repeated(dict[str, Any]):

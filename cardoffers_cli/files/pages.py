@@ -68,17 +68,20 @@ class RecordFile:
             raise unusable("file_empty", "The file has no content.")
 
     def object_pages(self) -> Iterator[Objects]:
-        """Read a JSON document in one page, or JSON Lines page by page."""
+        """Read a JSON document or JSON Lines page by page."""
         if self.kind == "json":
-            page = read_document(b"".join(self.source.blocks()), self._list_key)
+            pages = read_document(self.source.blocks(), self._list_key)
+        else:
+            pages = self._json_lines()
+        for page in pages:
             self._count(page)
             yield page
-            return
+
+    def _json_lines(self) -> Iterator[Objects]:
         line = 1
         for text in self._texts():
             page = read_json_lines(text, first_line=line)
             line += page.lines
-            self._count(page)
             yield page
 
     def _texts(self) -> Iterator[bytes]:

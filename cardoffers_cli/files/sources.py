@@ -141,6 +141,19 @@ def open_source(source: str) -> Source:
     return Source(source, file)
 
 
+@contextmanager
+def aside(source: str) -> Iterator[str | Source]:
+    """Copy a pipe aside for a `with` block; any other source is left as it was named.
+
+    To be done before the store is opened: who writes into a pipe may take hours, and others wait.
+    """
+    if source == "-" or Path(source).is_fifo():
+        with open_source(source) as opened:
+            yield opened
+    else:
+        yield source
+
+
 def _spooled(stream: BinaryIO) -> BinaryIO:
     spool = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - the Source closes it
     shutil.copyfileobj(stream, spool, BLOCK_BYTES)
@@ -171,9 +184,16 @@ def _looks_wide(start: bytes) -> bool:
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Pass the items on while a second thread already makes the next one."""
-    with ThreadPoolExecutor(max_workers=1) as thread:
+    """Pass the items on while a second thread already makes the next one.
+
+    Who reads no further does not wait for that one: what is left unread may be thrown away at any
+    moment of any thread, even one that holds what the second needs to come to its end.
+    """
+    thread = ThreadPoolExecutor(max_workers=1)
+    try:
         pending = thread.submit(next, items, None)
         while (item := pending.result()) is not None:
             pending = thread.submit(next, items, None)
             yield item
+    finally:
+        thread.shutdown(wait=False, cancel_futures=True)

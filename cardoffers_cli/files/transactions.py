@@ -167,9 +167,12 @@ class TransactionFile:
         self.close()
 
 
-def open_transactions(source: str, reading: Reading) -> TransactionFile:
-    """Open a path, or `-` for standard input; raise `FileUnusable` if it is no transaction file."""
-    opened = open_source(source)
+def open_transactions(source: str | Source, reading: Reading) -> TransactionFile:
+    """Open a path, `-` for standard input, or what is open already, which is closed with the file.
+
+    Raises `FileUnusable` if it is no transaction file.
+    """
+    opened = open_source(source) if isinstance(source, str) else source
     try:
         return TransactionFile(opened, reading)
     except BaseException:

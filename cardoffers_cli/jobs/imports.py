@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.files.sources import aside
 from cardoffers_cli.files.transactions import Reading, open_transactions
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.export import move_recent
@@ -77,12 +78,12 @@ def import_file(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
-    with job.store() as store:
+    with aside(source) as given, job.store() as store:
         site = site_of(store, job)
         with store.transaction(keep=not options.dry_run):
             owner = find_institution(store, institution)
             may_upload(owner)
-            with open_transactions(source, reading_for(owner, job, options)) as file:
+            with open_transactions(given, reading_for(owner, job, options)) as file:
                 taken = take_in(store, file, owner, job, options, site=site, progress=progress)
                 write_outputs(store, file, outputs)
         if site and not options.dry_run:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_records
+from cardoffers_cli.files.sources import aside
 from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.elsewhere import decide_at
 from cardoffers_cli.jobs.engines import site_of
@@ -71,10 +72,10 @@ def simulate_file(
     progress: Progress | None = None,
 ) -> SimulateReport:
     """Import and match a file, return what came of it, and keep nothing."""
-    with job.store() as store, store.transaction(keep=False):
+    with aside(source) as given, job.store() as store, store.transaction(keep=False):
         site = site_of(store, job)
         owner = find_institution(store, institution)
-        with open_transactions(source, reading_for(owner, job, options)) as file:
+        with open_transactions(given, reading_for(owner, job, options)) as file:
             taken = take_in(store, file, owner, job, options, site=site, progress=progress)
             write_outputs(store, file, outputs)
         matched = decide_at(site, store, job, import_no=taken.import_no)

@@ -52,6 +52,6 @@ def test_a_fault_has_a_place(text: bytes, code: str, line: int) -> None:
 
 
 def test_numbers_stay_exact_where_a_key_is_given_twice() -> None:
-    items = read_document(b'[{"a": 1, "a": 2}, {"amount": 0.10}]', None)
+    (items,) = read_document([b'[{"a": 1, "a": 2}, {"amount": 0.10}]'], None)
     assert ([1], "0.10") == (items.positions, str(items.values[0]["amount"]))
     assert [(0, "duplicate_key")] == [(found.line, found.code) for found in items.findings]

@@ -62,3 +62,20 @@ def test_reading_ahead_keeps_order_and_passes_errors_on() -> None:
         seen.extend(ahead(items()))
     assert [1, 2, 3] == list(ahead(iter((1, 2, 3))))
     assert [] == list(ahead(iter(())))
+
+
+def test_what_is_left_unread_is_not_waited_for() -> None:
+    go_on = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        go_on.wait(60)
+        yield 2
+
+    reading = ahead(items())
+    assert 1 == next(reading)
+    leaving = threading.Thread(target=reading.close, daemon=True)
+    leaving.start()
+    leaving.join(10)
+    assert not leaving.is_alive()
+    go_on.set()

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
+import threading
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,9 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable, NotFound, Refused
+from cardoffers_cli.jobs.imports import ImportOptions
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.simulate import simulate_file
 from tables import NOON, uid
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 
@@ -300,3 +305,30 @@ def tally(rows: list[dict[str, Any]], known: dict[str, tuple[Any, ...]]) -> tupl
             accepted += 1
             known[row["ref"]] = content
     return len(rows), accepted, duplicates, conflicts, invalid
+
+
+@pytest.mark.parametrize("command", ["import", "simulate"])
+def test_a_pipe_holds_nothing_up_while_it_is_written(
+    alder: Job, tmp_path: Path, command: str
+) -> None:
+    text = file_of(tmp_path / "tx.csv", DIRTY).read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    told: list[dict[str, Any]] = []
+
+    def read() -> None:
+        if command == "import":
+            told.append(taken(alder, pipe))
+        else:
+            given = (str(pipe), "alder", alder, ImportOptions())
+            told.append(simulate_file(*given, outputs=Outputs()).document())
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    with pipe.open("wb", buffering=0) as writer:
+        writer.write(text[:50])
+        with alder.store(wait_s=0):
+            assert [] == told
+        writer.write(text[50:])
+    reading.join()
+    assert (6, 2) == (told[0]["received"], told[0]["accepted"])
