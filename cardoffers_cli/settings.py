@@ -68,6 +68,12 @@ class Settings(BaseModel):
     webhook_ca_file: Path | None = Field(
         None, description="a PEM file of authorities to trust beside the public ones"
     )
+    history_keep_days: int = Field(
+        30,
+        ge=1,
+        description="days that parts of the history stay after they were merged, a whole number "
+        "from 1",
+    )
     engine: str | None = Field(
         None,
         pattern=r"^(sc://|session$)",

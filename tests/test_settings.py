@@ -39,6 +39,7 @@ def test_the_defaults() -> None:
         "webhook_at_once": 64,
         "webhook_at_once_per_institution": 8,
         "webhook_ca_file": None,
+        "history_keep_days": 30,
         "engine": None,
         "engine_root": None,
     } == read_settings({}, {}).model_dump()

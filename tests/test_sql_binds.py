@@ -37,7 +37,7 @@ def queries() -> dict[str, str]:
     return {
         f"{stem}:{name}": sql
         for stem in stems
-        if stem not in {"store/call_book", "store/copying", "store/history"}
+        if stem not in {"store/call_book", "store/copying", "store/history", "store/merging"}
         for name, sql in statements(stem).items()
     }
 

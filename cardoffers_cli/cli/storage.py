@@ -44,11 +44,20 @@ COMPACTED = (
     Column("size_bytes_before", "bytes before", kind="integer"),
     Column("size_bytes", "bytes", kind="integer"),
 )
+MERGED = (
+    Column("table_name", "table"),
+    Column("parts_before", "parts before", kind="integer"),
+    Column("parts", kind="integer"),
+    Column("row_count", "rows written", kind="integer", gives_way=1),
+    Column("size_bytes_before", "bytes before", kind="integer", gives_way=2),
+    Column("size_bytes", "bytes", kind="integer", gives_way=2),
+)
 MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
 PARTS = (
     Column("table_name", "table"),
     Column("parts", kind="integer"),
     Column("row_count", "rows", kind="integer"),
+    Column("parts_left", "parts left", kind="integer", gives_way=1),
 )
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
@@ -178,10 +187,11 @@ def restore(
 
 
 @app.command()
-def compact(ctx: typer.Context) -> None:
-    """Write the store anew without the room that nothing uses any more.
+def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+    """Write the store anew without the room that nothing uses, and its history in fewer parts.
 
-    It needs as much free space as the store has. Killed at any moment, the store is whole.
+    It needs as much free space as the store has, and as the small parts of the history have, whose
+    folders stay for a while (`history_keep_days`). Killed at any moment, the store is whole.
 
     Try:
 
@@ -191,8 +201,9 @@ def compact(ctx: typer.Context) -> None:
 
     desk = Desk.of(ctx)
     with _steps(desk, "Compacting", compacts.STEPS) as tell:
-        done = compacts.compact(desk.job, tell=tell)
-    desk.show(done, Sheet("compacted", COMPACTED, [done]))
+        done = compacts.compact(desk.job, dry_run=dry_run, tell=tell)
+    said = ["Nothing was written (--dry-run)."] if dry_run else []
+    desk.show(done, Sheet("compacted", COMPACTED, [done]), *_merged(done), Text(said))
 
 
 @app.command()
@@ -220,7 +231,10 @@ def export(
     with desk.progress("Exporting"):
         done = move(desk.job, to)
     desk.show(
-        done, Sheet("moved", MOVED, done["moved"]), Text([f"The history is at {done['root']}."])
+        done,
+        Sheet("moved", MOVED, done["moved"]),
+        *_merged(done),
+        Text(list(_exported(done))),
     )
     desk.note("Next: `cardoffers store compact` gives the room back.")
 
@@ -272,6 +286,17 @@ def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
 def _parts(history: dict[str, Any] | None) -> Iterator[Sheet]:
     if history:
         yield Sheet("history", PARTS, history["tables"], title=f"The history in {history['root']}")
+
+
+def _merged(done: dict[str, Any]) -> Iterator[Sheet]:
+    if done["merged"]:
+        yield Sheet("merged", MERGED, done["merged"], title="Parts of the history, merged")
+
+
+def _exported(done: dict[str, Any]) -> Iterator[str]:
+    yield f"The history is at {done['root']}."
+    if done["unmerged"]:
+        yield f"Its small parts were left as they are: {done['unmerged']}"
 
 
 def _history(told: dict[str, Any]) -> Iterator[str]:

@@ -1,5 +1,6 @@
-"""Compact: the store as a new, smaller file, in the place of the old one.
+"""Compact: a history of fewer parts, and the store as a new, smaller file in the place of the old.
 
+The small parts of the history are merged first, as `merge.py` has it.
 What was deleted or updated leaves room in the file that is not given back. The copy is made beside
 the store, compared with it table by table, and takes its place in one step; killed before that, the
 store is as it was and a draft is left, which the next time removes.
@@ -10,7 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.backup import check_room
-from cardoffers_cli.store import copying
+from cardoffers_cli.jobs.merge import merge, planned, sweep
+from cardoffers_cli.store import copying, history, merging
+from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
@@ -18,34 +21,65 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
 
-STEPS = ("copy", "compare", "swap")
+STEPS = ("merge", "copy", "compare", "swap")
 
 
 def _nobody(step: str) -> None:
     """Tell nobody."""
 
 
-def compact(job: Job, *, tell: Callable[[str], None] = _nobody) -> dict[str, Any]:
-    """Write the store anew under its lock; return its size before and after.
+def compact(
+    job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _nobody
+) -> dict[str, Any]:
+    """Merge the history and write the store anew, under its lock; return what each was and is.
 
-    Raises `NoSpace` before anything is begun, and `StoreDamaged` if the copy is not the store.
+    With `dry_run` nothing is written, and how small the store would be is not known. Raises
+    `NoSpace` before anything is begun, `StoreBusy` while another writes to the history, and
+    `StoreDamaged` if what was written is not what was read.
     """
     must_exist(job.path)
-    draft = job.path.with_name(f".{job.path.name}.compact.new")
     with lock_for(job.opening()):
         before = copying.size_with_log(job.path)
         check_room(job.path.parent, before, "The new file")
-        with opened(job.opening()) as store:
-            original = copying.contents(store)
-        try:
-            tell("copy")
-            copying.copy_store(job.path, draft, job.settings)
-            with open_copy(draft, job.settings) as store:
-                tell("compare")
-                copying.check_copy(original, copying.contents(store))
-            tell("swap")
-            copying.put_in_place(draft, job.path)
-        finally:
-            copying.discard(draft)
-        after = job.path.stat().st_size
-    return {"store": str(job.path), "size_bytes_before": before, "size_bytes": after}
+        tell("merge")
+        merged = _planned(job) if dry_run else _merged(job)
+        if not dry_run:
+            _write_anew(job, tell)
+        return {
+            "store": str(job.path),
+            "size_bytes_before": before,
+            "size_bytes": None if dry_run else job.path.stat().st_size,
+            "merged": merged,
+            "dry_run": dry_run,
+        }
+
+
+def _planned(job: Job) -> list[dict[str, Any]]:
+    with opened(job.opening(read_only=True)) as store:
+        return planned(store, merging.chosen(store, merging.small))
+
+
+def _merged(job: Job) -> list[dict[str, Any]]:
+    with opened(job.opening()) as store:
+        root = history.root(store)
+        if root is None:
+            return []
+        with engine_lock(job.path):
+            sweep(store, job, root)
+            return merge(store, job, merging.small)
+
+
+def _write_anew(job: Job, tell: Callable[[str], None]) -> None:
+    draft = job.path.with_name(f".{job.path.name}.compact.new")
+    with opened(job.opening()) as store:
+        original = copying.contents(store)
+    try:
+        tell("copy")
+        copying.copy_store(job.path, draft, job.settings)
+        with open_copy(draft, job.settings) as store:
+            tell("compare")
+            copying.check_copy(original, copying.contents(store))
+        tell("swap")
+        copying.put_in_place(draft, job.path)
+    finally:
+        copying.discard(draft)

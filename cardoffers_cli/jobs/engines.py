@@ -16,6 +16,7 @@ from uuid import uuid4
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.export import move_recent
+from cardoffers_cli.jobs.merge import merge_due, sweep
 from cardoffers_cli.jobs.runs import Run, start_run
 from cardoffers_cli.pipeline.judge import stage_refs, take_known_refs
 from cardoffers_cli.pipeline.match import match
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from cardoffers_cli.domain.errors import CardoffersError
     from cardoffers_cli.engine.spark import SparkEngine
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.places import Place
@@ -98,13 +100,24 @@ class Given:
 
 @dataclass(frozen=True, kw_only=True)
 class Computed:
-    """What an engine made of a run that was begun: counts, redemptions, and parts to be listed."""
+    """What an engine made of a run that was begun: counts, redemptions, and parts to be listed.
+
+    `unmerged` says why small parts of the history were not merged before it, if they were to be.
+    """
 
     site: Site
     run: Run
     found: Found
     redeemed: pa.Table
     parts: dict[str, history.Sums]
+    unmerged: CardoffersError | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Begun:
+    run: Run
+    given: Given
+    unmerged: CardoffersError | None
 
 
 def site_of(store: Store, job: Job) -> Site | None:
@@ -146,23 +159,24 @@ def dedupe(store: Store, site: Site, institution_id: UUID) -> None:
 def compute(job: Job, *, rematch: bool = False) -> Computed:
     """Begin a run of match and compute it, the store being closed meanwhile.
 
-    Everything recent moves into the history first. Raises `EngineFailed`; if nobody answers,
-    nothing was begun.
+    Everything recent moves into the history first, where many small parts become few. Raises
+    `EngineFailed`; if nobody answers, nothing was begun.
     """
     with job.store(read_only=True) as store:
         site = site_of(store, job)
     if site is None:
         raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
     with engine_lock(job.path), site.engine() as engine:
-        run, given = _begin(job, site)
-        given.to(engine)
+        begun = _begin(job, site)
+        begun.given.to(engine)
         found = _decided(engine, rematch=rematch)
         return Computed(
             site=site,
-            run=run,
+            run=begun.run,
             found=found,
             redeemed=engine.fetch("redeemed_purchases").read_all(),
-            parts={table: _saved(engine, site, run, table) for table in _SAVED},
+            parts={table: _saved(engine, site, begun.run, table) for table in _SAVED},
+            unmerged=begun.unmerged,
         )
 
 
@@ -199,15 +213,17 @@ def compute_in(
     return found
 
 
-def _begin(job: Job, site: Site) -> tuple[Run, Given]:
+def _begin(job: Job, site: Site) -> _Begun:
     """Record a run, so that what it leaves behind is known, and take what the engine is given."""
     with job.store() as store:
-        history.sweep(store, job.path, site.root)
+        sweep(store, job, site.root)
         move_recent(store, job, site.root)
+        unmerged = merge_due(store, job).failure
         with store.transaction():
             run = start_run(store, kind="match", now=job.now, actor=job.actor)
         hold(store, run.run_no)
-        return run, _given(store, site, _CATALOGUE, _FROM_HISTORY)
+        given = _given(store, site, _CATALOGUE, _FROM_HISTORY)
+        return _Begun(run=run, given=given, unmerged=unmerged)
 
 
 def _given(store: Store, site: Site, names: tuple[str, ...], kept: tuple[str, ...]) -> Given:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.jobs.merge import merge_due, sweep
 from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
@@ -32,12 +33,14 @@ def export(job: Job, to: str | None) -> dict[str, Any]:
     """
     with job.store() as store, engine_lock(job.path):
         root = _root(store, to)
-        history.sweep(store, job.path, root)
+        sweep(store, job, root)
         moved = move_recent(store, job, root)
+        merged = merge_due(store, job)
     return {
         "store": str(job.path),
         "root": str(root),
         "moved": [{"table_name": name, "row_count": moved.get(name, 0)} for name in history.TABLES],
+        **merged.document(),
     }
 
 

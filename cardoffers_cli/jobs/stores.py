@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
-from cardoffers_cli.store import history, journal
+from cardoffers_cli.store import history, journal, merging
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
@@ -51,7 +51,10 @@ def info(job: Job) -> dict[str, Any]:
 
 
 def _history(store: Store) -> dict[str, Any] | None:
-    """Return where the history of a store is, with its parts and rows by table."""
+    """Return where the history of a store is, with its parts and rows by table.
+
+    `parts_left` counts those that were merged into others, whose folders are still there.
+    """
     root, parts = history.root(store), history.parts(store)
     if root is None:
         return None
@@ -59,10 +62,16 @@ def _history(store: Store) -> dict[str, Any] | None:
         table: [part.sums.row_count for part in parts if part.table == table]
         for table in history.TABLES
     }
+    left = merging.left_by_table(store)
     return {
         "root": str(root),
         "tables": [
-            {"table_name": table, "parts": len(rows), "row_count": sum(rows)}
+            {
+                "table_name": table,
+                "parts": len(rows),
+                "row_count": sum(rows),
+                "parts_left": left.get(table, 0),
+            }
             for table, rows in by_table.items()
         ],
     }

@@ -4,7 +4,8 @@ A store that has a history lists its parts: `<root>/<table>/run=<run id>/`, each
 sums. The root is a folder or a URL (`places.py`). Nothing reads a folder that is not listed, so one
 that was never finished is never seen. While such a store is open, the views of these tables show
 the parts with the recent rows, which are still in the store; every statement that reads them stays
-as it is. A part is written once and is never changed. `move` takes the recent rows there.
+as it is. A part is written once and is never changed. `move` takes the recent rows there;
+`merging.py` makes one part of many.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cardoffers_cli.store.leftovers import is_alive
 from cardoffers_cli.store.places import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from decimal import Decimal
     from pathlib import Path
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 TABLES = ("purchases", "purchase_details", "decisions", "outcomes")
 """The tables that a history has parts of."""
 
-_FILE = "part.parquet"
+FILE = "part.parquet"
 """What is written here is one file; of an engine a part may have many."""
 _WORK = "work"
 
@@ -129,10 +130,22 @@ def _show(store: Store, table: str, files: list[str]) -> None:
 def _found(store: Store, where: Place) -> list[tuple[Part, list[str]]]:
     """Return the parts, each with the files that it has; every table is listed once."""
     listed = parts(store)
-    files: dict[str, list[str]] = {}
-    for table in sorted({part.table for part in listed}):
-        files |= (where / table).files()
+    files = _files(where, listed)
     return [(part, files.get(str(part.folder), [])) for part in listed]
+
+
+def files_of(store: Store, some: Sequence[Part]) -> list[str]:
+    """Return the files of some parts; every table is listed once."""
+    where = root(store)
+    files = _files(where, some) if where else {}
+    return [file for part in some for file in files.get(str(part.folder), [])]
+
+
+def _files(where: Place, some: Sequence[Part]) -> dict[str, list[str]]:
+    files: dict[str, list[str]] = {}
+    for table in sorted({part.table for part in some}):
+        files |= (where / table).files()
+    return files
 
 
 def recent(store: Store) -> dict[str, Sums]:
@@ -170,7 +183,7 @@ def move(store: Store, run_no: int, run_id: UUID) -> dict[str, Sums]:
 def write(store: Store, table: str, folder: Place) -> None:
     """Write the recent rows of a table into a folder."""
     folder.make()
-    store.execute(f"store/history:write_{table}", file=str(folder / _FILE))
+    store.execute(f"store/history:write_{table}", file=str(folder / FILE))
 
 
 def list_part(

@@ -146,6 +146,11 @@ def all_ids(path: Path) -> set[UUID | None]:
     return {line.run_id for line in _all_lines(path)}
 
 
+def put_back_at(path: Path) -> datetime | None:
+    """Return when the store was last put back on purpose, or None where it never was."""
+    return max((line.as_of for line in _all_lines(path) if line.resets), default=None)
+
+
 def nights(path: Path, runs: Iterable[Line]) -> list[str]:
     """Return the dates of the nights that these runs belong to."""
     as_of = {line.as_of for line in lines(path) if line.kind == NIGHTLY}

@@ -11,7 +11,13 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import CardoffersError, NoSpace, NoStore, StoreVersion
+from cardoffers_cli.domain.errors import (
+    CardoffersError,
+    NoSpace,
+    NoStore,
+    StoreDamaged,
+    StoreVersion,
+)
 from cardoffers_cli.store import history
 from cardoffers_cli.store.opening import check_version, connected
 
@@ -93,8 +99,21 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
                 hint="Take a new one with `cardoffers store publish`.",
                 **error.details,
             ) from None
-        history.show(store)
+        _show_history(store)
         yield store
+
+
+def _show_history(store: Store) -> None:
+    """Show the history that a snapshot lists, of which a part may be merged and gone by now."""
+    try:
+        history.show(store)
+    except StoreDamaged as error:
+        raise StoreDamaged(
+            error.message,
+            code=error.code,
+            hint="Take a new one with `cardoffers store publish`.",
+            **error.details,
+        ) from None
 
 
 def _copy(path: Path, draft: Path) -> None:

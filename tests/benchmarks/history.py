@@ -1,11 +1,13 @@
 """What one machine carries, and what the history costs those who read it: one command, one table.
 
     python tests/benchmarks/history.py [--rows 5000000] [--links 6000000] [--work FOLDER]
+                                       [--parts 1100]
 
 An empty store takes a catalogue, imports a file, matches it, exports its history and is compacted.
 Each step is a process of its own, its start included; memory is the most it ever held. Then single
 purchases are asked for in the store as it was before the export, and as it is after it; medians
-count.
+count. With `--parts` the history is cut into as many folders of each table, as nights would have
+left it, and the same is asked before compacting merges them, and after.
 """
 # ruff: noqa: T201  a table is what this prints
 
@@ -18,6 +20,7 @@ import shutil
 import statistics
 import tempfile
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +58,7 @@ class Bench:
 
     @property
     def before(self) -> Path:
-        """A copy of it as it was before."""
+        """A copy of it as it was before the last change."""
         return self.work / "before.duckdb"
 
     def step(self, name: str, *words: object) -> Any:
@@ -83,11 +86,25 @@ class Bench:
         files = (self.work / "history").rglob("*.parquet")
         self.sizes["history"] = sum(file.stat().st_size for file in files)
 
-    def ask(self, repeat: int) -> dict[str, tuple[float, float]]:
-        """Return the median seconds of each question, before the export and after it."""
+    def cut(self, parts: int) -> Took:
+        """Cut the history into parts, keep a copy of the store as it is then, and merge them."""
+        cutting = get_context("spawn").Process(  # its memory would be counted as its children's
+            target=_cut, args=(self.store, self.work / "history", self.work / "nights", parts)
+        )
+        cutting.start()
+        cutting.join()
+        shutil.copy(self.store, self.before)
+        self.step("merge", "store", "compact")
+        return self.took["merge"]
+
+    def refs(self, count: int) -> list[str]:
+        """Return purchases to ask for, from the store before its export."""
         query = "select transaction_ref from purchases order by hash(purchase_no) limit $1"
         with duckdb.connect(str(self.before), read_only=True) as connection:
-            refs = [ref for (ref,) in connection.execute(query, [repeat]).fetchall()]
+            return [ref for (ref,) in connection.execute(query, [count]).fetchall()]
+
+    def ask(self, refs: list[str]) -> dict[str, tuple[float, float]]:
+        """Return the median seconds of each question, before the last change and after it."""
         ways: dict[str, Callable[[str], list[str]]] = {
             "why REF": lambda ref: ["why", ref, "-i", "larkmere"],
             "find --ref REF": lambda ref: ["find", "--ref", ref, "-i", "larkmere"],
@@ -103,6 +120,37 @@ class Bench:
         return statistics.median(product(*line, "--store", str(store))[0] for line in lines)
 
 
+CUT = """
+copy (
+    select found.* exclude (nth), runs.run
+    from (select *, purchase_no * $parts // (max(purchase_no) over () + 1) as nth from {there})
+    as found
+    join (select range as nth, uuid() as run from range($parts)) as runs on found.nth = runs.nth
+    order by found.nth
+) to '{to}' (format parquet, compression zstd, partition_by (run))
+"""
+LIST = """
+insert into history_parts
+select '{table}', 1, cast(run as uuid), count(*), sum(purchase_no), {amount}
+from read_parquet('{to}/*/*.parquet', hive_partitioning = true)
+group by run
+"""
+
+
+def _cut(store: Path, whole: Path, root: Path, parts: int) -> None:
+    """Write the whole history of a store anew at a root, in parts of like size, and list them."""
+    with duckdb.connect(str(store)) as connection:
+        connection.execute("delete from history_parts")
+        connection.execute("update history set root = $1", [str(root)])
+        for table in sorted(each.name for each in whole.iterdir()):
+            there = f"read_parquet('{whole}/{table}/*/*.parquet', hive_partitioning = false)"
+            amount = "sum(cast(amount as decimal(38, 4)))" if table == "purchases" else "null"
+            to = root / table
+            to.mkdir(parents=True)
+            connection.execute(CUT.format(there=there, to=to), {"parts": parts})
+            connection.execute(LIST.format(table=table, to=to, amount=amount))
+
+
 def table(bench: Bench, asked: dict[str, tuple[float, float]]) -> str:
     """Write what was measured."""
     lines = [f"{'step':28} {'seconds':>9} {'rows/s':>12} {'MiB':>7}"]
@@ -115,9 +163,15 @@ def table(bench: Bench, asked: dict[str, tuple[float, float]]) -> str:
     grown = bench.sizes["store with everything"] - bench.sizes["store with the catalogue"]
     lines.append(f"purchases in a GiB of store   {bench.rows * GIB / grown:,.0f}")
     lines.append(f"purchases in a GiB of history {bench.rows * GIB / bench.sizes['history']:,.0f}")
-    for name, (inside, outside) in asked.items():
-        lines.append(f"{name:28} {inside * 1e3:6.0f} ms inside, {outside * 1e3:6.0f} ms outside")
-    return "\n".join(lines)
+    return "\n".join([*lines, *answers(asked, "inside", "outside")])
+
+
+def answers(asked: dict[str, tuple[float, float]], first: str, second: str) -> list[str]:
+    """Write how long each question took, the first way and the second."""
+    return [
+        f"{name:28} {one * 1e3:6.0f} ms {first}, {other * 1e3:6.0f} ms {second}"
+        for name, (one, other) in asked.items()
+    ]
 
 
 def main() -> None:
@@ -126,6 +180,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--links", type=int, default=6_000_000)
     parser.add_argument("--repeat", type=int, default=5, help="purchases that are asked for")
+    parser.add_argument("--parts", type=int, help="folders of each table to cut the history into")
     parser.add_argument("--work", type=Path, help="an empty folder to keep everything in")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -133,7 +188,13 @@ def main() -> None:
         work.mkdir(parents=True, exist_ok=True)
         bench = Bench(work, options.rows, options.links)
         bench.run()
-        print(table(bench, bench.ask(options.repeat)))
+        refs = bench.refs(options.repeat)
+        print(table(bench, bench.ask(refs)))
+        if options.parts:
+            merged = bench.cut(options.parts)
+            asked = bench.ask(refs)
+            print(f"merged in {merged.seconds:.1f} s, {merged.peak_mib:,} MiB")
+            print(*answers(asked, "in parts", "merged"), sep="\n")
     print(f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
 
 

@@ -76,6 +76,7 @@ def test_every_command_of_the_store_has_every_form(made: Job, form: str) -> None
     for words in (
         ("doctor", "--strict"),
         ("store", "backup", backup),
+        ("store", "compact", "--dry-run"),
         ("store", "compact"),
         ("store", "restore", backup),
         lost,

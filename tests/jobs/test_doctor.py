@@ -189,6 +189,10 @@ BREAKS = {
     " limit 1": "tokens_unique",
     "insert into identifiers select 9999, merchant_identifier_type, merchant_identifier, null"
     " from identifiers limit 1": "tokens_unique",
+    "insert into history_parts select 'outcomes', 1, run_id, 1, 1, null from runs limit 1;"
+    "insert into history_left select table_name, run_id, '2026-06-01' from history_parts": (
+        "left_parts_are_not_listed"
+    ),
     "insert into links select * from links limit 1": "links_unique",
     "delete from cardholders where cardholder_no = 1": "nothing_points_nowhere",
     "delete from instruments": "nothing_points_nowhere",

@@ -21,6 +21,7 @@ from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.files.transactions import open_transactions
+from cardoffers_cli.jobs.compact import compact
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.elsewhere import keep
 from cardoffers_cli.jobs.engines import compute, site_of
@@ -33,6 +34,7 @@ from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store import history
+from cardoffers_cli.store.merging import MANY
 from cardoffers_cli.wire.receiver import Receiver
 from commands import cardoffers, command
 from sparks import free_port, sail
@@ -50,7 +52,8 @@ if TYPE_CHECKING:
 SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
 CLIENT_KILLS = 40 if SLOW else 8
 SERVER_KILLS = 20 if SLOW else 4
-OWN = ("runs", "history", "history_parts", "night_steps", "nights", "imports", "audit_log")
+HISTORY = ("history", "history_parts", "history_left")
+OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log")
 """The tables that tell the runs of one store from those of another."""
 
 
@@ -258,6 +261,51 @@ def test_a_night_whose_purchases_are_inside_takes_no_file(tmp_path: Path, sail_a
     assert file.exists()
     export(made, str(tmp_path / "history"))
     assert "finished" == run_night(on(sail_at, made), Order(drop=tmp_path / "drop"))["status"]
+    assert [] == audits(made)
+
+
+# Parts that are merged
+
+
+def test_a_match_after_merging_decides_as_without(pair: tuple[Job, Job], tmp_path: Path) -> None:
+    """Parts that the engine wrote are merged with those of the store, and it reads what results."""
+    plain, elsewhere = pair
+    for part, way in enumerate([elsewhere, job(elsewhere.path), elsewhere]):
+        if part == 2:
+            compact(elsewhere)
+            assert dict.fromkeys(history.TABLES, 1) == dict(found(elsewhere, PARTS))
+        for each in (plain, way):
+            taken(each, file_of(tmp_path / "tx.csv", rows(part)))
+            match_purchases(each)
+    assert content(plain) == content(elsewhere)
+    assert [] == audits(elsewhere)
+
+
+PARTS = "select table_name, count(*) from history_parts group by all order by all"
+
+
+def test_a_match_merges_ten_parts_and_goes_on_where_it_cannot(
+    tmp_path: Path, sail_at: Spark
+) -> None:
+    made = service(tmp_path)
+    for part in range(MANY):
+        taken(made, file_of(tmp_path / "tx.csv", rows(part)))
+        if part < MANY - 1:
+            export(made, str(tmp_path / "history"))
+    [details, *_] = (tmp_path / "history" / "purchase_details").rglob("*.parquet")
+    shutil.copy(details, details.with_name("again.parquet"))  # which no match reads
+    (tmp_path / "drop").mkdir()
+    result = run_night(on(sail_at, made), Order(drop=tmp_path / "drop"))
+    [step] = [step for step in result["steps"] if step["name"] == "match"]
+    assert MANY * 100 - MANY * 100 // 38 == step["counts"]["considered"]
+    [finding] = [each for each in result["findings"] if each["code"] == "history_not_merged"]
+    assert "is not what was read back" in finding["message"]
+    details.with_name("again.parquet").unlink()
+    by_table = {"purchase_details": MANY, "purchases": MANY, "decisions": 1, "outcomes": 1}
+    assert by_table == dict(found(made, PARTS))
+    match_purchases(on(sail_at, made))
+    by_table |= {"purchase_details": 1, "purchases": 1}
+    assert by_table == dict(found(made, PARTS))
     assert [] == audits(made)
 
 

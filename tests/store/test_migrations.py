@@ -10,11 +10,15 @@ from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.jobs.stores import info, migrate
 from cardoffers_cli.store.migrations import applied, migrations, newest_version
+from cardoffers_cli.store.migrations import migrate as apply
+from cardoffers_cli.store.opening import connected
 from tables import NOON, select, snapshot
 from work import job, new_store
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
 
 
 def test_migrations_are_numbered_without_gaps() -> None:
@@ -44,6 +48,27 @@ def test_a_current_store_is_left_as_it_is(tmp_path: Path) -> None:
     assert [] == migrate(later)["applied"]
     with made.store() as store:
         assert before == snapshot(store)
+
+
+@pytest.mark.parametrize("version", range(1, newest_version()))
+def test_a_store_of_any_version_becomes_a_current_one(tmp_path: Path, version: int) -> None:
+    made = job(tmp_path / "older.duckdb")
+    with connected(made.path, made.settings) as store, store.transaction():
+        apply(store, NOON, have=range(version + 1, newest_version() + 1))
+    assert list(range(version + 1, newest_version() + 1)) == [
+        int(name.split()[0]) for name in migrate(made)["applied"]
+    ]
+    assert columns(new_store(tmp_path)) == columns(made)
+
+
+def columns(made: Job) -> list[tuple[object, ...]]:
+    """Return what tables and views a store has."""
+    with made.store(read_only=True) as store:
+        return select(
+            store,
+            "select table_name, column_name, data_type, is_nullable from duckdb_columns()"
+            " where not internal order by all",
+        )
 
 
 def test_a_store_knows_every_currency(tmp_path: Path) -> None:

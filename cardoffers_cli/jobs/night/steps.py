@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from cardoffers_cli.domain.errors import CardoffersError
     from cardoffers_cli.jobs.doctor import Audit
     from cardoffers_cli.store.store import Store
 
@@ -93,7 +94,7 @@ def _match(work: Work, store: Store) -> Done:
     job, computed = work.job, work.computed
     report = (keep(store, job, computed) if computed else decide(store, job)).document()
     counts = {name: report[name] for name in _MATCHED}
-    findings = []
+    findings = [_unmerged(computed.unmerged)] if computed and computed.unmerged else []
     if unknown := report["merchant_unresolved"]:
         message = f"Nobody knows the merchant of {counted(unknown, 'purchase')}."
         findings.append(
@@ -106,6 +107,15 @@ def _match(work: Work, store: Store) -> Done:
             )
         )
     return Done(counts=counts, findings=findings)
+
+
+def _unmerged(error: CardoffersError) -> dict[str, Any]:
+    return finding(
+        "history_not_merged",
+        f"The small parts of the history were left as they are. {error.message}",
+        level="warning",
+        then="cardoffers store compact",
+    )
 
 
 _MATCHED = (
