@@ -71,6 +71,8 @@ def decided(report: dict[str, Any]) -> Iterator[Block]:
 
 def _said(report: dict[str, Any]) -> Iterator[str]:
     yield f"Run {report['run_id']}, {counted(report['rounds'], 'round')}."
+    if "unmerged" in report:
+        yield f"Small parts of the history were left as they are: {report['unmerged']}"
     if report["dry_run"]:
         yield "Nothing was written (--dry-run)."
     elif report["merchant_unresolved"]:

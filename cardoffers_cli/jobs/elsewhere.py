@@ -6,6 +6,7 @@ transaction keeps what it found, unless the run is not the one to be kept any mo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.engines import compute, compute_in, list_parts, site_of
@@ -35,7 +36,8 @@ def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
     """
     check_uncommitted(store, computed.run)
     list_parts(store, computed)
-    report = record(store, job, computed.run, computed.found)
+    unmerged = computed.unmerged.message if computed.unmerged else None
+    report = replace(record(store, job, computed.run, computed.found), unmerged=unmerged)
     commit_run(store, computed.run, {**report.document(), "engine": computed.site.endpoint})
     return report
 

@@ -36,11 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchReport:
-    """One match run and what it came to."""
+    """One match run and what it came to.
+
+    `unmerged` says why small parts of the history were left as they are, if they were to be merged.
+    """
 
     run_id: UUID
     redeemed: Redeemed
     dry_run: bool
+    unmerged: str | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the report in the shape of `match --format json`."""
@@ -55,6 +59,7 @@ class MatchReport:
             "refusals": found.refusals,
             **{name: _with_decimals(by_currency) for name, by_currency in found.amounts.items()},
             "dry_run": self.dry_run,
+            **({"unmerged": self.unmerged} if self.unmerged else {}),
         }
 
 

@@ -300,6 +300,8 @@ def test_a_match_merges_ten_parts_and_goes_on_where_it_cannot(
     assert MANY * 100 - MANY * 100 // 38 == step["counts"]["considered"]
     [finding] = [each for each in result["findings"] if each["code"] == "history_not_merged"]
     assert "is not what was read back" in finding["message"]
+    told = match_purchases(on(sail_at, made)).document()["unmerged"]
+    assert "is not what was read back" in told
     details.with_name("again.parquet").unlink()
     by_table = {"purchase_details": MANY, "purchases": MANY, "decisions": 1, "outcomes": 1}
     assert by_table == dict(found(made, PARTS))
