@@ -101,22 +101,28 @@ def kill_after(seconds: float, line: tuple[object, ...]) -> None:
         importing.kill()
 
 
+@pytest.mark.parametrize("moment", ["while it is written", "while it is taken in"])
 @pytest.mark.parametrize(
     ("how", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
 )
 def test_an_import_that_is_asked_to_stop_keeps_nothing(
-    undisturbed: Undisturbed, tmp_path: Path, how: signal.Signals, exit_code: int
+    undisturbed: Undisturbed, tmp_path: Path, how: signal.Signals, exit_code: int, moment: str
 ) -> None:
     store, slow = tmp_path / "store.duckdb", tmp_path / "slow.csv"
     shutil.copy(undisturbed.store, store)
     nothing = content(store)
+    text = undisturbed.file.read_bytes()
     os.mkfifo(slow)
     with subprocess.Popen(
         command(*words(store, slow)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as importing:
-        with slow.open("wb") as pipe:
-            pipe.write(undisturbed.file.read_bytes()[: 1 << 20])
-            pipe.flush()
+        with slow.open("wb", buffering=0) as pipe:
+            pipe.write(text[: 1 << 20])
+            if moment == "while it is written":
+                importing.send_signal(how)
+            else:
+                pipe.write(text[1 << 20 :] + 20 * text)
+        if moment == "while it is taken in":
             wait_until(lambda: (tmp_path / "store.duckdb.lock").stat().st_size > 0)
             importing.send_signal(how)
         _, told = importing.communicate(timeout=30)
