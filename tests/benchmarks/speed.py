@@ -102,6 +102,7 @@ class Bench:
             return
         options = f"--rows {self.rows} --links {self.links} --seed 7 --institutions 1"
         self.take("sample", self.rows, product("sample", str(self.sample), *options.split()))
+        (self.sample / "catalog" / "engagement.csv").unlink()  # twice as many rows as links
 
     def take(
         self, side: str, rows: int, outcome: tuple[float, int, Any], file_rows: int = 0
