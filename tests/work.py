@@ -45,6 +45,21 @@ def tell(made: Job, **tables: str) -> None:
             given(store, word, text)
 
 
+def with_catalogue(folder: Path) -> Job:
+    """Make a store of one institution and two offers, one of them with a budget."""
+    made = new_store(folder)
+    tell(
+        made,
+        institutions="institution\nalder",
+        merchants="merchant\nbakery\nbutcher",
+        identifiers="identifier merchant\nM0 bakery\nM1 butcher",
+        offers="offer merchant budget\nof-1 bakery 20.00\nof-2 butcher -",
+        programs="offer\nof-1\nof-2",
+        links="cardholder offer\nc0 of-1\nc1 of-1\nc2 of-2",
+    )
+    return made
+
+
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Hold the store at `path` as `import` does, which nobody else opens meanwhile."""

@@ -32,8 +32,7 @@ from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
 from tables import NOON, select, snapshot
 from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
-from work import file_of, found, job, kept, new_store, taken
-from work import tell as told_to
+from work import file_of, found, job, kept, taken, with_catalogue
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -47,16 +46,7 @@ OWN = ("runs", "history", "history_parts")
 @pytest.fixture(scope="module")
 def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of one institution: 300 purchases, most of them decided, some of them redeemed."""
-    made = new_store(tmp_path_factory.mktemp("decided"))
-    told_to(
-        made,
-        institutions="institution\nalder",
-        merchants="merchant\nbakery\nbutcher",
-        identifiers="identifier merchant\nM0 bakery\nM1 butcher",
-        offers="offer merchant budget\nof-1 bakery 20.00\nof-2 butcher -",
-        programs="offer\nof-1\nof-2",
-        links="cardholder offer\nc0 of-1\nc1 of-1\nc2 of-2",
-    )
+    made = with_catalogue(tmp_path_factory.mktemp("decided"))
     for part in range(2):
         taken(made, file_of(made.path.with_suffix(".csv"), rows(part)))
         match_purchases(made)

@@ -33,8 +33,7 @@ from cardoffers_cli.store.merging import MANY
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
 from tables import NOON, snapshot
-from work import file_of, found, held, job, kept, new_store, taken
-from work import tell as told_to
+from work import file_of, found, held, job, kept, taken, with_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,20 +52,6 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(MANY - 1):
         night(made, number)
     return made.path
-
-
-def with_catalogue(folder: Path) -> Job:
-    made = new_store(folder)
-    told_to(
-        made,
-        institutions="institution\nalder",
-        merchants="merchant\nbakery\nbutcher",
-        identifiers="identifier merchant\nM0 bakery\nM1 butcher",
-        offers="offer merchant budget\nof-1 bakery 20.00\nof-2 butcher -",
-        programs="offer\nof-1\nof-2",
-        links="cardholder offer\nc0 of-1\nc1 of-1\nc2 of-2",
-    )
-    return made
 
 
 def night(made: Job, number: int, root: str | None = None) -> dict[str, Any]:
