@@ -119,8 +119,9 @@ def read_document(blocks: Iterable[bytes], list_key: str | None) -> Iterator[Obj
     for stretch in document.stretches():
         seam = Place().after(stretch.opening)
         items, marked = _parsed(stretch.array, seam, stretch.place)
-        yield as_objects(items if stretch.is_first else items[1:], first=first, marked=marked)
-        first += len(items) - (not stretch.is_first)
+        own = items if stretch.is_first else items[1:]
+        yield as_objects(own, first=first, marked=marked)
+        first += len(own)
     seam = Place().after(document.head)
     root, _ = _parsed(document.head + document.tail, seam, document.tail_place)
     if is_repeated(root):
