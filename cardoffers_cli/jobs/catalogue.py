@@ -14,6 +14,7 @@ from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import (
     catalogue,
@@ -95,7 +96,7 @@ def export_catalogue(
     under a name that import leaves alone. Engagement never comes: without whole tokens its rows
     say no more than the funnel does.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     written = []
     with job.store(read_only=True) as store:
         for kind in KINDS:

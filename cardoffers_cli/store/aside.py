@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.store.journal import sync_folder
+
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
@@ -24,4 +26,6 @@ def put_aside(path: Path, since: datetime) -> Path | None:
     """Rename a file, if it is there; return where it is kept."""
     if not path.exists():
         return None
-    return path.rename(kept_name(path, since))
+    kept = path.rename(kept_name(path, since))
+    sync_folder(path.parent)
+    return kept

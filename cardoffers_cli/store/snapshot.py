@@ -7,6 +7,7 @@ its newest of that kind, so a snapshot tells its own age. Nothing depends on it:
 
 from __future__ import annotations
 
+import os
 import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from cardoffers_cli.domain.errors import (
     StoreVersion,
 )
 from cardoffers_cli.store import history
+from cardoffers_cli.store.journal import sync_folder
 from cardoffers_cli.store.opening import check_version, connected
 
 if TYPE_CHECKING:
@@ -51,15 +53,26 @@ def publish(store: Store, path: Path, settings: Settings) -> Path:
         _copy(path, draft)
         with _opened(draft, settings):
             pass  # it opens, and is of this version
-        return draft.replace(snapshot_path(path))
+        return _put_in_place(draft, snapshot_path(path))
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _put_in_place(draft: Path, snapshot: Path) -> Path:
+    """Replace the snapshot in one step that a loss of power leaves done or not begun."""
+    with draft.open("rb") as copied:
+        os.fsync(copied.fileno())
+    draft.replace(snapshot)
+    sync_folder(snapshot.parent)
+    return snapshot
 
 
 def withdraw(path: Path) -> bool:
     """Remove the snapshot of the store of `path`; return whether there was one."""
     there = snapshot_path(path).exists()
-    snapshot_path(path).unlink(missing_ok=True)
+    if there:
+        snapshot_path(path).unlink(missing_ok=True)
+        sync_folder(path.parent)  # or a loss of power would bring it back
     return there
 
 
