@@ -233,6 +233,8 @@ def guarded() -> Iterator[None]:
             yield
     except duckdb.Error as error:
         raise _ours(error) from error
+    except UnicodeDecodeError:  # whose message quotes the text
+        raise _unreadable() from None
 
 
 @contextmanager
@@ -243,6 +245,13 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(before)
+
+
+def _unreadable() -> StoreDamaged:
+    return StoreDamaged(
+        "A part of the store, or of its history, cannot be read.",
+        hint="`cardoffers doctor --strict` says what is damaged.",
+    )
 
 
 def _ours(error: duckdb.Error) -> CardoffersError:
@@ -270,8 +279,9 @@ def _ours(error: duckdb.Error) -> CardoffersError:
         )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
-    if type(error) is duckdb.Error and (kind := buckets.kind_told(text)):
-        return buckets.failure(kind)
+    if type(error) is duckdb.Error:  # of none of its kinds: what it read made no sense to it
+        kind = buckets.kind_told(text)
+        return buckets.failure(kind) if kind else _unreadable()
     ours = (
         SchemaUnknown
         if isinstance(error, duckdb.CatalogException | duckdb.BinderException)
