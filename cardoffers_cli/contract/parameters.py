@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 from cardoffers_cli.contract.problems import invalid
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
-from cardoffers_cli.files.rules import E_MAIL, TOKEN_LENGTH
+from cardoffers_cli.files.fields import E_MAIL, TOKEN_LENGTH
 from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET
 from cardoffers_cli.files.tokens import check_token
 

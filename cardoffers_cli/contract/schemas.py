@@ -15,7 +15,7 @@ from cardoffers_cli.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.contract.reports import MOST_ROWS, STATES
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
-from cardoffers_cli.files.rules import (
+from cardoffers_cli.files.fields import (
     IDENTIFIER_TYPES,
     INSTRUMENT_TYPES,
     INVISIBLE,

@@ -12,8 +12,9 @@ import polars as pl
 
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.files import forms
+from cardoffers_cli.files.fields import IDENTIFIER_TYPES, INVISIBLE
 from cardoffers_cli.files.forms import Form, amount, one_of, whole
-from cardoffers_cli.files.rules import IDENTIFIER_TYPES, INVISIBLE, RULES, Rule
+from cardoffers_cli.files.rules import RULES, Rule
 
 _TOKEN_CODES = ("card_number", "personal_data", "token_invalid")
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
-from cardoffers_cli.files.rules import COLUMNS, apply_rules
-from cardoffers_cli.files.screen import cleared
+from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
 
 if TYPE_CHECKING:
@@ -48,6 +47,7 @@ FINDING_SCHEMA: dict[str, Any] = {
     "message": pl.String,
 }
 _AHEAD = timedelta(hours=24)
+_FEW = 100  # rows that are judged as soon as they are screened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,21 +97,21 @@ class Judge:
     reading: Reading
 
     def chunk(
-        self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, visible: bool = False
+        self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, is_plain: bool = False
     ) -> Chunk:
         """Judge rows of text columns, together with the lines that never became rows.
 
-        `raw` has `line`, the columns `REQUIRED` and others of `COLUMNS`;
-        `visible` promises visible ASCII without `@`.
+        `raw` has `line`, the columns `REQUIRED` and others of `rulebook.OPTIONAL`; `is_plain` is
+        the promise of `delimited.Page`.
         """
         rows = self.with_derived(raw)
-        clear = rows.select(
-            cleared(set(raw.columns), visible=visible, decimals=self.reading.decimals)
-        ).to_series()
+        suspicious = rows
+        if rows.height > _FEW:
+            suspicious = rows.filter(rulebook().suspicious(rows, is_plain=is_plain))
         findings = _frame_of(line_findings)
         bad = findings["line"]
-        if not clear.all():
-            broken = apply_rules(_with_all_columns(rows.filter(~clear)))
+        if suspicious.height:
+            broken = rulebook().findings(suspicious)
             bad = broken.filter(pl.col("level") == "error")["line"].unique().append(bad).sort()
             findings = pl.concat([findings, broken]).sort("line", maintain_order=True)
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
@@ -123,20 +123,17 @@ class Judge:
         )
 
     def with_derived(self, raw: pl.DataFrame) -> pl.DataFrame:
-        """Add what the rules and the screen read beside the text: moment, amount and limits."""
+        """Add what the rules read beside the text: moment, amount and limits."""
         reading = self.reading
+        fraction = rf"(?:\.[0-9]{{1,{reading.decimals}}})?" if reading.decimals else ""
         return raw.with_columns(
             moments(raw["transacted_at"], reading.assume_timezone).get_columns(),
             value=pl.col("amount").cast(AMOUNT, strict=False),
+            is_usual_amount=pl.col("amount").str.contains(f"^[0-9]{{1,12}}{fraction}$"),
             decimals=pl.lit(reading.decimals, pl.UInt32),
             latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
             caller=pl.lit(reading.institution_id, pl.String),
         )
-
-
-def _with_all_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    absent = [name for name in (*COLUMNS, "mistyped") if name not in rows.columns]
-    return rows.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
 
 
 def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:

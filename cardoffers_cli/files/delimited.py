@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _QUOTE = '"'
 _NEVER = b"\x01"  # separates nothing, so that a line stays whole
-_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@") + b"\n"
+_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@'") + b"\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +37,15 @@ class Page:
     """Records of one stretch of a file: those with columns, and what is wrong with the others.
 
     `frame` has `line` (u64) and one String column per known name, empty as null, in line order.
-    `findings` has one entry per record without columns. `is_visible` promises that all fields are
-    visible ASCII without `@`.
+    `findings` has one entry per record without columns. `is_plain` promises that all fields are
+    visible ASCII, hold no `@`, `'` or `E+`, and do not begin with `=`.
     """
 
     frame: pl.DataFrame
     findings: list[Finding] = field(default_factory=list)
     lines: int
     blank_lines: int = 0
-    is_visible: bool = False
+    is_plain: bool = False
 
 
 class LineFault(ValueError):
@@ -66,7 +66,7 @@ def read_page(text: bytes, layout: Layout, *, first_line: int) -> Page:
     return Page(
         frame=frame.insert_column(0, numbers.alias("line")),
         lines=frame.height,
-        is_visible=_is_visible(text, layout.delimiter),
+        is_plain=_is_plain(text, layout.delimiter),
     )
 
 
@@ -171,7 +171,7 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
         findings=findings,
         lines=plain.height + len(odd),
         blank_lines=blank_lines,
-        is_visible=_is_visible(text, layout.delimiter),
+        is_plain=_is_plain(text, layout.delimiter),
     )
 
 
@@ -210,8 +210,13 @@ def _parted(
     )
 
 
-def _is_visible(text: bytes, delimiter: str) -> bool:
-    return text.isascii() and not text.translate(None, _VISIBLE + delimiter.encode())
+def _is_plain(text: bytes, delimiter: str) -> bool:
+    if not text.isascii() or text.translate(None, _VISIBLE + delimiter.encode()):
+        return False
+    if b"+" in text and (b"E+" in text or b"e+" in text):
+        return False
+    starts = (b"\n=", delimiter.encode() + b"=", b'"=')
+    return b"=" not in text or not (text.startswith(b"=") or any(map(text.__contains__, starts)))
 
 
 def _fields_of(line: bytes, layout: Layout) -> list[str]:

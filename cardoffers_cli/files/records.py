@@ -15,7 +15,7 @@ from jiter import LosslessFloat
 
 from cardoffers_cli.files.chunks import Chunk, Judge, Reading
 from cardoffers_cli.files.documents import Objects, as_objects
-from cardoffers_cli.files.rules import COLUMNS, REQUIRED
+from cardoffers_cli.files.fields import COLUMNS, REQUIRED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

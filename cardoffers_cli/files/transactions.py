@@ -18,10 +18,10 @@ from cardoffers_cli.files.chunks import (
     Reading,
 )
 from cardoffers_cli.files.copies import copy_items, copy_lines
+from cardoffers_cli.files.fields import COLUMNS
 from cardoffers_cli.files.headers import Names
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.records import columns_of
-from cardoffers_cli.files.rules import COLUMNS
 from cardoffers_cli.files.sources import Source, ahead, open_source
 
 if TYPE_CHECKING:
@@ -119,9 +119,9 @@ class TransactionFile:
         Raises `FileUnusable`, at the latest at the end: what a damaged file gave before is void.
         """
         judge = Judge(self._reading)
-        for raw, findings, visible in ahead(self._pages()):
+        for raw, findings, is_plain in ahead(self._pages()):
             self._acceptors.count(raw)
-            chunk = judge.chunk(raw, findings, visible=visible)
+            chunk = judge.chunk(raw, findings, is_plain=is_plain)
             self.invalid += len(chunk.rejected)
             self.assumed_timezone |= chunk.assumed_timezone
             yield replace(
@@ -132,7 +132,7 @@ class TransactionFile:
         if self.kind == "csv":
             for page in self._file.csv_pages():
                 known = [name for name in page.frame.columns if not name.startswith(" ")]
-                yield page.frame.select(known), page.findings, page.is_visible
+                yield page.frame.select(known), page.findings, page.is_plain
         else:
             for objects in self._file.object_pages():
                 yield columns_of(objects), objects.findings, False

@@ -12,7 +12,7 @@ import schemathesis
 from cardoffers_cli.contract.openapi import OPERATIONS, REFUSALS
 from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.domain.keys import SCOPES
-from cardoffers_cli.files.rules import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
+from cardoffers_cli.files.fields import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
 from described import description
 
 
