@@ -95,7 +95,7 @@ Ask = Any
 
 
 def _codes(document: dict[str, Any]) -> set[str]:
-    return {finding["code"] for finding in document["findings"]}
+    return {found["code"] for found in document["findings"] if found["level"] == "error"}
 
 
 def _file(
@@ -111,7 +111,7 @@ def _file(
 
 
 def _validated(path: str, job: Job) -> dict[str, Any]:
-    return validate(path, Reading(now=NOON), job, outputs=Outputs()).document()
+    return validate(path, Reading(now=NOON, currency="GBP"), job, outputs=Outputs()).document()
 
 
 def _imported(path: str, job: Job) -> dict[str, Any]:
@@ -179,14 +179,71 @@ def test_a_rule_added_to_the_table_is_at_every_door(
 BAD: list[tuple[str, dict[str, str | None]]] = [
     ("required_missing", {"card_token": None}),
     ("required_missing", {"cardholder_token": None}),
+    ("token_placeholder", {"card_token": "N/A"}),
+    ("token_placeholder", {"transaction_ref": "none"}),
+    ("spreadsheet_damage", {"card_acceptor_id": "5.2E+14"}),
+    ("spreadsheet_damage", {"transaction_ref": "'0001"}),
+    ("control_character", {"merchant_descriptor": "a\u200bb"}),
+    ("control_character", {"colour": "a\u0007b"}),
+    ("card_number", {"card_token": "4111 1111 1111 1111"}),
+    ("currency_mismatch", {"currency": "USD"}),
+    ("amount_precision", {"amount": "12.505"}),
+    ("timestamp_no_offset", {"transacted_at": "2026-03-18T13:12:54"}),
 ]
+FEW = BAD[:1] + BAD[7:8]
+"""What is tried by calls of one event, each of which opens the store."""
 
 
-@pytest.mark.parametrize(("code", "bad"), BAD, ids=str)
+@pytest.mark.parametrize(("code", "bad"), FEW, ids=str)
 def test_a_bad_event_is_refused_at_every_door(
     ask: Callable[[dict[str, str | None]], set[str]], code: str, bad: dict[str, str | None]
 ) -> None:
     assert {code} == ask(bad)
+
+
+EXACT = [
+    {"amount": "12.5000"},
+    {"currency": "GBP"},
+    {"transacted_at": "2026-03-18t13:12:54+0100"},
+]
+
+
+def all_of_them() -> tuple[list[str], list[dict[str, str | None]]]:
+    """Return good events, then the bad ones with their codes, each with a reference of its own."""
+    good = [{**GOOD, **event} for event in EXACT]
+    bad = [{**GOOD, **event} for _, event in BAD]
+    for number, event in enumerate((*good, *bad)):
+        if event["transaction_ref"] == GOOD["transaction_ref"]:
+            event["transaction_ref"] = f"TX-{number:05}"
+    return [code for code, _ in BAD], [*good, *bad]
+
+
+@pytest.mark.parametrize(
+    ("write", "first"), [(csv_of, 2), (json_of, 0), (lines_of, 1)], ids=["csv", "json", "lines"]
+)
+@pytest.mark.parametrize("read", [_validated, _imported])
+def test_bad_events_of_a_file_are_refused_one_by_one(
+    alder: Job, tmp_path: Path, write: Any, first: int, read: Any
+) -> None:
+    codes, events = all_of_them()
+    path = tmp_path / "transactions"
+    path.write_bytes(write(events))
+    told = read(str(path), alder)
+    found = {
+        (line, row["code"]) for row in told["findings"] for line in row["lines"] if row["rows"]
+    }
+    assert found == {(first + len(EXACT) + n, code) for n, code in enumerate(codes)}
+    assert len(codes) == told["invalid"]
+
+
+def test_bad_events_of_a_batch_are_refused_one_by_one(door: Door) -> None:
+    codes, events = all_of_them()
+    body = f'{{"transactions": {json_of(events).decode()}}}'.encode()
+    told = door.call("POST", "/api/v1/transactions/batch", key="all", body=body).document
+    assert [(len(EXACT) + n, code) for n, code in enumerate(codes)] == [
+        (item["index"], item["code"]) for item in told["invalid"]
+    ]
+    assert len(EXACT) == told["accepted"] + told["duplicates"]
 
 
 @pytest.mark.parametrize("write", [csv_of, json_of, lines_of])

@@ -40,6 +40,7 @@ def validate(
     one_file_for(sources, errors, valid, rejected)
     reading = Reading(
         now=desk.now,
+        currency=currency,
         decimals=_decimals(currency),
         delimiter=delimiter,
         assume_timezone=assume_timezone,

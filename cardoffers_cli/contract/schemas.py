@@ -80,7 +80,7 @@ _EVENT = _object(
             "type": "number",
             "exclusiveMinimum": 0,
             "exclusiveMaximum": 10**12,
-            "description": "In the institution's currency, with no more decimals than it has.",
+            "description": "In the institution's currency; further decimals than it has are zeros.",
         },
         "transaction_ref": {
             "type": "string",
@@ -100,6 +100,10 @@ _EVENT = _object(
         "instrument_type": _or_absent(_words(INSTRUMENT_TYPES)),
         "merchant_identifier_type": _or_absent(_words(IDENTIFIER_TYPES)),
         "merchant_id": _or_absent({"type": "string", "pattern": UUID}),
+        "currency": _says(
+            "That of the program (ISO 4217), or an error.",
+            _or_absent({"type": "string", "pattern": "^[A-Z]{3}$"}),
+        ),
         "institution_id": _says(
             "That of the API key, or an error.", _or_absent({"type": "string", "pattern": UUID})
         ),

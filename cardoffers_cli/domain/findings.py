@@ -91,6 +91,16 @@ _FIELDS = (
         "token",
     ),
     _error(
+        "token_placeholder",
+        "a token or reference is NULL, N/A, none, nan or a dash",
+        "leave out rows without a value, or send the value; never a word in its place",
+    ),
+    _error(
+        "spreadsheet_damage",
+        "a token, reference or identifier was changed by a spreadsheet",
+        "export the column from its source as text: no formula, apostrophe, blanks, 5.2E+14",
+    ),
+    _error(
         "token_invalid",
         "a token or reference has spaces, non-ASCII characters or too many of them",
         "send tokens of at most 256 visible ASCII characters, references of at most 128",
@@ -149,8 +159,13 @@ _FIELDS = (
     _error("amount_too_large", "the amount is 10^12 or more", "check the unit of the amounts"),
     _error(
         "amount_precision",
-        "the amount has more decimals than its currency",
+        "the amount has more decimals than its currency, and they are not zeros",
         "round at the source, or name the right currency",
+    ),
+    _error(
+        "currency_mismatch",
+        "the currency is not the program's",
+        "send only purchases in the program's currency, its code as in ISO 4217, or no currency",
     ),
     _error(
         "timestamp_invalid",

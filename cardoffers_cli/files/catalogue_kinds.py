@@ -16,7 +16,13 @@ from cardoffers_cli.files.fields import IDENTIFIER_TYPES, INVISIBLE
 from cardoffers_cli.files.forms import Form, amount, one_of, whole
 from cardoffers_cli.files.rules import RULES, Rule
 
-_TOKEN_CODES = ("card_number", "personal_data", "token_invalid")
+_TOKEN_CODES = (
+    "card_number",
+    "personal_data",
+    "token_placeholder",
+    "spreadsheet_damage",
+    "token_invalid",
+)
 
 
 @dataclass(frozen=True)

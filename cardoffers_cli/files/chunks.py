@@ -54,11 +54,13 @@ _FEW = 100  # rows that are judged as soon as they are screened
 class Reading:
     """How to read transactions: `now` is naive UTC, rows over 24 hours ahead of it are faulted.
 
-    `decimals` is the minor unit of the institution's currency, `institution_id` whose events they
-    must be (JSON only), `assume_timezone` what a timestamp without an offset means.
+    `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
+    be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
+    any of ISO 4217 will do.
     """
 
     now: datetime
+    currency: str | None = None
     decimals: int = 2
     institution_id: str | None = None
     delimiter: str = ","
@@ -131,6 +133,7 @@ class Judge:
             value=pl.col("amount").cast(AMOUNT, strict=False),
             is_usual_amount=pl.col("amount").str.contains(f"^[0-9]{{1,12}}{fraction}$"),
             decimals=pl.lit(reading.decimals, pl.UInt32),
+            program_currency=pl.lit(reading.currency, pl.String),
             latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
             caller=pl.lit(reading.institution_id, pl.String),
         )

@@ -7,6 +7,7 @@ split in Python. A quote therefore never reaches over its line.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _QUOTE = '"'
+_FORMULA = re.compile(r'="[^"]*"')  # text as spreadsheets write it; the rules have a word for it
 _NEVER = b"\x01"  # separates nothing, so that a line stays whole
 _VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@'") + b"\n"
 
@@ -113,7 +115,7 @@ def _quoted(line: str, at: int) -> tuple[str, int]:
 def _bare(line: str, at: int, delimiter: str) -> tuple[str, int]:
     end = line.find(delimiter, at)
     end = len(line) if end < 0 else end
-    if _QUOTE in line[at:end]:
+    if _QUOTE in line[at:end] and not _FORMULA.fullmatch(line, at, end):
         raise LineFault("stray_quote", "a quote stands inside a field that is not quoted")
     return line[at:end], end
 

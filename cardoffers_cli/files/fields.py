@@ -14,6 +14,7 @@ COLUMNS = (
     "merchant_identifier_type",
     "merchant_id",
     "amount",
+    "currency",
     "transaction_ref",
     "transacted_at",
     "institution_id",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.files.fields import (
     COLUMNS,
     E_MAIL,
@@ -23,9 +24,12 @@ from cardoffers_cli.files.fields import (
     NOT_PLAIN,
     NOT_VISIBLE_ASCII,
     NUMBER,
+    OTHERS,
+    PLACEHOLDER,
     PLACEHOLDER_LENGTH,
     REF_LENGTH,
     REQUIRED,
+    SPREADSHEET,
     STRONG_TOKEN_LENGTH,
     TEXTS,
     TOKEN_LENGTH,
@@ -119,6 +123,7 @@ _at = pl.col("transacted_at")
 _merchant = pl.col("merchant_identifier")
 _acceptor = pl.col("card_acceptor_id")
 _names_acceptor = pl.col("merchant_identifier_type").fill_null("card_acceptor") == "card_acceptor"
+_currency = pl.col("currency")
 _is_local = _at.str.contains(WITHOUT_OFFSET)
 _has_date = _at.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_not_null()
 
@@ -150,6 +155,13 @@ RULES: tuple[Rule, ...] = (
         )
         for name in COLUMNS
     ),
+    Rule(
+        "control_character",
+        None,
+        "a field that is not known holds an invisible control character",
+        pl.col(OTHERS).str.contains(INVISIBLE),
+        (Suspicion(pl.col(OTHERS).str.contains(INVISIBLE), unless_plain=True),),
+    ),
     *(
         Rule("required_missing", name, f"{name} is empty", pl.col(name).is_null())
         for name in REQUIRED
@@ -159,6 +171,26 @@ RULES: tuple[Rule, ...] = (
         "card_token",
         "card_token and instrument_token are both empty",
         pl.col("card_token").is_null() & pl.col("instrument_token").is_null(),
+    ),
+    *(
+        Rule(
+            "token_placeholder",
+            name,
+            f"{name} is what a program writes where it has no value",
+            pl.col(name).str.contains(PLACEHOLDER),
+            (LENGTH[name],),
+        )
+        for name in (*TOKENS, "transaction_ref")
+    ),
+    *(
+        Rule(
+            "spreadsheet_damage",
+            name,
+            f"{name} is not as it was: a spreadsheet has rounded it, quoted it or put blanks to it",
+            pl.col(name).str.contains(SPREADSHEET),
+            (PLAIN[name],),
+        )
+        for name in (*TOKENS, *IDENTIFIERS, "transaction_ref")
     ),
     *(
         Rule(
@@ -213,6 +245,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "amount_invalid",
         "amount",
+        "amount is text: write the number without quotes",
+        _mistyped("amount") & _amount.str.contains(NUMBER),
+        (MISTYPED,),
+    ),
+    Rule(
+        "amount_invalid",
+        "amount",
         "amount is not digits with an optional decimal part",
         _mistyped("amount") | ~_amount.str.contains(NUMBER),
         (MISTYPED, UNUSUAL_AMOUNT),
@@ -236,9 +275,15 @@ RULES: tuple[Rule, ...] = (
         "amount",
         "amount has more decimals than its currency",
         _amount.str.contains(NUMBER)
-        & (_amount.str.extract(r"\.([0-9]+)$").str.len_bytes() > pl.col("decimals")),
+        & (_amount.str.extract(r"\.([0-9]*[1-9])0*$").str.len_bytes() > pl.col("decimals")),
         (UNUSUAL_AMOUNT,),
         apart=True,
+    ),
+    Rule(
+        "currency_mismatch",
+        "currency",
+        "currency is none of ISO 4217, or not the program's",
+        _unknown("currency", tuple(MINOR_UNITS)) | (_currency != pl.col("program_currency")),
     ),
     Rule(
         "timestamp_no_offset",
@@ -288,6 +333,7 @@ RULES: tuple[Rule, ...] = (
         _acceptor.is_null() & _merchant.is_null() & pl.col("merchant_id").is_null(),
     ),
 )
-"""The rules in order of precedence. They read the text columns `COLUMNS` and `mistyped`, and what
-is derived from them: `at`, `value`, `assumed`, `is_usual_amount`, and the limits `decimals`,
-`latest` and `caller`. A column that a file does not have is empty in every row."""
+"""The rules in order of precedence. They read the text columns `COLUMNS`, `OTHERS` and `mistyped`,
+what is derived from them (`at`, `value`, `assumed`, `is_usual_amount`), and the limits `decimals`,
+`program_currency`, `latest` and `caller`. A column that a file does not have is empty in every
+row."""

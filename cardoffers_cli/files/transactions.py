@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, Self
 
+import polars as pl
+
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.chunks import (
     FINDING_SCHEMA,
@@ -18,7 +20,7 @@ from cardoffers_cli.files.chunks import (
     Reading,
 )
 from cardoffers_cli.files.copies import copy_items, copy_lines
-from cardoffers_cli.files.fields import COLUMNS
+from cardoffers_cli.files.fields import COLUMNS, OTHERS
 from cardoffers_cli.files.headers import Names
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.records import columns_of
@@ -27,8 +29,6 @@ from cardoffers_cli.files.sources import Source, ahead, open_source
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
-
-    import polars as pl
 
 __all__ = [
     "FINDING_SCHEMA",
@@ -131,8 +131,7 @@ class TransactionFile:
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
         if self.kind == "csv":
             for page in self._file.csv_pages():
-                known = [name for name in page.frame.columns if not name.startswith(" ")]
-                yield page.frame.select(known), page.findings, page.is_plain
+                yield _with_others(page.frame), page.findings, page.is_plain
         else:
             for objects in self._file.object_pages():
                 yield columns_of(objects), objects.findings, False
@@ -178,6 +177,15 @@ def open_transactions(source: str | Source, reading: Reading) -> TransactionFile
     except BaseException:
         opened.close()
         raise
+
+
+def _with_others(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put the columns that are not known together as one, for the rules that hold of any text."""
+    unknown = [name for name in frame.columns if name.startswith(" ")]
+    if not unknown:
+        return frame
+    others = pl.concat_str(unknown, separator=" ", ignore_nulls=True)
+    return frame.with_columns(others.alias(OTHERS)).drop(unknown)
 
 
 class _AcceptorLengths:

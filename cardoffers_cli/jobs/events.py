@@ -79,7 +79,12 @@ def _page(call_no: int, call: Sent) -> Objects:
 
 
 def _judge(store: Store, owner: Institution, pages: Sequence[Objects], job: Job) -> None:
-    reading = Reading(now=job.now, decimals=owner.minor_unit, institution_id=str(owner.id))
+    reading = Reading(
+        now=job.now,
+        currency=owner.currency,
+        decimals=owner.minor_unit,
+        institution_id=str(owner.id),
+    )
     chunk = judge_pages(pages, reading)
     rows = with_fingerprints(chunk.rows, secrets.randbits(64))
     stage_whole(store, [(rows, chunk.findings)])

@@ -141,6 +141,7 @@ def reading_for(owner: Institution, job: Job, options: ImportOptions) -> Reading
     """Return how the files of an institution are read."""
     return Reading(
         now=job.now,
+        currency=owner.currency,
         decimals=owner.minor_unit,
         institution_id=str(owner.id),
         delimiter=options.delimiter,

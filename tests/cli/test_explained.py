@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 READING = Reading(
     now=datetime(2026, 11, 1),  # noqa: DTZ001 - moments are naive UTC inside the product
+    currency="GBP",
     institution_id="7c9a1745-303f-576b-af43-a4367a33b2ad",
 )
 WITHOUT_EXAMPLE = {
@@ -29,7 +30,7 @@ WITHOUT_EXAMPLE = {
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
     # is asked of the store
-    *("reference_unknown", "currency_mismatch", "currency_in_use", "id_conflict", "link_kept"),
+    *("reference_unknown", "currency_in_use", "id_conflict", "link_kept"),
 }
 OF_CATALOGUES = {"value_invalid"}
 SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.cards import has_check_digit, is_card_number, is_issued
@@ -23,6 +23,7 @@ def texts(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "", " ", "-", "x"])) + grouped
 
 
+@settings(deadline=None)
 @given(st.lists(texts() | st.sampled_from(["", "abc", "-", "\u0664" * 16, "ct_4111"])))
 def test_a_column_is_told_as_each_of_its_texts(found: list[str]) -> None:
     series = pl.Series(found, dtype=pl.String)
