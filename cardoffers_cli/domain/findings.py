@@ -112,7 +112,7 @@ _FIELDS = (
     ),
     _error(
         "card_number",
-        "a token is a real card number",
+        "a token, a reference or another text is, or holds, a real card number",
         "never send card numbers: send the token of your tokenisation; treat the file as exposed",
     ),
     _error(
@@ -208,6 +208,11 @@ _FILES = (
         "tokens_unstable",
         "almost every cardholder_token occurs once: tokens look rotated",
         "give the same customer the same token in every event, or nothing will match",
+    ),
+    _warning(
+        "reference_like_card",
+        "some references or identifiers look like card numbers, as many as by chance",
+        "nothing to do, if they are numbers of your own; with letters they could not be mistaken",
     ),
     _warning(
         "leading_zeros_lost",

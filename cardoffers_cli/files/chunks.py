@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.files.number_forms import NumberForms
 from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
 
@@ -56,7 +57,8 @@ class Reading:
 
     `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
     be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
-    any of ISO 4217 will do.
+    any of ISO 4217 will do. What is `alone` came by a call: no file says whether its numbers are
+    references.
     """
 
     now: datetime
@@ -65,12 +67,14 @@ class Reading:
     institution_id: str | None = None
     delimiter: str = ","
     assume_timezone: str | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
     """Judged rows: `rows` as `VALID_SCHEMA`, `findings` as `FINDING_SCHEMA`, in line order.
 
+    `doubts` (`number_forms.DOUBT_SCHEMA`) are numbers in rows that the end of the file judges.
     `rejected` holds the lines of the invalid rows (u64, sorted). `bytes_read` and `size_hint` tell
     how far into the source reading is.
     """
@@ -78,6 +82,7 @@ class Chunk:
     rows: pl.DataFrame
     findings: pl.DataFrame
     rejected: pl.Series
+    doubts: pl.DataFrame
     assumed_timezone: bool = False
     bytes_read: int = 0
     size_hint: int | None = None
@@ -92,11 +97,12 @@ class Chunk:
         )
 
 
-@dataclass(frozen=True)
 class Judge:
-    """The rules with the limits of one reading."""
+    """The rules with the limits of one reading; `forms` gathers what its numbers look like."""
 
-    reading: Reading
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.forms = NumberForms()
 
     def chunk(
         self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, is_plain: bool = False
@@ -121,6 +127,7 @@ class Judge:
             rows=_valid(valid),
             findings=findings,
             rejected=bad.rename("line"),
+            doubts=self.forms.note(rows.clear() if self.reading.alone else rows),
             assumed_timezone=bool(valid["assumed"].any()),
         )
 
@@ -135,6 +142,7 @@ class Judge:
             decimals=pl.lit(reading.decimals, pl.UInt32),
             program_currency=pl.lit(reading.currency, pl.String),
             latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
+            is_alone=pl.lit(reading.alone),
             caller=pl.lit(reading.institution_id, pl.String),
         )
 

@@ -6,7 +6,8 @@ INSTRUMENT_TYPES = ("card", "wallet", "account")
 IDENTIFIER_TYPES = ("card_acceptor", "pix_key", "upi_vpa", "codi", "psp_merchant_id")
 TOKENS = ("cardholder_token", "card_token", "instrument_token")
 IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
-TEXTS = (*IDENTIFIERS, "mcc", "merchant_descriptor", "network")
+FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
+TEXTS = (*IDENTIFIERS, *FREE_TEXTS)
 COLUMNS = (
     *TOKENS,
     "instrument_type",

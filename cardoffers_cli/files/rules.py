@@ -10,6 +10,7 @@ never the value.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.files.fields import (
     COLUMNS,
     E_MAIL,
+    FREE_TEXTS,
     IDENTIFIER_TYPES,
     IDENTIFIERS,
     INSTRUMENT_TYPES,
@@ -36,8 +38,16 @@ from cardoffers_cli.files.fields import (
     TOKENS,
     UUID,
 )
-from cardoffers_cli.files.numbers import are_card_numbers
+from cardoffers_cli.files.numbers import (
+    are_card_numbers,
+    are_identifiers_card_numbers,
+    are_references_card_numbers,
+    hold_card_numbers,
+)
 from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +92,9 @@ def _has_length(column: str, least: int, most: int) -> pl.Expr:
     return pl.col(column).str.len_bytes().is_between(least, most)
 
 
+ALONE = Suspicion(pl.col("is_alone"))
+"""In a file the other rows say whether numbers are references (`number_forms.py`)."""
+
 MISTYPED = Suspicion(pl.col("mistyped").is_not_null())
 PLAIN = {
     name: Suspicion(pl.col(name).str.contains(NOT_PLAIN), unless_plain=True)
@@ -110,8 +123,8 @@ SEVERAL_IDENTIFIERS = Suspicion(
 )
 
 
-def _is_card_number(column: str) -> pl.Expr:
-    return pl.col(column).map_batches(are_card_numbers, return_dtype=pl.Boolean)
+def _is(told: Callable[[pl.Series], pl.Series], column: str) -> pl.Expr:
+    return pl.col(column).map_batches(told, return_dtype=pl.Boolean)
 
 
 def _unknown(column: str, known: tuple[str, ...]) -> pl.Expr:
@@ -129,8 +142,25 @@ _has_date = _at.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_not_null()
 
 RULES: tuple[Rule, ...] = (
     *(
-        Rule("card_number", name, f"{name} is a real card number", _is_card_number(name))
+        Rule("card_number", name, f"{name} is a real card number", _is(are_card_numbers, name))
         for name in TOKENS
+    ),
+    *(
+        Rule(
+            "card_number",
+            name,
+            f"{name} is a real card number",
+            pl.col("is_alone") & _is(are_card_numbers_of, name),
+            (ALONE,),
+        )
+        for name, are_card_numbers_of in (
+            ("transaction_ref", are_references_card_numbers),
+            *((name, are_identifiers_card_numbers) for name in IDENTIFIERS),
+        )
+    ),
+    *(
+        Rule("card_number", name, f"{name} holds a real card number", _is(hold_card_numbers, name))
+        for name in FREE_TEXTS
     ),
     *(
         Rule(
@@ -335,5 +365,5 @@ RULES: tuple[Rule, ...] = (
 )
 """The rules in order of precedence. They read the text columns `COLUMNS`, `OTHERS` and `mistyped`,
 what is derived from them (`at`, `value`, `assumed`, `is_usual_amount`), and the limits `decimals`,
-`program_currency`, `latest` and `caller`. A column that a file does not have is empty in every
-row."""
+`program_currency`, `latest`, `caller` and `is_alone`. A column that a file does not have is empty
+in every row."""

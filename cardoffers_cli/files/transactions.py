@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+    from cardoffers_cli.files.number_forms import Form
+
 __all__ = [
     "FINDING_SCHEMA",
     "VALID_SCHEMA",
@@ -68,9 +70,9 @@ class TransactionFile:
         self.invalid = 0
         self.assumed_timezone = False
         self._source = source
-        self._reading = reading
         self._file = RecordFile(source, _NAMES, list_key=LIST_KEY, delimiter=reading.delimiter)
         self._acceptors = _AcceptorLengths()
+        self._judge = Judge(reading)
 
     @property
     def kind(self) -> str:
@@ -111,17 +113,21 @@ class TransactionFile:
         if self._acceptors.look_cut():
             message = f"some card_acceptor_id are numbers of fewer than {_ACCEPTOR_LENGTH} digits"
             findings.append(make_finding("leading_zeros_lost", message, column="card_acceptor_id"))
-        return findings
+        return [*findings, *self._judge.forms.findings()]
+
+    @property
+    def reference_forms(self) -> list[Form]:
+        """Return the forms in which doubtful numbers are references; all others are cards'."""
+        return self._judge.forms.references()
 
     def chunks(self) -> Iterator[Chunk]:
         """Read and judge the file, stretch by stretch.
 
         Raises `FileUnusable`, at the latest at the end: what a damaged file gave before is void.
         """
-        judge = Judge(self._reading)
         for raw, findings, is_plain in ahead(self._pages()):
             self._acceptors.count(raw)
-            chunk = judge.chunk(raw, findings, is_plain=is_plain)
+            chunk = self._judge.chunk(raw, findings, is_plain=is_plain)
             self.invalid += len(chunk.rejected)
             self.assumed_timezone |= chunk.assumed_timezone
             yield replace(

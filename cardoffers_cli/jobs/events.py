@@ -84,10 +84,11 @@ def _judge(store: Store, owner: Institution, pages: Sequence[Objects], job: Job)
         currency=owner.currency,
         decimals=owner.minor_unit,
         institution_id=str(owner.id),
+        alone=True,
     )
     chunk = judge_pages(pages, reading)
     rows = with_fingerprints(chunk.rows, secrets.randbits(64))
-    stage_whole(store, [(rows, chunk.findings)])
+    stage_whole(store, [(rows, chunk.findings, chunk.doubts)])
     number(store, owner.id)
     judge(store, owner.id)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
@@ -21,6 +21,7 @@ from cardoffers_cli.pipeline.judge import (
     findings,
     first_findings,
     judge,
+    refuse_card_numbers,
     rejected_lines,
     summary,
     tokens_look_rotated,
@@ -108,17 +109,22 @@ class FileReport:
 def stage_file(
     store: Store, file: TransactionFile, *, whole: bool, progress: Progress | None = None
 ) -> None:
-    """Read the file into `staged` and `staged_findings`; of whole rows, what an import needs."""
+    """Read the file into `staged` and what stands beside it; of whole rows, what an import needs.
+
+    What the end of the file says of its numbers is applied to all of its rows.
+    """
     (stage_whole if whole else stage_slim)(store, _read(file, progress))
+    references = [asdict(form) for form in file.reference_forms]
+    file.invalid += refuse_card_numbers(store, references, whole=whole)
 
 
 def _read(
     file: TransactionFile, progress: Progress | None
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]]:
     """Yield the file's chunks; the next one is judged in a thread meanwhile."""
     seed = secrets.randbits(64)
     for chunk in ahead(file.chunks()):
-        yield with_fingerprints(chunk.rows, seed), chunk.findings
+        yield with_fingerprints(chunk.rows, seed), chunk.findings, chunk.doubts
         if progress:
             progress(chunk.bytes_read, chunk.size_hint)
 

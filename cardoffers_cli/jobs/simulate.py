@@ -10,7 +10,7 @@ everything. Its ref counts as new, whether it is known or not.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.fingerprints import with_fingerprints
@@ -85,7 +85,8 @@ def simulate_file(
 
 def judge_event(event: dict[str, Any], owner: Institution, job: Job) -> Chunk:
     """Judge one parsed event of an institution, as `simulate_event` takes it."""
-    return judge_records([event], reading_for(owner, job, ImportOptions()))
+    reading = replace(reading_for(owner, job, ImportOptions()), alone=True)
+    return judge_records([event], reading)
 
 
 def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> 
 def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> int:
     """Admit the event as if the institution had no history; return the number of its import."""
     rows = with_fingerprints(event.rows, secrets.randbits(64))
-    stage_whole(store, [(rows, event.findings)])
+    stage_whole(store, [(rows, event.findings, event.doubts)])
     number(store, owner.id)
     judge(store, None)
     import_no = next_import_no(store)

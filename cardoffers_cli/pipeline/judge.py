@@ -14,7 +14,7 @@ from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from uuid import UUID
 
     import polars as pl
@@ -33,6 +33,34 @@ class Verdicts:
 
     duplicates: int
     conflicts: int
+
+
+_CARD_NUMBER = CODES["card_number"]
+
+
+def refuse_card_numbers(
+    store: Store, references: Sequence[Mapping[str, Any]], *, whole: bool
+) -> int:
+    """Make errors of the doubtful numbers that are no references; return how many rows that costs.
+
+    `references` are forms (field, length, prefix) in which numbers are references. `whole` says
+    that the tables of texts are staged too. To be done before anything is numbered.
+    """
+    if not store.execute("pipeline/judge:refused_numbers", forms=list(references)):
+        return 0
+    refused = int(store.value("pipeline/judge:refused_rows"))
+    store.execute(
+        "pipeline/judge:refused_findings",
+        code=_CARD_NUMBER.code,
+        level=_CARD_NUMBER.level,
+        message=" is a real card number",
+    )
+    for statement in ("hide_references", "refuse"):
+        store.execute(f"pipeline/judge:{statement}")
+    if whole:
+        for statement in ("refuse_details", "refuse_tokens", "refuse_merchants"):
+            store.execute(f"pipeline/judge:{statement}")
+    return refused
 
 
 def judge(store: Store, institution_id: UUID | None) -> Verdicts:

@@ -32,7 +32,10 @@ def staged(store: Store, folder: Path, rows: str | list[Row]) -> int:
     with open_transactions(str(path), Reading(now=NOON)) as file:
         stage_slim(
             store,
-            [(with_fingerprints(chunk.rows, seed=1), chunk.findings) for chunk in file.chunks()],
+            [
+                (with_fingerprints(chunk.rows, seed=1), chunk.findings, chunk.doubts)
+                for chunk in file.chunks()
+            ],
         )
         return file.received
 

@@ -1,3 +1,73 @@
+-- name: refused_numbers
+-- Makes refused_numbers: the doubtful numbers that are card numbers, because they are of no form in
+-- which the file's references look like ones by chance ($forms). Grain: one row per line and field.
+create or replace temp table refused_numbers as
+with forms as (
+    select
+        unnest(
+            cast($forms as struct(field varchar, length bigint, prefix varchar)[]),
+            recursive := true
+        )
+)
+select staged_doubts.line, staged_doubts.field
+from staged_doubts
+where not exists (
+    select 1
+    from forms
+    where forms.field = staged_doubts.field
+        and forms.length = staged_doubts.length
+        and starts_with(staged_doubts.head, forms.prefix)
+);
+
+-- name: refused_rows
+-- How many valid rows hold a refused number.
+select count(*) as refused
+from staged
+where staged.line in (select refused_numbers.line from refused_numbers);
+
+-- name: refused_findings
+-- Appends a finding for every refused number.
+insert into staged_findings
+select
+    refused_numbers.line, staged.transaction_ref, refused_numbers.field, $code, $level,
+    refused_numbers.field || $message
+from refused_numbers
+left join staged on staged.line = refused_numbers.line;
+
+-- name: hide_references
+-- Takes the reference out of the findings of rows whose reference is a refused number.
+update staged_findings
+set transaction_ref = null
+where staged_findings.line in (
+    select refused_numbers.line
+    from refused_numbers
+    where refused_numbers.field = 'transaction_ref'
+);
+
+-- name: refuse
+-- Removes the rows with refused numbers from staged.
+delete from staged
+where staged.line in (select refused_numbers.line from refused_numbers);
+
+-- name: refuse_details
+-- Removes the optional fields of rows that are not staged any more.
+delete from staged_details
+where staged_details.line in (select refused_numbers.line from refused_numbers);
+
+-- name: refuse_tokens
+-- Removes the tokens that no staged row has any more.
+delete from staged_tokens
+where staged_tokens.payer not in (select staged.payer from staged);
+
+-- name: refuse_merchants
+-- Removes the identifiers that no staged row has any more, among them those that are refused.
+delete from staged_merchants
+where staged_merchants.identifier not in (
+    select staged.identifier
+    from staged
+    where staged.identifier is not null
+);
+
 -- name: no_history
 -- Makes an empty known_refs, for a check without a store.
 create or replace temp table known_refs (

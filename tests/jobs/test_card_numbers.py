@@ -1,0 +1,111 @@
+"""Real card numbers do not get into the store, in whatever field they come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.validate import validate
+from tables import NOON
+from work import found, kept, new_store, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+
+CARD = "4111111111111111"
+EVENT = {
+    "cardholder_token": "9fb6f85a8aac50e20c422cac18b44258",
+    "card_token": "ct_527b0abb",
+    "card_acceptor_id": "M6CF4DC01F8024C",
+    "amount": "12.50",
+    "transaction_ref": "TX-0001",
+    "transacted_at": "2026-03-18T13:12:54Z",
+}
+TEXTS = (
+    *("cardholder_token", "card_token", "instrument_token"),
+    *("transaction_ref", "card_acceptor_id", "merchant_identifier"),
+    *("mcc", "merchant_descriptor", "network"),
+)
+
+
+@pytest.fixture
+def alder(tmp_path: Path) -> Job:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan\nalder growth")
+    return made
+
+
+def csv_of(path: Path, *events: dict[str, str]) -> Path:
+    names = dict.fromkeys(name for event in events for name in event)
+    lines = [",".join(names), *(",".join(event.get(n, "") for n in names) for event in events)]
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+def holder_of(field: str) -> dict[str, str]:
+    """Return an event with a card number in one field, and with nothing else against it."""
+    event = {**EVENT, field: CARD}
+    if field in {"instrument_token", "merchant_identifier"}:
+        del event["card_token" if field == "instrument_token" else "card_acceptor_id"]
+    return event
+
+
+@pytest.mark.parametrize("field", TEXTS)
+def test_a_card_number_is_refused_and_kept_nowhere(alder: Job, tmp_path: Path, field: str) -> None:
+    good = [{**EVENT, "transaction_ref": f"TX-100{n}"} for n in range(3)]
+    path = csv_of(tmp_path / "tx.csv", *good, holder_of(field))
+    told = taken(alder, path)
+    assert (3, 1) == (told["accepted"], told["invalid"])
+    assert [("card_number", [5])] == [(row["code"], row["lines"]) for row in told["findings"]]
+    assert CARD not in str(told)
+    assert CARD not in str(kept(alder))
+    assert [(field, "card_number")] == found(alder, "select field, code from rejects")
+
+
+def numbered(count: int, first: int = 4 * 10**15) -> list[dict[str, str]]:
+    return [
+        {**EVENT, "transaction_ref": str(first + n), "amount": f"{n + 1}.00"} for n in range(count)
+    ]
+
+
+def codes(told: dict[str, Any]) -> dict[str, int]:
+    return {row["code"]: row["rows"] for row in told["findings"]}
+
+
+def test_references_of_one_form_are_taken_with_a_warning(alder: Job, tmp_path: Path) -> None:
+    told = taken(alder, csv_of(tmp_path / "tx.csv", *numbered(1000)))
+    assert (1000, 0) == (told["accepted"], told["invalid"])
+    assert {"reference_like_card": 0} == codes(told)
+
+
+def test_a_card_number_among_numeric_references_is_found(alder: Job, tmp_path: Path) -> None:
+    card = {**EVENT, "transaction_ref": CARD, "card_acceptor_id": "SECRETSHOP"}
+    path = csv_of(tmp_path / "tx.csv", *numbered(1000, 52 * 10**14), card)
+    told = taken(alder, path)
+    assert (1000, 1) == (told["accepted"], told["invalid"])
+    assert 1 == codes(told)["card_number"]
+    assert CARD not in str(kept(alder))
+    assert "SECRETSHOP" not in str(kept(alder))
+    assert [(None, "transaction_ref")] == found(alder, "select transaction_ref, field from rejects")
+
+
+def test_a_row_with_other_faults_is_counted_once(alder: Job, tmp_path: Path) -> None:
+    bad = {**EVENT, "transaction_ref": CARD, "amount": "x"}
+    told = taken(alder, csv_of(tmp_path / "tx.csv", EVENT, bad))
+    assert (1, 1) == (told["accepted"], told["invalid"])
+    assert [(None, "amount"), (None, "transaction_ref")] == found(
+        alder, "select transaction_ref, field from rejects order by 2"
+    )
+
+
+def test_a_check_comes_to_the_same(alder: Job, tmp_path: Path) -> None:
+    path = csv_of(
+        tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": "5555555555554444"}
+    )
+    report = validate(str(path), Reading(now=NOON), alder, outputs=Outputs())
+    assert (100, 1) == (report.valid, report.invalid)
