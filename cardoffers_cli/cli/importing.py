@@ -6,6 +6,7 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import (
+    AllowUnterminated,
     Delimiter,
     DryRun,
     Engine,
@@ -30,6 +31,7 @@ def import_(
     institution: Institution,
     delimiter: Delimiter = ",",
     assume_timezone: Timezone = None,
+    allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
@@ -52,7 +54,12 @@ def import_(
 
     desk = Desk.of(ctx, engine=engine)
     one_file_for(sources, errors, valid, rejected)
-    options = ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone, dry_run=dry_run)
+    options = ImportOptions(
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+        dry_run=dry_run,
+    )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
     documents, reports, taken = [], [], []
     for source in sources:

@@ -156,6 +156,9 @@ Timezone = Annotated[
         help="Accept times without an offset, as times of this zone.",
     ),
 ]
+AllowUnterminated = Annotated[
+    bool, typer.Option(help="Take a last line without a line end: it was not cut off.")
+]
 Errors = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write every finding, one a line, as CSV.")
 ]

@@ -8,6 +8,7 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import (
+    AllowUnterminated,
     Delimiter,
     Engine,
     Errors,
@@ -36,6 +37,7 @@ def simulate(
     institution: Institution,
     delimiter: Delimiter = ",",
     assume_timezone: Timezone = None,
+    allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
@@ -61,7 +63,11 @@ def simulate(
             source,
             institution,
             desk.job,
-            ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone),
+            ImportOptions(
+                delimiter=delimiter,
+                assume_timezone=assume_timezone,
+                allow_unterminated=allow_unterminated,
+            ),
             outputs=Outputs(errors=errors, valid=valid, rejected=rejected),
             progress=bar.update,
         )

@@ -44,6 +44,7 @@ def validate(
         decimals=_decimals(currency),
         delimiter=delimiter,
         assume_timezone=assume_timezone,
+        unterminated="warning",
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
     reports = []

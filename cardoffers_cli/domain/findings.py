@@ -73,6 +73,11 @@ _LINES = (
         "the line is longer than 64 KiB",
         "look for a lost line break; a transaction takes a few hundred bytes",
     ),
+    _error(
+        "last_line_unterminated",
+        "the last line has no line end: it may have been cut off (a warning in `validate`)",
+        "send the file whole, its last line ended too, or take it with --allow-unterminated",
+    ),
     _error("json_invalid", "the line is not JSON", "write one complete JSON object on each line"),
     _error("not_an_object", "the item is not a JSON object", "write each event as an object"),
     _error("duplicate_key", "an object names a field twice", "give each field once"),
@@ -267,6 +272,7 @@ def make_finding(
     line: int | None = None,
     transaction_ref: str | None = None,
     column: str | None = None,
+    level: Level | None = None,
 ) -> Finding:
-    """Make a finding with the level its code has in `CODES`."""
-    return Finding(line, transaction_ref, column, code, CODES[code].level, message)
+    """Make a finding with the level its code has in `CODES`, if none is given."""
+    return Finding(line, transaction_ref, column, code, level or CODES[code].level, message)

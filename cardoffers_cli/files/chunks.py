@@ -21,7 +21,7 @@ from cardoffers_cli.files.timestamps import moments
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.domain.findings import Finding, Level
 
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
 VALID_SCHEMA: dict[str, Any] = {
@@ -57,8 +57,9 @@ class Reading:
 
     `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
     be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
-    any of ISO 4217 will do. What is `alone` came by a call: no file says whether its numbers are
-    references.
+    any of ISO 4217 will do. `unterminated` is the level of the finding on a last line without its
+    end; none, where somebody vouches for it. What is `alone` came by a call: there is no file to
+    say whether its numbers are references.
     """
 
     now: datetime
@@ -67,6 +68,7 @@ class Reading:
     institution_id: str | None = None
     delimiter: str = ","
     assume_timezone: str | None = None
+    unterminated: Level | None = None
     alone: bool = False
 
 
@@ -117,11 +119,10 @@ class Judge:
         if rows.height > _FEW:
             suspicious = rows.filter(rulebook().suspicious(rows, is_plain=is_plain))
         findings = _frame_of(line_findings)
-        bad = findings["line"]
         if suspicious.height:
             broken = rulebook().findings(suspicious)
-            bad = broken.filter(pl.col("level") == "error")["line"].unique().append(bad).sort()
             findings = pl.concat([findings, broken]).sort("line", maintain_order=True)
+        bad = findings.filter(pl.col("level") == "error")["line"].unique().sort()
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
         return Chunk(
             rows=_valid(valid),

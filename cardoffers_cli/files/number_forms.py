@@ -28,16 +28,19 @@ from cardoffers_cli.files.numbers import CARD_LIKE, identifiers_numbers, referen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_REF = "transaction_ref"
 DOUBT_SCHEMA = {
     "line": pl.UInt64,
     "field": pl.String,
     "length": pl.UInt32,
     "head": pl.String,
+    "transaction_ref": pl.String,
 }
-"""Numbers that are right: where they stand, and their form. Grain: one row per line and field."""
+"""Numbers that are right: where they stand, their form, and the text where that is the reference.
+Grain: one row per line and field."""
 
 NUMBERED: dict[str, Callable[[pl.Series], pl.DataFrame]] = {
-    "transaction_ref": references_numbers,
+    _REF: references_numbers,
     **dict.fromkeys(IDENTIFIERS, identifiers_numbers),
 }
 """The fields of which the file is asked, and how numbers are found in them."""
@@ -117,7 +120,12 @@ class NumberForms:
             lines = rows["line"].gather(right["row"])
             form = right.select(_LENGTH, _HEAD)
             doubts.append(
-                form.insert_column(0, lines).with_columns(field=pl.lit(name)).select(*DOUBT_SCHEMA)
+                form.insert_column(0, lines)
+                .with_columns(
+                    field=pl.lit(name),
+                    transaction_ref=right["number"] if name == _REF else pl.lit(None, pl.String),
+                )
+                .select(*DOUBT_SCHEMA)
             )
         return pl.concat(doubts)
 

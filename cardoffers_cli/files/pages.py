@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.delimited import Layout, Page, read_page
 from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
 from cardoffers_cli.files.headers import Names, read_header
@@ -18,7 +19,7 @@ from cardoffers_cli.files.sources import Source, unusable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.domain.findings import Finding, Level
 
 
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
@@ -33,7 +34,13 @@ class RecordFile:
     """
 
     def __init__(
-        self, source: Source, names: Names, *, list_key: str | None = None, delimiter: str = ","
+        self,
+        source: Source,
+        names: Names,
+        *,
+        list_key: str | None = None,
+        delimiter: str = ",",
+        unterminated: Level | None = None,
     ) -> None:
         self.source = source
         self.kind = kind_of(source.head(), list_key)
@@ -45,6 +52,8 @@ class RecordFile:
         self._names = names
         self._list_key = list_key
         self._delimiter = delimiter
+        self._unterminated = unterminated
+        self.is_unterminated = False
 
     def csv_pages(self) -> Iterator[Page]:
         """Read a CSV file: the header, then pages whose frames have the header's columns."""
@@ -62,6 +71,7 @@ class RecordFile:
                 line += 1
             page = read_page(records, layout, first_line=line)
             line += page.lines
+            page.findings.extend(self._end(records, line - 1))
             self._count(page)
             yield page
         if layout is None:
@@ -82,10 +92,21 @@ class RecordFile:
         for text in self._texts():
             page = read_json_lines(text, first_line=line)
             line += page.lines
+            page.findings.extend(self._end(text, line - 1))
             yield page
 
     def _texts(self) -> Iterator[bytes]:
         return map(with_lf, whole_lines(self.source.blocks()))
+
+    def _end(self, text: bytes, last_line: int) -> Iterator[Finding]:
+        """Say so where the text ends within a record."""
+        end = text[text.rfind(b"\n") + 1 :]
+        self.is_unterminated = not is_blank(end)
+        if self.is_unterminated and self._unterminated:
+            message = "the last line has no line end: it may have been cut off"
+            yield make_finding(
+                "last_line_unterminated", message, line=last_line, level=self._unterminated
+            )
 
     def _read_header(self, header: bytes, line: int) -> Layout:
         layout, self.header_findings = read_header(

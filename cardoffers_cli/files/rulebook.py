@@ -30,7 +30,7 @@ _ref = pl.col("transaction_ref")
 _CLEAN_REF = (
     _ref.str.contains(f"^[ -~]{{1,{REF_LENGTH}}}$")
     & ~_ref.str.contains(E_MAIL)
-    & ~(pl.col("is_alone") & _ref.map_batches(are_card_numbers, return_dtype=pl.Boolean))
+    & ~_ref.map_batches(are_card_numbers, return_dtype=pl.Boolean)
     & ~pl.col("mistyped").str.contains("|transaction_ref|", literal=True).fill_null(False)
 )
 
@@ -92,8 +92,7 @@ class RuleBook:
     def findings(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return one row per finding, as `FINDING_SCHEMA` of `chunks.py`, in line order.
 
-        The reference is shown only where it can be nothing but a reference; whether one that looks
-        like a card number is, in a file, is settled later.
+        The reference is shown only where it can be nothing but a reference.
         """
         whole = rows.with_columns(
             _EMPTY.alias(name) for name in OPTIONAL if name not in rows.columns

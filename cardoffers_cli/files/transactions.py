@@ -70,7 +70,13 @@ class TransactionFile:
         self.invalid = 0
         self.assumed_timezone = False
         self._source = source
-        self._file = RecordFile(source, _NAMES, list_key=LIST_KEY, delimiter=reading.delimiter)
+        self._file = RecordFile(
+            source,
+            _NAMES,
+            list_key=LIST_KEY,
+            delimiter=reading.delimiter,
+            unterminated=reading.unterminated,
+        )
         self._acceptors = _AcceptorLengths()
         self._judge = Judge(reading)
 
@@ -103,6 +109,11 @@ class TransactionFile:
     def blank_lines(self) -> int:
         """Return the number of blank lines."""
         return self._file.blank_lines
+
+    @property
+    def is_unterminated(self) -> bool:
+        """Return whether the last line has no line end."""
+        return self._file.is_unterminated
 
     @property
     def file_findings(self) -> list[Finding]:

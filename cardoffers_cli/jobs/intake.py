@@ -73,6 +73,7 @@ class FileReport:
     duplicates: int = 0
     conflicts: int = 0
     blank_lines: int = 0
+    is_unterminated: bool = False
     findings: list[dict[str, Any]] = field(default_factory=list)
     first_findings: list[dict[str, Any]] = field(default_factory=list)
     file_error: FileUnusable | None = None
@@ -153,6 +154,7 @@ def judge_file(
         duplicates=found.duplicates,
         conflicts=found.conflicts,
         blank_lines=file.blank_lines,
+        is_unterminated=file.is_unterminated,
         findings=_findings(store, file),
         first_findings=first_findings(store, FINDINGS_SHOWN),
     )

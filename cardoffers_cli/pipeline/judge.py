@@ -46,8 +46,10 @@ def refuse_card_numbers(
     `references` are forms (field, length, prefix) in which numbers are references. `whole` says
     that the tables of texts are staged too. To be done before anything is numbered.
     """
-    if not store.execute("pipeline/judge:refused_numbers", forms=list(references)):
+    if not store.value("pipeline/judge:doubts"):
         return 0
+    store.execute("pipeline/judge:refused_numbers", forms=list(references))
+    store.execute("pipeline/judge:show_references")
     refused = int(store.value("pipeline/judge:refused_rows"))
     store.execute(
         "pipeline/judge:refused_findings",
@@ -55,9 +57,8 @@ def refuse_card_numbers(
         level=_CARD_NUMBER.level,
         message=" is a real card number",
     )
-    for statement in ("hide_references", "refuse"):
-        store.execute(f"pipeline/judge:{statement}")
-    if whole:
+    store.execute("pipeline/judge:refuse")
+    if whole and refused:
         for statement in ("refuse_details", "refuse_tokens", "refuse_merchants"):
             store.execute(f"pipeline/judge:{statement}")
     return refused

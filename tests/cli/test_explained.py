@@ -25,7 +25,13 @@ READING = Reading(
 )
 WITHOUT_EXAMPLE = {
     # needs more lines, or a longer one, than anyone reads
-    *("line_too_long", "tokens_unstable", "leading_zeros_lost", "reference_like_card"),
+    *(
+        "line_too_long",
+        "last_line_unterminated",
+        "tokens_unstable",
+        "leading_zeros_lost",
+        "reference_like_card",
+    ),
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),

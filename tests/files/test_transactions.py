@@ -229,6 +229,7 @@ JSON_FAULTS = [
 
 def test_every_code_of_a_row_has_a_line_here() -> None:
     of_the_whole_file = {
+        "last_line_unterminated",
         *("column_unknown", "column_ignored", "rows_missing"),
         *("leading_zeros_lost", "reference_like_card"),
     }
@@ -411,6 +412,35 @@ def _as_kinds() -> dict[str, bytes]:
         "csv.gz": gzip.compress(csv, mtime=0),
         "jsonl.gz": gzip.compress("\n".join(events).encode(), mtime=0),
     }
+
+
+UNTERMINATED = [
+    # content, and the line that has no end
+    (f"{HEADER}\n{csv_line()}", 2),
+    (f"{HEADER}\n{csv_line()}\n\n{csv_line()[:-3]}", 4),
+    (f"{HEADER}\n{csv_line()}\r\n", None),
+    (f"{HEADER}\r{csv_line()}\r", None),
+    (f"{HEADER}\n{csv_line()}\n \t", None),
+    (HEADER, None),
+    (f'{HEADER}\n{csv_line()}\n{csv_line()[:40]},"', 3),
+    (f"{HEADER}\n{csv_line()}\n{'x' * 70_000}", 3),
+    (json_event(), 1),
+    (f"{json_event()}\n{json_event()[:-9]}", 2),
+    (f"{json_event()}\n", None),
+    (f"[{json_event()}]", None),
+]
+
+
+@pytest.mark.parametrize(("content", "line"), UNTERMINATED, ids=lambda value: str(value)[-40:])
+@pytest.mark.parametrize("level", ["error", "warning", None])
+def test_a_last_line_without_its_end_is_told(
+    read: Callable[..., Any], content: str, line: int | None, level: str | None
+) -> None:
+    outcome = read(content.encode(), unterminated=level)
+    found = [each for each, code in outcome.findings if code == "last_line_unterminated"]
+    assert ([line] if line and level else []) == found
+    assert not line or level != "error" or line in outcome.rejected
+    assert len(set(outcome.rejected)) == len(outcome.rejected) == outcome.counts[1]
 
 
 @pytest.mark.parametrize("kind", _as_kinds())

@@ -94,6 +94,16 @@ def test_a_card_number_among_numeric_references_is_found(alder: Job, tmp_path: P
     assert [(None, "transaction_ref")] == found(alder, "select transaction_ref, field from rejects")
 
 
+def test_a_rejected_row_shows_its_reference_where_it_is_one(alder: Job, tmp_path: Path) -> None:
+    rows = numbered(1000)
+    for row in rows:
+        row["amount"] = "x"
+    taken(alder, csv_of(tmp_path / "tx.csv", *rows))
+    assert [(row["transaction_ref"],) for row in rows] == found(
+        alder, "select transaction_ref from rejects order by line"
+    )
+
+
 def test_a_row_with_other_faults_is_counted_once(alder: Job, tmp_path: Path) -> None:
     bad = {**EVENT, "transaction_ref": CARD, "amount": "x"}
     told = taken(alder, csv_of(tmp_path / "tx.csv", EVENT, bad))

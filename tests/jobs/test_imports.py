@@ -14,7 +14,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable, NotFound, Refused
-from cardoffers_cli.jobs.imports import ImportOptions
+from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.simulate import simulate_file
 from tables import NOON, uid
@@ -105,7 +105,7 @@ def test_the_import_is_recorded(alder: Job, tmp_path: Path) -> None:
         "blank_lines": 0,
         "amount_accepted": Decimal("10.07"),
         "currency": "GBP",
-        "options": '{"delimiter": ",", "assume_timezone": null}',
+        "options": '{"delimiter": ",", "assume_timezone": null, "allow_unterminated": false}',
         "imported_at": NOON,
     } == record
     assert [("import", NOON, "tester")] == found(alder, "select kind, as_of, actor from runs")
@@ -128,6 +128,20 @@ def test_only_growth_and_enterprise_may_upload(alder: Job, tmp_path: Path) -> No
         assert "plan_not_allowed" == caught.value.code
     assert before == kept(alder)
     assert 2 == taken(alder, path, "brook")["accepted"]
+
+
+def test_a_last_line_that_was_cut_is_not_taken(alder: Job, tmp_path: Path) -> None:
+    whole = file_of(tmp_path / "tx.csv", "ref amount\n1 10.00\n2 139.75").read_text()
+    cut = tmp_path / "cut.csv"
+    cut.write_text(whole[:-1])
+    told = taken(alder, cut)
+    assert (2, 1, 0, 0, 1) == counts(told)
+    assert {"last_line_unterminated": [3]} == {
+        row["code"]: row["lines"] for row in told["findings"] if row["level"] == "error"
+    }
+    options = ImportOptions(allow_unterminated=True)
+    again = import_file(str(cut), "alder", alder, options, outputs=Outputs())
+    assert (2, 1, 1, 0, 0) == counts(again.document())
 
 
 def test_an_unknown_institution_is_told_with_near_ones(alder: Job, tmp_path: Path) -> None:
@@ -206,8 +220,8 @@ def test_a_ref_belongs_to_its_institution(alder: Job, tmp_path: Path) -> None:
 def test_amounts_have_the_decimals_of_the_institution(alder: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", "ref amount\n1 2000\n2 2000.5\n3 2000.0")
     told = taken(alder, path, "dogwood")
-    assert (3, 1, 0, 0, 2) == counts(told)
-    assert "2000" == str(told["amount_accepted"])
+    assert (3, 2, 0, 0, 1) == counts(told)
+    assert "4000" == str(told["amount_accepted"])
 
 
 def test_rows_go_apart_byte_for_byte(alder: Job, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ file that cannot be taken goes to `failed/` and stops no other.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
@@ -133,14 +133,15 @@ class _File:
         may_upload(owner)
         manifest = drop.read_manifest(self.path)
         _check_digest(self.path, manifest)
-        with open_transactions(str(self.path), reading_for(owner, job, OPTIONS)) as opened:
+        options = replace(OPTIONS, allow_unterminated=_vouches(manifest))
+        with open_transactions(str(self.path), reading_for(owner, job, options)) as opened:
             opened.name = self.shown
             made = take_in(
                 store,
                 opened,
                 owner,
                 job,
-                OPTIONS,
+                options,
                 site=self.work.site,
                 approve=lambda report: _check_sums(store, report, owner, manifest),
             )
@@ -218,13 +219,19 @@ def _check_digest(path: Path, manifest: Manifest | None) -> None:
         raise _mismatch("its SHA-256 is another one")
 
 
+def _vouches(manifest: Manifest | None) -> bool:
+    """Say whether a manifest would not agree with a file that was cut in its last line."""
+    return manifest is not None and (manifest.sha256 is not None or manifest.amount_sum is not None)
+
+
 def _check_sums(
     store: Store, report: FileReport, owner: Institution, manifest: Manifest | None
 ) -> None:
     """Raise `FileUnusable` where rows or amounts differ from the manifest.
 
     The amount of an invalid row may be anything: where there are such rows, the sum of the valid
-    ones can only be held to be no more than what the manifest says.
+    ones can only be held to be no more than what the manifest says. That does not tell whether the
+    last line was cut.
     """
     if manifest is None:
         return
@@ -233,7 +240,8 @@ def _check_sums(
     if manifest.amount_sum is None:
         return
     found = quantize(staged_amount(store), owner.currency)
-    is_right = found <= manifest.amount_sum if report.invalid else found == manifest.amount_sum
+    may_lack = report.invalid and (manifest.sha256 or not report.is_unterminated)
+    is_right = found <= manifest.amount_sum if may_lack else found == manifest.amount_sum
     if not is_right:
         raise _mismatch(f"its amounts are {found:,} in all, not {manifest.amount_sum:,}")
 

@@ -1,3 +1,8 @@
+-- name: doubts
+-- How many doubtful numbers are staged.
+select count(*) as doubts
+from staged_doubts;
+
 -- name: refused_numbers
 -- Makes refused_numbers: the doubtful numbers that are card numbers, because they are of no form in
 -- which the file's references look like ones by chance ($forms). Grain: one row per line and field.
@@ -26,23 +31,31 @@ from staged
 where staged.line in (select refused_numbers.line from refused_numbers);
 
 -- name: refused_findings
--- Appends a finding for every refused number.
+-- Appends a finding for every refused number, with the reference of its row unless that is one.
 insert into staged_findings
 select
-    refused_numbers.line, staged.transaction_ref, refused_numbers.field, $code, $level,
-    refused_numbers.field || $message
+    refused_numbers.line,
+    case when refused_references.line is null then staged.transaction_ref end,
+    refused_numbers.field, $code, $level, refused_numbers.field || $message
 from refused_numbers
-left join staged on staged.line = refused_numbers.line;
+left join staged on staged.line = refused_numbers.line
+left join refused_numbers as refused_references
+    on refused_references.line = refused_numbers.line
+    and refused_references.field = 'transaction_ref';
 
--- name: hide_references
--- Takes the reference out of the findings of rows whose reference is a refused number.
+-- name: show_references
+-- Puts the references that are none of the refused numbers into the findings, which left them out.
 update staged_findings
-set transaction_ref = null
-where staged_findings.line in (
-    select refused_numbers.line
-    from refused_numbers
-    where refused_numbers.field = 'transaction_ref'
-);
+set transaction_ref = staged_doubts.transaction_ref
+from staged_doubts
+where staged_doubts.line = staged_findings.line
+    and staged_doubts.field = 'transaction_ref'
+    and not exists (
+        select 1
+        from refused_numbers
+        where refused_numbers.line = staged_doubts.line
+            and refused_numbers.field = staged_doubts.field
+    );
 
 -- name: refuse
 -- Removes the rows with refused numbers from staged.

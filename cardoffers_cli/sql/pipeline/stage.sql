@@ -37,12 +37,13 @@ create or replace temp table staged_findings (
 
 -- name: staged_doubts
 -- Makes the empty table of numbers that may be card numbers, with their form: how long they are and
--- how they begin. Grain: one row per line and field.
+-- how they begin; of a reference its text. Grain: one row per line and field.
 create or replace temp table staged_doubts (
     line ubigint,
     field varchar,
     length uinteger,
-    head varchar
+    head varchar,
+    transaction_ref varchar
 );
 
 -- name: staged_details
@@ -96,7 +97,7 @@ from frame;
 -- name: stage_doubts
 -- Reads frame (doubtful numbers of a chunk) and appends them to staged_doubts.
 insert into staged_doubts
-select frame.line, frame.field, frame.length, frame.head
+select frame.line, frame.field, frame.length, frame.head, frame.transaction_ref
 from frame;
 
 -- name: stage_details
