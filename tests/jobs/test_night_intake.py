@@ -77,6 +77,36 @@ def test_one_bad_file_stops_no_other(made: Job) -> None:
     assert [(2,)] == found(made, "select count(*) from purchases")
 
 
+CUT_IN_ITS_LAST_LINE = [
+    # what the manifest says, what becomes of the file, and how many purchases there are
+    ({}, "imported", 1),
+    ({"rows": 2}, "imported", 1),
+    ({"rows": 2, "amount_sum": "12.50"}, "imported", 2),
+    ({"sha256": True}, "imported", 2),
+    ({"rows": 2, "amount_sum": "139.75"}, "failed", 0),
+    ({"sha256": "0" * 64}, "failed", 0),
+]
+
+
+@pytest.mark.parametrize(("manifest", "status", "purchases"), CUT_IN_ITS_LAST_LINE, ids=str)
+def test_a_manifest_vouches_for_a_last_line_without_its_end(
+    made: Job, manifest: dict[str, Any], status: str, purchases: int
+) -> None:
+    content = file_of(made.path.with_name("whole.csv"), GOOD).read_bytes()[:-1]
+    digest = hashlib.sha256(content).hexdigest()
+    said = {name: digest if value is True else value for name, value in manifest.items()}
+    dropped(made, "alder/tx.csv", content, **said)
+    assert {"alder/tx.csv": status} == ended(made)
+    assert [(purchases,)] == found(made, "select count(*) from purchases")
+
+
+def test_a_sum_does_not_vouch_where_rows_are_missing_from_it(made: Job) -> None:
+    text = f"{GOOD.rstrip()}\n    r3   x\n    r4   1.00"
+    content = file_of(made.path.with_name("whole.csv"), text).read_bytes()[:-1]
+    dropped(made, "alder/tx.csv", content, rows=4, amount_sum="99.00")
+    assert {"alder/tx.csv": "failed"} == ended(made)
+
+
 @pytest.mark.parametrize(
     ("manifest", "status"),
     [
