@@ -52,25 +52,26 @@ def simulate(
 
         cardoffers simulate transactions.csv -i alder
     """
-    from cardoffers_cli.cli.file_reports import blocks
+    from cardoffers_cli.cli.file_reports import blocks, named
+    from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.jobs.imports import ImportOptions
     from cardoffers_cli.jobs.intake import Outputs
     from cardoffers_cli.jobs.simulate import simulate_file
 
     desk = Desk.of(ctx, engine=engine)
-    with desk.progress(f"Simulating {source}") as bar:
-        report = simulate_file(
-            source,
-            institution,
-            desk.job,
-            ImportOptions(
-                delimiter=delimiter,
-                assume_timezone=assume_timezone,
-                allow_unterminated=allow_unterminated,
-            ),
-            outputs=Outputs(errors=errors, valid=valid, rejected=rejected),
-            progress=bar.update,
-        )
+    options = ImportOptions(
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+    )
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    try:
+        with desk.progress(f"Simulating {source}") as bar:
+            report = simulate_file(
+                source, institution, desk.job, options, outputs=outputs, progress=bar.update
+            )
+    except FileUnusable as error:
+        raise named(source, error) from None
     found = report.taken.report
     desk.show(
         report.document(),

@@ -16,6 +16,7 @@ from urllib.parse import unquote_to_bytes
 from cardoffers_cli.contract.problems import invalid
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.domain.sentences import sentence
 from cardoffers_cli.files.fields import E_MAIL, TOKEN_LENGTH
 from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET
 from cardoffers_cli.files.tokens import check_token
@@ -233,4 +234,5 @@ def _sent_wrong(
 
 
 def _error(pointer: str, code: str, detail: str) -> dict[str, str]:
-    return {"pointer": pointer, "code": code, "detail": f"{detail[0].upper()}{detail[1:]}"}
+    name = pointer.rpartition("/")[2]
+    return {"pointer": pointer, "code": code, "detail": sentence(detail, name)}

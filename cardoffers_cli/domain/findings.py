@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from cardoffers_cli.domain.sentences import sentence
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,7 +42,7 @@ class Code:
     @property
     def advice(self) -> str:
         """The fix as a sentence, for the hint of an error."""
-        return f"{self.fix[0].upper()}{self.fix[1:]}."
+        return f"{sentence(self.fix)}."
 
 
 def _error(code: str, summary: str, fix: str) -> Code:

@@ -66,6 +66,12 @@ class CatalogueFile:
 
     def pages(self) -> Iterator[CataloguePage]:
         """Read the file; the last page holds no rows, but the findings about the whole file."""
+        try:
+            yield from self._pages()
+        except FileUnusable as error:
+            raise error.of(self.name) from None
+
+    def _pages(self) -> Iterator[CataloguePage]:
         names = Names(known=self.kind.names, required=self.kind.required)
         with open_source(self.source) as opened:
             file = RecordFile(opened, names, list_key=self.kind.name)

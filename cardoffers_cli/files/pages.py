@@ -43,7 +43,7 @@ class RecordFile:
         unterminated: Level | None = None,
     ) -> None:
         self.source = source
-        self.kind = kind_of(source.head(), list_key)
+        self.kind = kind_of(source.head(), list_key, names.known)
         self.position = "index" if self.kind == "json" else "line"
         self.header = 0
         self.header_findings: list[Finding] = []
@@ -80,7 +80,7 @@ class RecordFile:
     def object_pages(self) -> Iterator[Objects]:
         """Read a JSON document or JSON Lines page by page."""
         if self.kind == "json":
-            pages = read_document(self.source.blocks(), self._list_key)
+            pages = read_document(self.source.blocks(), self._list_key, self._names.known)
         else:
             pages = self._json_lines()
         for page in pages:

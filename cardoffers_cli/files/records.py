@@ -49,6 +49,11 @@ def unknown_fields(page: Objects) -> int:
     return sum(len(value.keys() - _KNOWN) for value in page.values)
 
 
+def unknown_names(page: Objects) -> set[str]:
+    """Return the names of fields that are none of a transaction event."""
+    return set[str]().union(*page.values) - _KNOWN
+
+
 def columns_of(page: Objects) -> pl.DataFrame:
     """Return `line` and a String column for each field that occurs, empty as null.
 

@@ -23,13 +23,9 @@ def check_token(column: str, token: str) -> None:
     for rule in rules.RULES:
         code = CODES[rule.code]
         if rule.column == column and code.level == "error" and row.select(rule.broken).item():
-            raise UsageError(f"The {rule.message}.", code=code.code, hint=f"{_sentence(code.fix)}.")
+            raise UsageError(f"The {rule.message}.", code=code.code, hint=code.advice)
 
 
 def _text(token: str) -> str:
     """Mark what is no Unicode text: a command line carries such bytes as lone surrogates."""
     return token.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"

@@ -21,15 +21,16 @@ from cardoffers_cli.files.chunks import (
 )
 from cardoffers_cli.files.copies import copy_items, copy_lines
 from cardoffers_cli.files.fields import COLUMNS, OTHERS
-from cardoffers_cli.files.headers import Names
+from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
-from cardoffers_cli.files.records import columns_of
+from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+    from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.files.number_forms import Form
 
 __all__ = [
@@ -54,6 +55,7 @@ _NAMES = Names(
     ),
     ignored=("institution_id",),
 )
+_MOST_UNKNOWN = 20
 _ACCEPTOR_LENGTH = 15  # ISO 8583 field 42
 
 
@@ -79,6 +81,7 @@ class TransactionFile:
         )
         self._acceptors = _AcceptorLengths()
         self._judge = Judge(reading)
+        self._unknown: list[str] = []
 
     @property
     def kind(self) -> str:
@@ -119,6 +122,7 @@ class TransactionFile:
     def file_findings(self) -> list[Finding]:
         """Return the warnings for the file as a whole."""
         findings = list(self._file.header_findings)
+        findings += [unknown_column(name, n) for n, name in enumerate(self._unknown, start=1)]
         if not self.received:
             findings.append(make_finding("rows_missing", "the file has no rows"))
         if self._acceptors.look_cut():
@@ -151,7 +155,14 @@ class TransactionFile:
                 yield _with_others(page.frame), page.findings, page.is_plain
         else:
             for objects in self._file.object_pages():
+                self._note_unknown(objects)
                 yield columns_of(objects), objects.findings, False
+
+    def _note_unknown(self, objects: Objects) -> None:
+        """Remember which fields are not known, the first few of them."""
+        for name in sorted(unknown_names(objects).difference(self._unknown)):
+            if len(self._unknown) < _MOST_UNKNOWN:
+                self._unknown.append(name)
 
     def split(
         self, rejected: pl.Series, valid_to: BinaryIO | None, rejected_to: BinaryIO | None

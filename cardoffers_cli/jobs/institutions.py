@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import CardoffersError, Refused, UsageError
+from cardoffers_cli.domain.sentences import sentence
 from cardoffers_cli.files.catalogue import read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.reading import reading
@@ -109,5 +110,5 @@ def _change(store: Store, row: pl.DataFrame, run: Run) -> list[dict[str, Any]]:
 def _refusal(error: type[CardoffersError], findings: pl.DataFrame) -> CardoffersError:
     """Make an error of the first finding: what is data in a file ends a command."""
     code = CATALOGUE_CODES[findings["code"][0]]
-    message = str(findings["message"][0])
-    return error(f"{message[0].upper()}{message[1:]}.", code=code.code, hint=code.advice)
+    message = sentence(str(findings["message"][0]), findings["column"][0])
+    return error(f"{message}.", code=code.code, hint=code.advice)

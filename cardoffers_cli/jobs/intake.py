@@ -18,6 +18,7 @@ from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.jobs.engines import dedupe
 from cardoffers_cli.pipeline.judge import (
+    common_findings,
     findings,
     first_findings,
     judge,
@@ -75,6 +76,7 @@ class FileReport:
     blank_lines: int = 0
     is_unterminated: bool = False
     findings: list[dict[str, Any]] = field(default_factory=list)
+    common_findings: list[dict[str, Any]] = field(default_factory=list)
     first_findings: list[dict[str, Any]] = field(default_factory=list)
     file_error: FileUnusable | None = None
 
@@ -156,6 +158,7 @@ def judge_file(
         blank_lines=file.blank_lines,
         is_unterminated=file.is_unterminated,
         findings=_findings(store, file),
+        common_findings=common_findings(store, file.received),
         first_findings=first_findings(store, FINDINGS_SHOWN),
     )
 
@@ -185,6 +188,7 @@ def _findings(store: Store, file: TransactionFile) -> list[dict[str, Any]]:
             "rows": row["row_count"],
             "lines": row["lines"],
             "fix": CODES[row["code"]].fix,
+            "message": CODES[row["code"]].summary,
         }
         for row in summary(store)
     ]

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 _LINES_AT_A_TIME = 100_000
+_FEW = 3
+"""Rows that are told one by one, be they most of the file."""
+
 _ROWS_TO_JUDGE_TOKENS = 1_000
 _REPEATS = {False: CODES["duplicate"], True: CODES["duplicate_conflict"]}
 
@@ -113,8 +116,20 @@ def summary(store: Store) -> list[dict[str, Any]]:
     return store.rows("pipeline/judge:summary")
 
 
+def common_findings(store: Store, received: int) -> list[dict[str, Any]]:
+    """Return what is found in most rows, errors first: code, level, field, message, row_count.
+
+    The message is None where it is not the same in each row.
+    """
+    store.execute("pipeline/judge:common_findings", received=received, few=_FEW)
+    return store.rows("pipeline/judge:common")
+
+
 def first_findings(store: Store, limit: int) -> list[dict[str, Any]]:
-    """Return the first findings in the order of the file, but for harmless duplicates."""
+    """Return the first findings that are not common, errors first, but for harmless duplicates.
+
+    Each says with `findings` of how many it is.
+    """
     return store.rows("pipeline/judge:first_findings", limit=limit)
 
 

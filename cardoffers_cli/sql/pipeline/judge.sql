@@ -201,13 +201,43 @@ where line >= $first_line
     and line < $end_line
 order by line, field nulls first, code;
 
--- name: first_findings
--- The first findings in the order of the file, but for rows that merely came again, which ask
--- nothing of the reader. Grain: one row per finding.
-select line, transaction_ref, field, code, level, message
+-- name: common_findings
+-- Makes common_findings: what is found in most of the rows ($received), and so is said once. The
+-- message is null where it is not the same in each. Grain: one row per code and field.
+create or replace temp table common_findings as
+select
+    code,
+    level,
+    field,
+    case when count(distinct message) = 1 then min(message) end as message,
+    count(distinct line) as row_count
 from staged_findings
 where code <> 'duplicate'
-order by line, field nulls first, code
+group by code, level, field
+having count(distinct line) > $few
+    and count(distinct line) * 2 > $received;
+
+-- name: common
+-- The findings that are said once, errors first. Grain: one row per code and field.
+select code, level, field, message, row_count
+from common_findings
+order by level, row_count desc, code, field nulls first;
+
+-- name: first_findings
+-- The first of the other findings, errors first, then in the order of the file, but for rows that
+-- merely came again, which ask nothing of the reader; and of how many they are. Grain: one row per
+-- finding.
+select
+    line, transaction_ref, field, code, level, message, count(*) over () as findings
+from staged_findings
+where code <> 'duplicate'
+    and not exists (
+        select 1
+        from common_findings
+        where common_findings.code = staged_findings.code
+            and common_findings.field is not distinct from staged_findings.field
+    )
+order by level, line, field nulls first, code
 limit $limit;
 
 -- name: last_line
