@@ -16,11 +16,14 @@ from cardoffers_cli.contract.reports import MOST_ROWS, STATES
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
 from cardoffers_cli.files.fields import (
+    FREE_TEXTS,
     IDENTIFIER_TYPES,
+    IDENTIFIERS,
     INSTRUMENT_TYPES,
     INVISIBLE,
+    PLACEHOLDER,
     REF_LENGTH,
-    TEXTS,
+    SPREADSHEET,
     UUID,
 )
 from cardoffers_cli.files.timestamps import WITH_OFFSET
@@ -87,6 +90,7 @@ _EVENT = _object(
             "minLength": 1,
             "maxLength": REF_LENGTH,
             "pattern": "^[!-~]+$",
+            "not": {"anyOf": [{"pattern": each} for each in (PLACEHOLDER, SPREADSHEET)]},
             "description": "Unique per institution; a second event with it is a duplicate.",
         },
         "transacted_at": {
@@ -107,12 +111,14 @@ _EVENT = _object(
         "institution_id": _says(
             "That of the API key, or an error.", _or_absent({"type": "string", "pattern": UUID})
         ),
-        **{name: _or_absent(_VISIBLE) for name in TEXTS},
+        **{name: _or_absent(_VISIBLE) for name in FREE_TEXTS},
+        **{name: _or_absent({**_VISIBLE, "not": {"pattern": SPREADSHEET}}) for name in IDENTIFIERS},
     },
     anyOf=[{"required": [name], "properties": {name: ref("Token")}} for name in _INSTRUMENTS],
     description=(
         "A purchase. One of card_token and instrument_token is needed; where both come, they are"
-        " the same. card_acceptor_id is a merchant_identifier of the type card_acceptor."
+        " the same. card_acceptor_id is a merchant_identifier of the type card_acceptor. Real card"
+        " numbers are refused in every field."
     ),
 )
 
@@ -133,7 +139,8 @@ def _page(item: str) -> Schema:
 SCHEMAS: Mapping[str, Schema] = {
     "Token": _says(
         "An opaque token made by the institution. A real card number or an e-mail address is"
-        " refused, and printed nowhere.",
+        " refused, and printed nowhere; so are words such as NULL and what a spreadsheet makes of"
+        " a token.",
         TOKEN_SCHEMA,
     ),
     "Absent": {"enum": ["", None], "description": "As if the field were not sent."},

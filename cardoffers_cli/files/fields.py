@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 INSTRUMENT_TYPES = ("card", "wallet", "account")
 IDENTIFIER_TYPES = ("card_acceptor", "pix_key", "upi_vpa", "codi", "psp_merchant_id")
 TOKENS = ("cardholder_token", "card_token", "instrument_token")
@@ -39,7 +41,9 @@ INVISIBLE = (
 E_MAIL = r"^\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*$"
 NOT_VISIBLE_ASCII = "[^!-~]"
 NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?$"
-PLACEHOLDER = rf"^(?i:null|n/a|#n/a|na|nil|none|nan|\\n|-{{1,{PLACEHOLDER_LENGTH}}})$"
+_WORDS = "null|n/a|#n/a|na|nil|none|nan"
+_IN_ANY_CASE = re.sub("[a-z]", lambda letter: f"[{letter[0].upper()}{letter[0]}]", _WORDS)
+PLACEHOLDER = rf"^(?:{_IN_ANY_CASE}|\\N|-{{1,{PLACEHOLDER_LENGTH}}})$"
 """What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`."""
 
 SPREADSHEET = r"^['=]|^[0-9](?:[.,][0-9]+)?[Ee]\+[0-9]+$|^\s|\s$"
