@@ -19,6 +19,7 @@ from cardoffers_cli.cli.options import (
 from cardoffers_cli.cli.show import Text
 from cardoffers_cli.cli.validate import one_file_for
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.imports import ImportReport
@@ -75,8 +76,8 @@ def import_(
             reports.append(made.report)
             documents.append(made.document())
             taken.append(_taken(made))
-            if made.already_imported:
-                desk.note(f"{source} was imported before, as {made.already_imported}.")
+            if made.earlier:
+                desk.note(f"{shortened(source)} is {made.earlier.told()}.")
     show_files(desk, documents, reports, Text(taken))
 
 
@@ -85,6 +86,8 @@ _NOTHING_TAKEN: dict[str, Any] = {
     "institution_id": None,
     "accepted": 0,
     "already_imported": None,
+    "already_imported_as": None,
+    "already_imported_at": None,
 }
 
 

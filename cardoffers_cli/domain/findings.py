@@ -239,6 +239,11 @@ _REPEATS = (
         "the transaction_ref was received before with other content",
         "check whether a correction was meant; give every transaction its own reference",
     ),
+    _warning(
+        "look_alike",
+        "another transaction has the same instrument, second, amount and merchant",
+        "check whether one purchase was sent under two references: both are taken, and both count",
+    ),
 )
 
 CODES: Mapping[str, Code] = {code.code: code for code in (*_LINES, *_FIELDS, *_FILES, *_REPEATS)}

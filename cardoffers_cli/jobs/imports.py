@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.engines import Site
     from cardoffers_cli.jobs.intake import Progress
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.imports import EarlierImport
     from cardoffers_cli.store.store import Store
 
 PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
@@ -55,7 +56,7 @@ class ImportReport:
     import_id: UUID
     institution: Institution
     admitted: Admitted
-    already_imported: UUID | None
+    earlier: EarlierImport | None
     dry_run: bool
 
     def document(self) -> dict[str, Any]:
@@ -67,7 +68,9 @@ class ImportReport:
             "accepted": self.admitted.accepted,
             "amount_accepted": quantize(self.admitted.amount_accepted, self.institution.currency),
             "currency": self.institution.currency,
-            "already_imported": self.already_imported,
+            "already_imported": self.earlier.import_id if self.earlier else None,
+            "already_imported_as": self.earlier.file_name if self.earlier else None,
+            "already_imported_at": self.earlier.imported_at if self.earlier else None,
             "dry_run": self.dry_run,
         }
 
@@ -133,7 +136,7 @@ def take_in(
         import_id=uuid4(),
         institution=owner,
         admitted=admitted,
-        already_imported=earlier,
+        earlier=earlier,
         dry_run=options.dry_run,
     )
     record_import(store, _record(made, run.run_no, job, options))

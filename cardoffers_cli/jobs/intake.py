@@ -19,9 +19,11 @@ from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.jobs.engines import dedupe
 from cardoffers_cli.pipeline.judge import (
     common_findings,
+    find_look_alikes,
     findings,
     first_findings,
     judge,
+    note_repeats,
     refuse_card_numbers,
     rejected_lines,
     summary,
@@ -90,6 +92,11 @@ class FileReport:
         """Whether every row was good, or harmlessly known already."""
         return self.file_error is None and not self.invalid and not self.conflicts
 
+    @property
+    def look_alikes(self) -> int:
+        """Rows that are taken though they look like others."""
+        return sum(row["rows"] for row in self.findings if row["code"] == "look_alike")
+
     def document(self) -> dict[str, Any]:
         """Return the report in the shape of `validate --format json`."""
         return {
@@ -146,6 +153,8 @@ def judge_file(
         found = verdicts(store)
     else:
         found = judge(store, institution_id)
+    find_look_alikes(store, institution_id, with_history=site is None)
+    note_repeats(store, file.position)
     return FileReport(
         file=file.name,
         kind=file.kind,

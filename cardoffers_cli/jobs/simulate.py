@@ -49,8 +49,9 @@ class SimulateReport:
     def document(self) -> dict[str, Any]:
         """Return the file's report, the outcome in all, and one item per purchase."""
         found = self.taken.document()
-        for name in ("import_id", "already_imported", "dry_run"):
-            del found[name]
+        for name in [*found]:
+            if name in {"import_id", "dry_run"} or name.startswith("already_imported"):
+                del found[name]
         outcomes = [item["outcome"] for item in self.items]
         return {
             "simulated": True,

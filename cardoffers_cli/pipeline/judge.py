@@ -1,7 +1,8 @@
 """Judge: which staged rows are duplicates, and what there is to say about the file.
 
 The first row of a ref wins, be it in this file or in the institution's history. A duplicate with
-other content is a conflict: not taken either, but said apart.
+other content is a conflict: not taken either, but said apart. Rows that are alike in all but their
+refs are taken, and said; where it is an engine that reads the history, those of the file alone.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _FEW = 3
 """Rows that are told one by one, be they most of the file."""
 
 _ROWS_TO_JUDGE_TOKENS = 1_000
-_REPEATS = {False: CODES["duplicate"], True: CODES["duplicate_conflict"]}
+_DUPLICATE = CODES["duplicate"]
+_CONFLICT = CODES["duplicate_conflict"]
+_LOOK_ALIKE = CODES["look_alike"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,15 +95,42 @@ def take_known_refs(store: Store, rows: pa.Table) -> None:
 def verdicts(store: Store) -> Verdicts:
     """Find duplicates among `staged` and `known_refs`."""
     store.execute("pipeline/judge:staged_duplicates")
-    for is_conflict, code in _REPEATS.items():
-        store.execute(
-            "pipeline/judge:duplicate_findings",
-            is_conflict=is_conflict,
-            code=code.code,
-            level=code.level,
-            message=code.summary,
-        )
     return Verdicts(**store.rows("pipeline/judge:counts")[0])
+
+
+def find_look_alikes(store: Store, institution_id: UUID | None, *, with_history: bool) -> None:
+    """Make `look_alikes` of the file and, `with_history`, of the purchases before it.
+
+    Without an institution there are none. To be done after `verdicts`. They are admitted all the
+    same: references decide.
+    """
+    if institution_id is None:
+        store.execute("pipeline/judge:no_look_alikes")
+    else:
+        stage_refs(store, institution_id)
+        store.execute("pipeline/judge:look_alikes", with_history=with_history)
+
+
+def note_repeats(store: Store, position: str) -> None:
+    """Append the findings of duplicates, conflicts and look-alikes of a file.
+
+    `position` is what its records are counted by.
+    """
+    store.execute(
+        "pipeline/judge:duplicate_findings",
+        code=_DUPLICATE.code,
+        level=_DUPLICATE.level,
+        message=_DUPLICATE.summary,
+    )
+    store.execute(
+        "pipeline/judge:repeat_findings",
+        level=_CONFLICT.level,
+        position=position,
+        conflict=_CONFLICT.code,
+        conflict_message=_CONFLICT.summary,
+        look_alike=_LOOK_ALIKE.code,
+        look_alike_message=_LOOK_ALIKE.summary,
+    )
 
 
 def tokens_look_rotated(store: Store, received: int) -> bool:
@@ -128,7 +158,7 @@ def common_findings(store: Store, received: int) -> list[dict[str, Any]]:
 def first_findings(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return the first findings that are not common, errors first, but for harmless duplicates.
 
-    Each says with `findings` of how many it is.
+    To be asked after `common_findings`. Each says with `findings` of how many it is.
     """
     return store.rows("pipeline/judge:first_findings", limit=limit)
 

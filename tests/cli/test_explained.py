@@ -36,7 +36,7 @@ WITHOUT_EXAMPLE = {
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
     # is asked of the store
-    *("reference_unknown", "currency_in_use", "id_conflict", "link_kept"),
+    *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
 }
 OF_CATALOGUES = {"value_invalid"}
 SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)

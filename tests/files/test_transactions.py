@@ -233,7 +233,7 @@ def test_every_code_of_a_row_has_a_line_here() -> None:
         *("column_unknown", "column_ignored", "rows_missing"),
         *("leading_zeros_lost", "reference_like_card"),
     }
-    of_the_import = {"tokens_unstable", "duplicate", "duplicate_conflict"}
+    of_the_import = {"tokens_unstable", "duplicate", "duplicate_conflict", "look_alike"}
     shown = {code for code, _ in CSV_FAULTS} | {code for code, _ in JSON_FAULTS}
     assert set(CODES) - of_the_whole_file - of_the_import == shown
 

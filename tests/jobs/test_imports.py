@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import os
@@ -150,6 +151,63 @@ def test_an_unknown_institution_is_told_with_near_ones(alder: Job, tmp_path: Pat
     assert "alder" in str(caught.value.hint)
 
 
+def messages(told: dict[str, Any], path: Path, code: str) -> dict[int, str]:
+    """Return the messages of a code in the report of a file, by line."""
+    with path.open(newline="") as report:
+        rows = [row for row in csv.DictReader(report) if row["code"] == code]
+    (found,) = [row for row in told["findings"] if row["code"] == code]
+    assert ("warning", len(rows)) == (found["level"], found["rows"])
+    return {int(row["line"]): row["message"] for row in rows}
+
+
+def test_a_conflict_says_where_the_first_one_stands(alder: Job, tmp_path: Path) -> None:
+    taken(alder, file_of(tmp_path / "first.csv", "ref amount\n1 1.00\n2 1.00"))
+    path = file_of(tmp_path / "tx.csv", "ref amount\n2 9.00\n3 1.00\n3 9.00")
+    report = tmp_path / "errors.csv"
+    told = taken(alder, path, errors=report)
+    conflict = "the transaction_ref was received before with other content: the first is"
+    assert {
+        2: f"{conflict} line 3 of {tmp_path}/first.csv, received on 2026-06-01",
+        4: f"{conflict} line 3",
+    } == messages(told, report, "duplicate_conflict")
+
+
+LOOK_ALIKES = """
+ref  cardholder  card  identifier  amount  at
+a    ann         c1    M1          5.00    2026-06-01T09:00:00Z
+b    ann         c1    M1          5.00    2026-06-01T09:00:00.9Z
+c    ann         c2    M1          5.00    2026-06-01T09:00:00Z
+d    bea         c1    M1          5.00    2026-06-01T09:00:00Z
+e    ann         c1    M2          5.00    2026-06-01T09:00:00Z
+f    ann         c1    M1          5.01    2026-06-01T09:00:00Z
+g    ann         c1    M1          5.00    2026-06-01T09:00:01Z
+h    ann         c1    M1          5.00    2026-06-01T10:00:00+01:00
+a    ann         c1    M1          5.00    2026-06-01T09:00:00Z
+i    ann         c1    -           5.00    2026-06-01T09:00:00Z
+j    ann         c1    -           5.00    2026-06-01T09:00:00Z
+"""
+
+
+def test_look_alikes_are_taken_and_told(alder: Job, tmp_path: Path) -> None:
+    report = tmp_path / "errors.csv"
+    told = taken(alder, file_of(tmp_path / "tx.csv", LOOK_ALIKES), errors=report)
+    assert (11, 10, 1, 0, 0) == counts(told)
+    like = "another transaction has the same instrument, second, amount and merchant: the first is"
+    assert {3: f"{like} line 2", 9: f"{like} line 2", 12: f"{like} line 11"} == messages(
+        told, report, "look_alike"
+    )
+    later = "ref cardholder card identifier amount at\nz ann c1 M1 5.00 2026-06-01T09:00:00Z"
+    told = taken(alder, file_of(tmp_path / "later.csv", later), errors=report)
+    assert 1 == told["accepted"]
+    assert {2: f"{like} line 2 of {tmp_path}/tx.csv, received on 2026-06-01"} == messages(
+        told, report, "look_alike"
+    )
+    again = taken(alder, file_of(tmp_path / "again.csv", LOOK_ALIKES))
+    assert "look_alike" not in {row["code"] for row in again["findings"]}
+    other = taken(alder, file_of(tmp_path / "other.csv", later), "brook")
+    assert "look_alike" not in {row["code"] for row in other["findings"]}
+
+
 def test_the_same_bytes_again_are_recognised_however_they_come(alder: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", DIRTY)
     packed = tmp_path / "other.gz"
@@ -159,6 +217,7 @@ def test_the_same_bytes_again_are_recognised_however_they_come(alder: Job, tmp_p
     assert [None, first["import_id"], first["import_id"]] == [
         told["already_imported"] for told in (first, second, third)
     ]
+    assert (str(path), NOON) == (second["already_imported_as"], second["already_imported_at"])
     assert [(6, 0, 4, 1, 2)] * 2 == [counts(second), counts(third)]
     assert taken(alder, path, "brook")["already_imported"] is None
 

@@ -178,3 +178,27 @@ def test_the_result_is_kept_beside_the_store(made: Job) -> None:
     assert str(result["run_id"]) == written["run_id"]
     assert result["security_log_head"] == written["security_log_head"]
     assert {"name", "status", "started_at", "seconds", "counts"} == written["steps"][0].keys()
+
+
+def test_what_looks_like_another_is_taken_and_told(made: Job) -> None:
+    dropped(made, "alder/tx.csv", "ref card\nr1 c1\nr2 c1")
+    result = night(made)
+    assert [(2,)] == found(made, "select count(*) from purchases")
+    (told,) = [each for each in result["findings"] if each["code"] == "look_alike"]
+    assert "alder/tx.csv: 1 row taken that look like others (3)." == told["message"]
+    assert ("warning", 1) == (told["level"], told["count"])
+    report = made.path.parent / "drop" / "alder" / "done" / "tx.csv.errors.csv"
+    assert "look_alike" in report.read_text()
+
+
+def test_a_file_that_is_wholly_known_is_told_so(made: Job) -> None:
+    text = f"{GOOD.rstrip()}\n    r3   x"
+    dropped(made, "alder/first.csv", text)
+    night(made)
+    dropped(made, "alder/again.csv", text)
+    (told,) = [each for each in night(made)["findings"] if each.get("file")]
+    assert ("file_known", "note") == (told["code"], told["level"])
+    assert (
+        "alder/again.csv is the same file as alder/first.csv, taken on 2026-06-01: nothing in it is"
+        " new." == told["message"]
+    )

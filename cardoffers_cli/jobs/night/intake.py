@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, NotFound, Refused
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files import drop
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
@@ -145,7 +146,7 @@ class _File:
                 site=self.work.site,
                 approve=lambda report: _check_sums(store, report, owner, manifest),
             )
-            if keeps_reports and not made.report.ok:
+            if keeps_reports and (not made.report.ok or made.report.look_alikes):
                 self._write_reports(store, opened)
         return made
 
@@ -279,8 +280,32 @@ def _findings(files: list[NightFile]) -> Iterator[dict[str, Any]]:
         elif file.state in {"changed", "gone"}:
             message = f"{shown} was {file.state} while the night ran; nothing of it was taken."
             yield finding(f"file_{file.state}", message, level=WITHOUT_CONSEQUENCE, **about)
+        elif report["already_imported"] and not report["accepted"]:
+            yield _known(report, shown, about)
         elif not report["ok"]:
             wrong = report["invalid"] + report["conflicts"]
             message = f"{shown}: {wrong:,} of {counted(report['received'], 'row')} not taken."
             where = f"see {file.institution}/{drop.DONE}/{file.taken_as}.errors.csv"
             yield finding("rows_rejected", message, then=where, count=wrong, **about)
+        yield from _look_alikes(report, shown, about)
+
+
+def _known(report: dict[str, Any], shown: str, about: dict[str, Any]) -> dict[str, Any]:
+    """Say that a file is wholly known, in the place of how many of its rows are not taken."""
+    as_file, at = shortened(report["already_imported_as"]), report["already_imported_at"][:10]
+    message = f"{shown} is the same file as {as_file}, taken on {at}: nothing in it is new."
+    return finding("file_known", message, level=WITHOUT_CONSEQUENCE, **about)
+
+
+def _look_alikes(
+    report: dict[str, Any], shown: str, about: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    for found in report.get("findings", ()):
+        if found["code"] == "look_alike":
+            rows, lines = found["rows"], ", ".join(map(str, found["lines"]))
+            more = " and more" if rows > len(found["lines"]) else ""
+            message = (
+                f"{shown}: {counted(rows, 'row')} taken that look like others ({lines}{more})."
+            )
+            then = "cardoffers help findings look_alike"
+            yield finding("look_alike", message, level="warning", then=then, count=rows, **about)

@@ -87,7 +87,9 @@ create or replace temp table known_refs (
     line ubigint,
     transaction_ref varchar,
     is_conflict boolean,
-    received_at timestamp
+    received_at timestamp,
+    first_import_no bigint,
+    first_line bigint
 );
 
 -- name: importer
@@ -115,13 +117,16 @@ left join identifier_numbers on identifier_numbers.identifier = staged.identifie
 -- name: fetched_refs
 -- Reads frame (the rows of the plan `dedupe`, computed elsewhere) and makes known_refs of it.
 create or replace temp table known_refs as
-select frame.line, frame.transaction_ref, frame.is_conflict, frame.received_at
+select
+    frame.line, frame.transaction_ref, frame.is_conflict, frame.received_at,
+    frame.first_import_no, frame.first_line
 from frame;
 
 -- name: staged_duplicates
 -- Makes staged_duplicates: every staged row whose ref is known already, or stands in an earlier
 -- line (decisions, Duplicates: the first one wins). Refs are sought by fingerprint and told apart by
--- their text. Grain: one row per such row.
+-- their text. The first one stands in `first_line` of an earlier import or, where that is null, of
+-- this file. Grain: one row per such row.
 create or replace temp table staged_duplicates as
 with repeated as (
     select staged.reference
@@ -135,16 +140,21 @@ ranked as (
         staged.transaction_ref,
         staged.content,
         row_number() over refs as turn,
-        first_value(staged.content) over refs as first_content
+        first_value(staged.content) over refs as first_content,
+        first_value(staged.line) over refs as first_line
     from staged
     inner join repeated on repeated.reference = staged.reference
     window refs as (partition by staged.transaction_ref order by staged.line)
 ),
 final as (
-    select known_refs.line, known_refs.transaction_ref, known_refs.is_conflict
+    select
+        known_refs.line, known_refs.transaction_ref, known_refs.is_conflict,
+        known_refs.first_import_no, known_refs.first_line, known_refs.received_at
     from known_refs
     union all
-    select ranked.line, ranked.transaction_ref, ranked.content <> ranked.first_content
+    select
+        ranked.line, ranked.transaction_ref, ranked.content <> ranked.first_content,
+        null, ranked.first_line, null
     from ranked
     where ranked.turn > 1
         and not exists (
@@ -153,17 +163,167 @@ final as (
             where known_refs.transaction_ref = ranked.transaction_ref
         )
 )
-select line, transaction_ref, is_conflict
+select line, transaction_ref, is_conflict, first_import_no, first_line, received_at
+from final;
+
+-- name: no_look_alikes
+-- Makes the empty table of look-alikes, for a check without a store. Grain as look_alikes.
+create or replace temp table look_alikes (
+    line ubigint,
+    transaction_ref varchar,
+    first_import_no bigint,
+    first_line bigint,
+    received_at timestamp
+);
+
+-- name: look_alikes
+-- Makes look_alikes: the staged rows to be admitted that are like an earlier one in all but their
+-- ref: the same instrument, merchant, amount and second. Earlier ones stand among the purchases,
+-- which are read only for the time of the file, if at all ($with_history), or in this file. Grain:
+-- one row per such row.
+create or replace temp table look_alikes as
+with admissible as (
+    select
+        staged_refs.line,
+        staged_refs.transaction_ref,
+        staged_refs.instrument_no,
+        staged_refs.identifier_no,
+        staged_refs.merchant_id,
+        staged_refs.amount,
+        date_trunc('second', staged_refs.transacted_at) as second,
+        hash(
+            staged_refs.instrument_no, staged_refs.identifier_no, staged_refs.merchant_id,
+            staged_refs.amount, date_trunc('second', staged_refs.transacted_at)
+        ) as look
+    from staged_refs
+    where not exists (
+        select 1
+        from staged_duplicates
+        where staged_duplicates.line = staged_refs.line
+    )
+),
+repeated as (
+    select admissible.look
+    from admissible
+    group by admissible.look
+    having count(*) > 1
+),
+in_file as (
+    select
+        admissible.line,
+        admissible.transaction_ref,
+        row_number() over looks as turn,
+        first_value(admissible.line) over looks as first_line
+    from admissible
+    inner join repeated on repeated.look = admissible.look
+    window looks as (
+        partition by
+            admissible.instrument_no, admissible.identifier_no, admissible.merchant_id,
+            admissible.amount, admissible.second
+        order by admissible.line
+    )
+),
+same_time as (
+    select
+        purchases.purchase_no,
+        purchases.instrument_no,
+        purchases.identifier_no,
+        purchases.merchant_id,
+        purchases.amount,
+        date_trunc('second', purchases.transacted_at) as second,
+        purchases.received_at,
+        purchases.import_no,
+        purchases.line
+    from purchases
+    where $with_history
+        and purchases.institution_id = getvariable('importer')
+        and purchases.transacted_at >= (select min(admissible.second) from admissible)
+        and purchases.transacted_at
+        < (select max(admissible.second) + interval 1 second from admissible)
+),
+before as (
+    select
+        admissible.line,
+        admissible.transaction_ref,
+        same_time.import_no as first_import_no,
+        same_time.line as first_line,
+        same_time.received_at,
+        row_number() over (
+            partition by admissible.line order by same_time.purchase_no
+        ) as turn
+    from admissible
+    inner join same_time
+        on same_time.instrument_no = admissible.instrument_no
+        and same_time.amount = admissible.amount
+        and same_time.second = admissible.second
+    where same_time.identifier_no is not distinct from admissible.identifier_no
+        and same_time.merchant_id is not distinct from admissible.merchant_id
+),
+final as (
+    select
+        before.line, before.transaction_ref, before.first_import_no, before.first_line,
+        before.received_at
+    from before
+    where before.turn = 1
+    union all
+    select in_file.line, in_file.transaction_ref, null, in_file.first_line, null
+    from in_file
+    where in_file.turn > 1
+        and not exists (
+            select 1
+            from before
+            where before.line = in_file.line
+        )
+)
+select line, transaction_ref, first_import_no, first_line, received_at
 from final;
 
 -- name: duplicate_findings
--- Appends a finding for every duplicate, or for every conflict.
+-- Appends a finding for every row that merely came again.
 insert into staged_findings
 select
     staged_duplicates.line, staged_duplicates.transaction_ref, 'transaction_ref',
     $code, $level, $message
 from staged_duplicates
-where staged_duplicates.is_conflict = $is_conflict;
+where not staged_duplicates.is_conflict;
+
+-- name: repeat_findings
+-- Appends a finding for every conflict and every look-alike. It says where the first one stands: in
+-- this file ($position is what its records are counted by), in an earlier one, or in a call.
+insert into staged_findings
+with repeats as (
+    select
+        staged_duplicates.line, staged_duplicates.transaction_ref, staged_duplicates.first_import_no,
+        staged_duplicates.first_line, staged_duplicates.received_at,
+        $conflict as code, $conflict_message as message
+    from staged_duplicates
+    where staged_duplicates.is_conflict
+    union all
+    select
+        look_alikes.line, look_alikes.transaction_ref, look_alikes.first_import_no,
+        look_alikes.first_line, look_alikes.received_at, $look_alike, $look_alike_message
+    from look_alikes
+)
+select
+    repeats.line,
+    repeats.transaction_ref,
+    'transaction_ref',
+    repeats.code,
+    $level,
+    repeats.message || ': the first ' || case
+        when repeats.received_at is null then concat('is ', $position, ' ', repeats.first_line)
+        when imports.import_no is null
+            then strftime(repeats.received_at, 'was received on %Y-%m-%d')
+        when imports.file_kind = 'call'
+            then strftime(repeats.received_at, 'came in a call on %Y-%m-%d')
+        else concat(
+            'is ', case when imports.file_kind = 'json' then 'index ' else 'line ' end,
+            repeats.first_line, ' of ', imports.file_name,
+            strftime(repeats.received_at, ', received on %Y-%m-%d')
+        )
+    end
+from repeats
+left join imports on imports.import_no = repeats.first_import_no;
 
 -- name: counts
 -- Duplicates and conflicts among the staged rows.
