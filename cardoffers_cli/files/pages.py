@@ -13,7 +13,7 @@ from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.delimited import Layout, Page, read_page
 from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
 from cardoffers_cli.files.headers import Names, read_header
-from cardoffers_cli.files.lines import is_blank, whole_lines, with_lf
+from cardoffers_cli.files.lines import in_parts, is_blank, whole_lines, with_lf
 from cardoffers_cli.files.sources import Source, unusable
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class RecordFile:
             yield page
 
     def _texts(self) -> Iterator[bytes]:
-        return map(with_lf, whole_lines(self.source.blocks()))
+        for text in whole_lines(self.source.blocks()):
+            yield from in_parts(with_lf(text))
 
     def _end(self, text: bytes, last_line: int) -> Iterator[Finding]:
         """Say so where the text ends within a record."""
