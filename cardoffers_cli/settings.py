@@ -47,6 +47,11 @@ class Settings(BaseModel):
         description="a size such as 512MiB or 2GiB",
     )
     threads: int = Field(0, ge=0, description="a whole number; 0 means all cores")
+    file_mode: str = Field(
+        "0600",
+        pattern=r"^0?[0-7]{3}$",
+        description="the mode of reports and of files of rows, in octal, such as 0640",
+    )
     temp_directory: Path | None = Field(
         None, description="a folder for what does not fit into memory; unset: beside the store"
     )
@@ -86,6 +91,11 @@ class Settings(BaseModel):
         min_length=1,
         description="how the engine names the place of the history, a path or a URL, if otherwise",
     )
+
+    @property
+    def mode(self) -> int:
+        """Who may read the files that are written: `file_mode` as a number."""
+        return int(self.file_mode, 8)
 
 
 def read_settings(

@@ -58,6 +58,7 @@ def api(
         cardoffers api POST /api/v1/transactions --key-file key.txt --body event.json --include
     """
     desk = Desk.of(ctx)
+    desk.writes({}, reads=[each for each in (body, key_file) if each])
     headers = _headers(header or [])
     key = _key(key_file)
     if key:

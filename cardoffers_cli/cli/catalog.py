@@ -75,6 +75,7 @@ def import_(
     from cardoffers_cli.jobs.catalogue import import_catalogue  # polars is heavy
 
     desk = Desk.of(ctx)
+    desk.writes({"--errors": errors}, reads=[*path.iterdir()] if path.is_dir() else [path])
     with desk.progress("Rows read") as progress:
         result = import_catalogue(
             desk.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
@@ -102,9 +103,12 @@ def export(
 
         cardoffers catalog export backup/catalog
     """
-    from cardoffers_cli.jobs.catalogue import export_catalogue  # polars is heavy
+    from cardoffers_cli.files.catalogue_kinds import KINDS  # polars is heavy
+    from cardoffers_cli.jobs.catalogue import export_catalogue
 
     desk = Desk.of(ctx)
+    kinds = (*KINDS, "links_masked")
+    desk.writes({f"{kind}.{form.value}": folder / f"{kind}.{form.value}" for kind in kinds})
     written = export_catalogue(desk.job, folder, suffix=form.value, masked_links=links is not None)
     if links is None:
         desk.note("Links are left out: full tokens do not leave the store (--links masked).")

@@ -12,6 +12,7 @@ from cardoffers_cli.cli.options import (
     Engine,
     Errors,
     Institution,
+    RawRejected,
     Rejected,
     Timezone,
     Valid,
@@ -36,6 +37,7 @@ def import_(
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -55,13 +57,14 @@ def import_(
 
     desk = Desk.of(ctx, engine=engine)
     one_file_for(sources, errors, valid, rejected)
+    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=sources)
     options = ImportOptions(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
         dry_run=dry_run,
     )
-    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     documents, reports, taken = [], [], []
     for source in sources:
         try:

@@ -98,6 +98,7 @@ def create(
     from cardoffers_cli.jobs.keys import KeyRequest, create_key
 
     desk = Desk.of(ctx)
+    desk.writes({"--key-file": key_file})
     wanted: dict[str, Any] = {
         "institution": institution,
         "name": name,
@@ -167,6 +168,7 @@ def rotate(
     from cardoffers_cli.jobs.keys import rotate_key
 
     desk = Desk.of(ctx)
+    desk.writes({"--key-file": key_file})
     options: dict[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
     made = rotate_key(key_id, desk.job, **options, dry_run=dry_run)
     _hand_over(desk, made)

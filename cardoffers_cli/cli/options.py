@@ -166,7 +166,11 @@ Valid = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the good rows, byte for byte.")
 ]
 Rejected = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the other rows, byte for byte.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the other rows as they came, card numbers masked."),
+]
+RawRejected = Annotated[
+    bool, typer.Option(help="Leave card numbers and e-mail addresses in --rejected as they came.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Confirm without being asked.")]
 Raw = Annotated[

@@ -62,6 +62,7 @@ def sample(
     from cardoffers_cli.jobs.sample import sample as make
 
     desk = Desk.of(ctx)
+    desk.writes({"DIR": folder})
     plan = Plan(
         rows=rows,
         seed=seed,

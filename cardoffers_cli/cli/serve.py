@@ -47,6 +47,7 @@ def serve(
         from cardoffers_cli.http.listening import Place
         from cardoffers_cli.http.server import serve as run
     desk = Desk.of(ctx)
+    desk.writes({"--port-file": port_file})
     if not is_free(desk.job):
         desk.note("The store is busy; calls wait for it.")
 
@@ -65,5 +66,5 @@ def _write(path: Path, port: int) -> None:
     """Write the port as a whole or not at all, for whoever looks for the file."""
     from cardoffers_cli.files.exports import replacing
 
-    with replacing(path) as out:
+    with replacing(path, mode=None) as out:
         out.write(f"{port}\n".encode())

@@ -19,7 +19,7 @@ from cardoffers_cli.cli.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible, visible
-from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
+from cardoffers_cli.files.exports import OWNER_ONLY, csv_lines, replacing, write_parquet
 from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
 from cardoffers_cli.files.workbooks import write_xlsx
 
@@ -57,21 +57,21 @@ def check(form: Format, output: Path | None) -> None:
 
 def show(document: Any, blocks: Sequence[Block], style: Style, output: Path | None) -> None:
     """Write the outcome to stdout or, whole or not at all, to a file."""
-    with replacing(output, private=style.private) if output else _stdout() as out:
+    with replacing(output, mode=style.mode) if output else _stdout() as out:
         _WRITERS[style.format](document, blocks or (_fields(document),), style, out)
 
 
-def write(content: bytes, output: Path | None) -> None:
-    """Write bytes as they came."""
-    with replacing(output) if output else _stdout() as out:
+def write(content: bytes, output: Path | None, *, mode: int = OWNER_ONLY) -> None:
+    """Write bytes as they came; a file gets the mode."""
+    with replacing(output, mode=mode) if output else _stdout() as out:
         out.write(content)
 
 
-def show_page(page: Page, output: Path | None) -> None:
-    """Write a page, in HTML, to stdout or, whole or not at all, to a file."""
+def show_page(page: Page, output: Path | None, *, mode: int = OWNER_ONLY) -> None:
+    """Write a page, in HTML, to stdout or, whole or not at all, to a file of the mode."""
     from cardoffers_cli.files.html.pages import write_page
 
-    with replacing(output) if output else _stdout() as out:
+    with replacing(output, mode=mode) if output else _stdout() as out:
         write_page(page, out)
 
 

@@ -13,6 +13,7 @@ from cardoffers_cli.cli.options import (
     Engine,
     Errors,
     Institution,
+    RawRejected,
     Rejected,
     Timezone,
     Valid,
@@ -41,6 +42,7 @@ def simulate(
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
     engine: Engine = None,
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written.
@@ -59,12 +61,13 @@ def simulate(
     from cardoffers_cli.jobs.simulate import simulate_file
 
     desk = Desk.of(ctx, engine=engine)
+    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
     options = ImportOptions(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
     )
-    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     try:
         with desk.progress(f"Simulating {source}") as bar:
             report = simulate_file(

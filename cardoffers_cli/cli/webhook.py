@@ -106,6 +106,7 @@ def set_(
     from cardoffers_cli.jobs.webhooks import set_webhook  # polars is heavy
 
     desk = Desk.of(ctx)
+    desk.writes({"--secret-file": secret_file})
     _warn(desk)
     report = set_webhook(desk.job, institution, url, secret_file=secret_file, dry_run=dry_run)
     _tell_of_secret(desk, report)
@@ -276,6 +277,7 @@ def rotate_secret(
     from cardoffers_cli.jobs.webhooks import rotate_secret as rotate  # polars is heavy
 
     desk = Desk.of(ctx)
+    desk.writes({"--secret-file": secret_file})
     when: dict[str, Any] = {"activate_at": activate_at}
     report = rotate(desk.job, institution, **when, secret_file=secret_file, dry_run=dry_run)
     _tell_of_secret(desk, report)

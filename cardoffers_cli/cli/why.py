@@ -81,6 +81,7 @@ def why(
         cardoffers why --file complaints.txt -i larkmere -o answers.xlsx
     """
     desk = Desk.of(ctx)
+    desk.writes({}, reads=[file] if file else [])
     refs = _refs(ref, file, now=now, plain=plain, locale=locale)
     if plain:
         _show_plain(desk, refs, institution, locale, is_list=file is not None)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _REPORT = ("line", "transaction_ref", "column", "code", "level", "message", "file")
 
 
-def write_catalogue(path: Path, kind: str, rows: pl.DataFrame) -> None:
+def write_catalogue(path: Path, kind: str, rows: pl.DataFrame, *, mode: int) -> None:
     """Write rows of one kind as CSV or, where the path ends in `.json`, as a JSON array."""
     texts = rows.select(_text(name, dtype) for name, dtype in rows.schema.items())
-    with replacing(path) as out:
+    with replacing(path, mode=mode) as out:
         if path.suffix == ".json":
             items = (_typed(row, kind) for row in texts.iter_rows(named=True))
             out.writelines(piece.encode() for piece in json_text.pieces(items, indent=1))
@@ -36,7 +36,7 @@ def write_catalogue(path: Path, kind: str, rows: pl.DataFrame) -> None:
             write_frame(texts, out)
 
 
-def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]]) -> None:
+def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]], *, mode: int) -> None:
     """Write the findings of each file, in line order, as CSV.
 
     The columns are those of the report on a transaction file, whose reference stays empty, and the
@@ -49,7 +49,7 @@ def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]]) -> No
         for name, frame in findings
     ]
     empty = pl.DataFrame(schema={**dict.fromkeys(_REPORT, pl.String), "line": pl.UInt64})
-    with replacing(path) as out:
+    with replacing(path, mode=mode) as out:
         write_frame(pl.concat([empty, *(frame.select(_REPORT) for frame in frames)]), out)
 
 

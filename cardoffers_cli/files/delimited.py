@@ -18,7 +18,7 @@ from cardoffers_cli.files.lines import MAX_LINE_BYTES, has_long_line, is_blank, 
 from cardoffers_cli.files.sources import BOM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 _QUOTE = '"'
 _FORMULA = re.compile(r'="[^"]*"')  # text as spreadsheets write it; the rules have a word for it
@@ -85,18 +85,33 @@ def split_fields(line: str, delimiter: str) -> list[str]:
     return _scanned(line, delimiter)
 
 
+def with_fields_masked(line: str, layout: Layout, names: Collection[str], mask: str) -> str:
+    """Return a line that splits with something else in the place of some fields."""
+    fields = zip(layout.names, _spans(line, layout.delimiter), strict=True)
+    return layout.delimiter.join(
+        mask if name in names else line[start:end] for name, (_, start, end) in fields
+    )
+
+
 def _scanned(line: str, delimiter: str) -> list[str]:
-    fields, at = [], 0
+    return [value for value, _, _ in _spans(line, delimiter)]
+
+
+def _spans(line: str, delimiter: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each field of a line, and from where to where it is written."""
+    start = 0
     while True:
-        value, at = (
-            _quoted(line, at + 1) if line.startswith(_QUOTE, at) else _bare(line, at, delimiter)
+        value, end = (
+            _quoted(line, start + 1)
+            if line.startswith(_QUOTE, start)
+            else _bare(line, start, delimiter)
         )
-        fields.append(value)
-        if at == len(line):
-            return fields
-        if line[at] != delimiter:
+        yield value, start, end
+        if end == len(line):
+            return
+        if line[end] != delimiter:
             raise LineFault("stray_quote", "text follows a closing quote")
-        at += 1
+        start = end + 1
 
 
 def _quoted(line: str, at: int) -> tuple[str, int]:

@@ -28,9 +28,10 @@ _BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
 class RecordFile:
     """A file of records, read once from its beginning to its end.
 
-    `kind` is `csv`, `json` or `jsonl`; `position` is what its records are numbered by. The counts
-    and `header_findings` are complete when the pages are exhausted; `header` is the CSV header's
-    line.
+    `kind` is `csv`, `json` or `jsonl`; `position` is what its records are numbered by. The counts,
+    `header_findings`, `is_unterminated` (the last line has no line end) and, of CSV, `layout` and
+    `header` (the header's line) are complete when the pages are exhausted. `unterminated` is the
+    level of the finding on a last line without its end: it may have been cut, in an amount too.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class RecordFile:
         self.kind = kind_of(source.head(), list_key, names.known)
         self.position = "index" if self.kind == "json" else "line"
         self.header = 0
+        self.layout: Layout | None = None
         self.header_findings: list[Finding] = []
         self.received = 0
         self.blank_lines = 0
@@ -57,7 +59,7 @@ class RecordFile:
 
     def csv_pages(self) -> Iterator[Page]:
         """Read a CSV file: the header, then pages whose frames have the header's columns."""
-        layout: Layout | None = None
+        layout = self.layout
         line = 1
         for text in self._texts():
             records = text
@@ -113,7 +115,7 @@ class RecordFile:
         layout, self.header_findings = read_header(
             header, self._names, delimiter=self._delimiter, number=line
         )
-        self.header = line
+        self.header, self.layout = line, layout
         return layout
 
     def _count(self, page: Page | Objects) -> None:

@@ -19,7 +19,7 @@ from cardoffers_cli.files.chunks import (
     Judge,
     Reading,
 )
-from cardoffers_cli.files.copies import copy_items, copy_lines
+from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import COLUMNS, OTHERS
 from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
@@ -165,18 +165,24 @@ class TransactionFile:
                 self._unknown.append(name)
 
     def split(
-        self, rejected: pl.Series, valid_to: BinaryIO | None, rejected_to: BinaryIO | None
+        self,
+        rejected: pl.Series,
+        valid_to: BinaryIO | None,
+        rejected_to: BinaryIO | None,
+        masked: pl.DataFrame | None = None,
     ) -> None:
         """Copy each record, byte for byte, to one of two files by its line; each gets the header.
 
-        `rejected` are the sorted lines (u64) of those for `rejected_to`. Blank lines go to neither.
-        A JSON array is cut into its items, and each file is an array again.
+        `rejected` are the sorted lines (u64) of those for `rejected_to`; `masked` are the fields
+        (line and field, sorted) that do not go there as they came. Blank lines go to neither. A
+        JSON array is cut into its items, and each file is an array again.
         """
         blocks = self._source.blocks()
+        masks = Masks(masked, self._file.layout)
         if self.kind == "json":
-            copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to)
+            copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to, masks=masks)
         else:
-            copy_lines(blocks, self._file.header, rejected, valid_to, rejected_to)
+            copy_lines(blocks, self._file.header, rejected, valid_to, rejected_to, masks=masks)
 
     def close(self) -> None:
         """Close the file."""

@@ -74,7 +74,7 @@ def import_catalogue(
         results = [_import_file(store, file, run, advance) for file in files]
         if errors:
             found = [(file.name, catalogue.report(store, file.kind.name)) for file in files]
-            write_report(errors, found)
+            write_report(errors, found, mode=job.settings.mode)
         catalogue.end(store)
         totals = _sum(results)
         finish_run(store, run, totals)
@@ -101,15 +101,15 @@ def export_catalogue(
         for kind in KINDS:
             if kind not in _STREAMED:
                 rows = catalogue_export.export_kind(store, kind)
-                written.append(_write(folder / f"{kind}.{suffix}", kind, rows))
+                written.append(_write(folder / f"{kind}.{suffix}", kind, rows, job))
         if masked_links:
             rows = catalogue_export.export_masked_links(store)
-            written.append(_write(folder / f"links_masked.{suffix}", "links", rows))
+            written.append(_write(folder / f"links_masked.{suffix}", "links", rows, job))
     return written
 
 
-def _write(path: Path, kind: str, rows: pl.DataFrame) -> dict[str, Any]:
-    write_catalogue(path, kind, rows)
+def _write(path: Path, kind: str, rows: pl.DataFrame, job: Job) -> dict[str, Any]:
+    write_catalogue(path, kind, rows, mode=job.settings.mode)
     return {"file": path.name, "kind": kind, "rows": rows.height}
 
 

@@ -92,7 +92,7 @@ def import_file(
             may_upload(owner)
             with open_transactions(given, reading_for(owner, job, options)) as file:
                 taken = take_in(store, file, owner, job, options, site=site, progress=progress)
-                write_outputs(store, file, outputs)
+                write_outputs(store, file, outputs, mode=job.settings.mode)
         if site and not options.dry_run:
             move_recent(store, job, site.root)
     return taken

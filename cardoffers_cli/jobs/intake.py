@@ -19,6 +19,7 @@ from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.jobs.engines import dedupe
 from cardoffers_cli.pipeline.judge import (
     common_findings,
+    fields_to_mask,
     find_look_alikes,
     findings,
     first_findings,
@@ -56,11 +57,16 @@ FINDINGS_SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """The files a run may write about the rows: the report, and the rows apart."""
+    """The files a run may write about the rows: the report, and the rows apart.
+
+    Fields that were refused as card numbers or personal data are masked in `rejected`, unless it is
+    to be `raw`.
+    """
 
     errors: Path | None = None
     valid: Path | None = None
     rejected: Path | None = None
+    raw: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,18 +178,19 @@ def judge_file(
     )
 
 
-def write_outputs(store: Store, file: TransactionFile, outputs: Outputs) -> None:
-    """Write the files that were asked for; each appears whole or not at all."""
+def write_outputs(store: Store, file: TransactionFile, outputs: Outputs, *, mode: int) -> None:
+    """Write the files that were asked for, of a mode; each appears whole or not at all."""
     if outputs.errors:
-        with replacing(outputs.errors) as out:
+        with replacing(outputs.errors, mode=mode) as out:
             write_findings(out, findings(store), position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
-            valid = stack.enter_context(replacing(outputs.valid)) if outputs.valid else None
-            rejected = (
-                stack.enter_context(replacing(outputs.rejected)) if outputs.rejected else None
+            valid, rejected = (
+                stack.enter_context(replacing(path, mode=mode)) if path else None
+                for path in (outputs.valid, outputs.rejected)
             )
-            file.split(rejected_lines(store), valid, rejected)
+            masked = None if outputs.raw else fields_to_mask(store)
+            file.split(rejected_lines(store), valid, rejected, masked)
 
 
 def _findings(store: Store, file: TransactionFile) -> list[dict[str, Any]]:

@@ -78,7 +78,7 @@ def simulate_file(
         owner = find_institution(store, institution)
         with open_transactions(given, reading_for(owner, job, options)) as file:
             taken = take_in(store, file, owner, job, options, site=site, progress=progress)
-            write_outputs(store, file, outputs)
+            write_outputs(store, file, outputs, mode=job.settings.mode)
         matched = decide_at(site, store, job, import_no=taken.import_no)
         items = decisions_of_import(store, owner.id, taken.import_no)
     return SimulateReport(taken=taken, matched=matched, items=items)

@@ -173,6 +173,11 @@ def findings(store: Store) -> Iterator[dict[str, Any]]:
         yield from store.rows("pipeline/judge:findings", first_line=first, end_line=end)
 
 
+def fields_to_mask(store: Store) -> pl.DataFrame:
+    """Return the fields of rejected rows that are not for others: line and field, in order."""
+    return store.frame("pipeline/judge:fields_to_mask")
+
+
 def rejected_lines(store: Store) -> pl.Series:
     """Return the sorted lines that are not taken: rows with an error, and duplicates."""
     return store.frame("pipeline/judge:rejected_lines")["line"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import stat
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +12,7 @@ from cardoffers_cli.files.transactions import Reading
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.validate import validate
 from tables import NOON
-from work import found, kept, new_store, taken, tell
+from work import found, job, kept, new_store, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +67,51 @@ def test_a_card_number_is_refused_and_kept_nowhere(alder: Job, tmp_path: Path, f
     assert CARD not in str(told)
     assert CARD not in str(kept(alder))
     assert [(field, "card_number")] == found(alder, "select field, code from rejects")
+
+
+PRIVATE = "jo.doe@example.com"
+
+
+def as_lines(path: Path, *events: dict[str, str]) -> Path:
+    texts = [json.dumps({**event, "amount": 1}) for event in events]
+    path.write_text("".join(f"{text}\n" for text in texts))
+    return path
+
+
+def as_array(path: Path, *events: dict[str, str]) -> Path:
+    path.write_text(json.dumps([{**event, "amount": 1} for event in events]))
+    return path
+
+
+@pytest.mark.parametrize("write", [csv_of, as_lines, as_array])
+@pytest.mark.parametrize("raw", [False, True])
+def test_what_was_refused_lies_masked_in_a_file_of_its_owners(
+    alder: Job, tmp_path: Path, write: Any, raw: bool
+) -> None:
+    bad = [holder_of(field) for field in TEXTS]
+    bad += [{**EVENT, "card_token": PRIVATE}, {**EVENT, "instrument_type": "x", "mcc": "5411"}]
+    path = write(
+        tmp_path / "tx", *[{**EVENT, "transaction_ref": f"TX-1{n}"} for n in range(3)], *bad
+    )
+    outputs = Outputs(errors=tmp_path / "e", valid=tmp_path / "v", rejected=tmp_path / "r", raw=raw)
+    report = validate(str(path), Reading(now=NOON), alder, outputs=outputs)
+    assert len(bad) == report.invalid
+    written = {name: (tmp_path / name).read_text() for name in "evr"}
+    for secret in (CARD, PRIVATE):
+        assert raw == (secret in written["r"])
+        assert secret not in written["v"] + written["e"]
+    source = path.read_text()
+    for secret in (CARD, PRIVATE):
+        source = source if raw else source.replace(secret, "[masked]")
+    assert [] == [line for line in written["r"].splitlines() if line.rstrip(",") not in source]
+    assert {0o600} == {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in "evr"}
+
+
+def test_the_mode_of_what_is_written_is_a_setting(tmp_path: Path) -> None:
+    made = job(tmp_path / "none", file_mode="0640")
+    outputs = Outputs(errors=tmp_path / "e", rejected=tmp_path / "r")
+    validate(str(csv_of(tmp_path / "tx", EVENT)), Reading(now=NOON), made, outputs=outputs)
+    assert {0o640} == {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in "er"}
 
 
 def numbered(count: int, first: int = 4 * 10**15) -> list[dict[str, str]]:

@@ -164,7 +164,7 @@ class _File:
         outputs = Outputs(
             errors=folder / f"{name}.errors.csv", rejected=folder / f"{name}.rejected.{opened.kind}"
         )
-        write_outputs(store, opened, outputs)
+        write_outputs(store, opened, outputs, mode=self.work.job.settings.mode)
 
     def _fail(self, error: CardoffersError) -> str:
         row = {
@@ -176,7 +176,8 @@ class _File:
             "message": error.message,
         }
         name = f"{self.file.taken_as}.errors.csv"
-        with replacing(self._folder(drop.FAILED) / name) as out:
+        mode = self.work.job.settings.mode
+        with replacing(self._folder(drop.FAILED) / name, mode=mode) as out:
             write_findings(out, [row])
         return self._judge("failed", self._failure(error))
 

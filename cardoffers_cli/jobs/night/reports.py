@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
-    from cardoffers_cli.files.sheets import Column
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.reports import Page
     from cardoffers_cli.store.store import Store
@@ -53,7 +52,8 @@ def write_reports(work: Work) -> Done:
         work.onlooker.moves(slug, number, len(institutions))
         found = _read(work, institution.id)
         for report, columns in _COLUMNS.items():
-            files += _write(folder, f"{slug}-{report}", columns, found[report])
+            sheet = Sheet(f"{slug}-{report}", columns, found[report])
+            files += _write(folder, sheet, work.job.settings.mode)
     return Done(counts={"folder": str(folder), "files": files})
 
 
@@ -78,11 +78,10 @@ def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterat
         yield from page.rows
 
 
-def _write(folder: Path, name: str, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> int:
+def _write(folder: Path, sheet: Sheet, mode: int) -> int:
     """Write a sheet in both of its forms; return how many files that makes."""
-    sheet = Sheet(name, columns, rows)
-    with replacing(folder / f"{name}.csv") as out:
+    with replacing(folder / f"{sheet.name}.csv", mode=mode) as out:
         out.writelines(line.encode("utf-8", "backslashreplace") for line in csv_lines(sheet))
-    with replacing(folder / f"{name}.parquet") as out:
+    with replacing(folder / f"{sheet.name}.parquet", mode=mode) as out:
         write_parquet(sheet, out)
     return 2

@@ -43,12 +43,12 @@ def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[st
     }
 
 
-def write_result(path: Path, result: dict[str, Any]) -> None:
+def write_result(path: Path, result: dict[str, Any], *, mode: int) -> None:
     """Keep the result as `runs/RUN_ID/result.json` beside the store of `path`."""
     folder = path.resolve().parent / "runs" / str(result["run_id"])
     folder.mkdir(parents=True, exist_ok=True)
     clear_drafts(folder)
-    with replacing(folder / _RESULT) as out:
+    with replacing(folder / _RESULT, mode=mode) as out:
         out.writelines(piece.encode() for piece in pieces(result, indent=2))
         out.write(b"\n")
 

@@ -233,7 +233,7 @@ def _end(work: Work) -> dict[str, Any]:
         result |= {"ended_at": ended_at}
     write_night_page(work, result)
     with work.job.store() as store:
-        write_result(work.job.path, result)
+        write_result(work.job.path, result, mode=work.job.settings.mode)
         with store.transaction():
             counts = {step["name"]: step["counts"] for step in result["steps"]}
             finish_run(store, _run(work), counts)

@@ -418,3 +418,10 @@ with final as (
 select line
 from final
 order by line;
+
+-- name: fields_to_mask
+-- The fields that were refused as card numbers or personal data. Grain: one row per line and field.
+select distinct line, field
+from staged_findings
+where code in ('card_number', 'personal_data')
+order by line, field;
