@@ -38,7 +38,9 @@ class Service:
 
     def _decide(self, purchase: Row) -> None:
         key = (purchase["institution"], purchase["ref"])
-        merchant = purchase["merchant"] or self.merchant_of.get(purchase["identifier"])
+        merchant = purchase["merchant"]
+        if merchant not in self.merchants:
+            merchant = self.merchant_of.get(purchase["identifier"])
         if merchant not in self.merchants:
             self.unresolved.add(key)
             return
