@@ -28,8 +28,9 @@ WITHOUT_EXAMPLE = {
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
-    # is asked of the store
+    # is asked of the store, or of its clock
     *("reference_unknown", "currency_mismatch", "currency_in_use", "id_conflict", "link_kept"),
+    *("budget_below_spent", "effective_in_future"),
 }
 OF_CATALOGUES = {"value_invalid"}
 SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)
