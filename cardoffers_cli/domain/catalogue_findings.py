@@ -63,6 +63,12 @@ _CATALOGUE = (
         "leave institution_id empty, or give the one that `cardoffers institution show` prints",
     ),
     Code(
+        "webhook_url_refused",
+        "error",
+        "no event may be sent to the webhook_url",
+        "give an https URL of a public host, as `cardoffers webhook set` takes it",
+    ),
+    Code(
         "effective_in_future",
         "error",
         "new terms are to count from a moment that is still to come",

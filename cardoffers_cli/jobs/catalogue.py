@@ -73,7 +73,7 @@ def import_catalogue(
 
     `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
     """
-    files = catalogue_files(path)
+    files = catalogue_files(path, allow_insecure=job.settings.allow_insecure_webhooks)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         catalogue.begin(store)

@@ -360,6 +360,36 @@ def test_a_budget_lowered_below_what_is_spent_is_said(
     assert [] == correction(job, ("100.00", budget))["files"][0]["findings"]  # it is no news again
 
 
+# The URLs themselves are tried in tests/domain/test_addresses.py.
+URLS = [
+    ("http://sol.example/hook", "does not begin with https://"),
+    ("https://user@sol.example", "holds a user name"),
+    ("https://127.0.0.1/hook", "is not public"),
+    ("https://localhost", "is not public"),
+    ("https://sol.example:22", "names port 22"),
+    ("sol.example", "is not well-formed"),
+]
+
+
+@pytest.mark.parametrize(("url", "message"), URLS)
+def test_a_webhook_url_is_checked_as_webhook_set_does(job: Job, url: str, message: str) -> None:
+    before = kept(job)
+    folder = job.path.with_name("again")
+    write(folder, institutions=changed("institutions", "https://sol.example", url))
+    told = import_catalogue(job, folder)
+    assert [("institutions", "webhook_url_refused", [3])] == found(told)
+    assert message in told["files"][0]["findings"][0]["messages"][0]
+    assert (1, 0) == (told["rejected"], told["changed"])
+    assert before == kept(job)
+
+
+def test_what_development_allows_is_allowed_here_too(job: Job) -> None:
+    insecure = work.job(job.path, allow_insecure_webhooks=True)
+    table = changed("institutions", "https://sol.example", "http://127.0.0.1:8080/hook")
+    told = import_catalogue(insecure, write(job.path.with_name("again"), institutions=table))
+    assert ([], 1) == (found(told), told["changed"])
+
+
 def test_a_slug_keeps_its_id_and_a_new_one_gets_one(tmp_path: Path, job: Job) -> None:
     before = rows(job, "select slug, institution_id from institutions order by all")
     write(tmp_path / "catalogue", institutions=changed("institutions", ALDER, "-"))
