@@ -1,3 +1,23 @@
+-- name: versions_were_in_force
+-- Redemptions that were given another version of their offer than the one in force at the purchase,
+-- by what their run knew. Grain: one row per redemption.
+with judged as (
+    select
+        redemptions.redemption_no,
+        redemptions.redemption_id,
+        redemptions.version_no,
+        version_judged_by(redemptions.offer_no, purchases.transacted_at, redemptions.run_no)
+            as version_in_force
+    from redemptions
+    inner join purchases
+        on purchases.purchase_no = redemptions.purchase_no
+        and purchases.institution_id = redemptions.institution_id
+)
+select judged.redemption_id, judged.version_no, judged.version_in_force
+from judged
+where judged.version_no is distinct from judged.version_in_force
+order by judged.redemption_no;
+
 -- name: budgets_hold
 -- Matching after which an offer held more than the budget it had then. A reversal gives its part
 -- back, and a budget that was lowered later takes nothing back, so each run is held against the
