@@ -52,7 +52,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
     match.match_purchases(made)
     reverse_one(made, "pending")
     settle.settle_due(replace(made, now=HELD))
-    reverse_one(made, "settled")
+    reverse_one(replace(made, now=HELD), "settled")
     settle.settle_due(replace(made, now=LATER))
     give_keys_and_webhooks(made)
     send_everything(made)
