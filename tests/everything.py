@@ -44,7 +44,7 @@ LINES = """
 0 ~ match
 0   settle
 0 ~ nightly drop
-0   webhook set -i larkmere --url https://hooks.larkmere.example/
+0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
 0 ~ webhook retry --failed
 0   webhook list

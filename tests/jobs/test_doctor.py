@@ -76,7 +76,7 @@ def reverse_one(made: Job, status: str) -> None:
 def give_keys_and_webhooks(made: Job) -> None:
     for slug in ("larkmere", "tarnhollow"):
         keys.create_key(keys.KeyRequest(institution=slug, name="till", scopes=("offers",)), made)
-        webhooks.set_webhook(made, slug, "https://example.com/hook")
+        webhooks.set_webhook(made, slug, "https://example.com/hook", past="all")
 
 
 def send_everything(made: Job) -> None:

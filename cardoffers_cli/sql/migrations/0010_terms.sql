@@ -201,3 +201,52 @@ select
     date_trunc('second', links.added_at) as counts_from,
     links.run_no
 from links;
+
+-- name: held_back
+-- Whether an event from before its webhook was set is not to be sent, because somebody said so.
+alter table outbox add column is_held_back boolean;
+
+-- name: deliveries
+-- How far the event of each redemption is. What still waits is `stopped` where it is held back, or
+-- where the redemption was reversed. Grain: one row per event.
+create or replace view deliveries as
+with joined as (
+    select
+        outbox.redemption_no,
+        outbox.redemption_id,
+        outbox.institution_id,
+        institutions.slug as institution,
+        institutions.webhook_url,
+        ledger_entries.offer_no,
+        outbox.occurred_at,
+        outbox.state,
+        outbox.state in ('due', 'failed') as is_waiting,
+        coalesce(outbox.is_held_back, false) or ledger_entries.status = 'reversed' as is_stopped,
+        outbox.attempts,
+        outbox.failures,
+        outbox.next_attempt_at,
+        outbox.claimed_at
+    from outbox
+    inner join institutions on institutions.institution_id = outbox.institution_id
+    inner join ledger_entries
+        on ledger_entries.redemption_no = outbox.redemption_no
+        and ledger_entries.institution_id = outbox.institution_id
+)
+select
+    joined.redemption_no,
+    joined.redemption_id,
+    joined.institution_id,
+    joined.institution,
+    joined.webhook_url,
+    joined.offer_no,
+    joined.occurred_at,
+    case when joined.is_waiting and joined.is_stopped then 'stopped' else joined.state end as state,
+    joined.attempts,
+    joined.failures,
+    case when not joined.is_stopped then joined.next_attempt_at end as next_attempt_at,
+    joined.claimed_at
+from joined;
+
+-- name: stops_of_before
+-- A receiver that answers 410 stops nothing any more: what it stopped is due as its schedule says.
+drop table webhook_stops;
