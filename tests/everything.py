@@ -73,6 +73,7 @@ LINES = """
 0   inbox list -i larkmere
 0   inbox read -i larkmere --all
 0   api GET /openapi.json
+0   audit changes
 0   audit list
 0   audit verify
 0   run list
