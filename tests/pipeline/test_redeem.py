@@ -474,6 +474,12 @@ def test_a_redemption_keeps_its_version_and_is_paid_by_it(store: Store) -> None:
     ]
 
 
+def test_who_added_an_offer_before_it_was_paused_keeps_it(store: Store) -> None:
+    situation(store, "offer merchant paused\nA bakery yes", "ref\n1")
+    decide(store, job())
+    assert {("1", "A"): "redeemed"} == outcomes(store)
+
+
 def test_what_was_decided_stands_when_a_correction_comes(store: Store) -> None:
     offers = "offer merchant cashback\nA bakery 5.00"
     situation(store, offers, purchases="ref at\n1 12:00:00")
