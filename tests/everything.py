@@ -44,7 +44,7 @@ LINES = """
 0 ~ match
 0   settle
 0 ~ nightly drop
-0   webhook set -i larkmere --url https://hooks.larkmere.example/
+0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
 0 ~ webhook retry --failed
 0   webhook list
@@ -73,6 +73,7 @@ LINES = """
 0   inbox list -i larkmere
 0   inbox read -i larkmere --all
 0   api GET /openapi.json
+0   audit changes
 0   audit list
 0   audit verify
 0   run list

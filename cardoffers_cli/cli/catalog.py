@@ -1,5 +1,6 @@
 """`cardoffers catalog`: who takes part, offers, links and engagement, in and out."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ import typer
 from cardoffers_cli.cli import show
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -26,6 +28,7 @@ FINDINGS = (
     show.Column("code"),
     show.Column("rows", kind="integer"),
     show.Column("lines"),
+    show.Column("message"),
     show.Column("fix"),
 )
 WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
@@ -68,6 +71,10 @@ def import_(
     clears its value, but an institution's id and webhook_url are kept, and so is everything a file
     no longer names.
 
+    Changed terms of an offer (cashback, minimum, commission, limit) count for purchases from now
+    on, or from the `effective_at` of its row, which dates a correction back; dates and budget count
+    for all that is not decided yet. What was decided stands.
+
     Try:
 
         cardoffers catalog import sample_data/catalog
@@ -80,6 +87,8 @@ def import_(
         result = import_catalogue(
             desk.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
         )
+    for note in _notes(result):
+        desk.note(note)
     desk.show(result, *_sheets(result), exit_code=3 if result["rejected"] else 0)
 
 
@@ -115,9 +124,20 @@ def export(
     desk.show(written, show.Sheet("files", WRITTEN, written))
 
 
+def _notes(result: dict[str, Any]) -> Iterator[str]:
+    """Say what changed offers mean for purchases that wait, and for what is spent."""
+    for file in result["files"]:
+        for finding in file["findings"]:
+            if finding["code"] == "budget_below_spent":
+                yield from (f"{file['file']}: {message}." for message in finding["messages"])
+        if waiting := file.get("waiting_purchases"):
+            concerned = counted(waiting, "purchase")
+            yield f"{file['file']}: its changes concern {concerned} that wait for a match."
+
+
 def _sheets(result: dict[str, Any]) -> list[show.Sheet]:
     found = [
-        {"file": file["file"], **finding}
+        {"file": file["file"], **finding, "message": next(iter(finding["messages"]), None)}
         for file in result["files"]
         for finding in file["findings"]
     ]

@@ -235,9 +235,13 @@ class Desk:
             return
         if not sys.stdin.isatty():
             self._unconfirmed(question)
-        exits.tell(f"{question} [y/N]")
-        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        if not self.agrees(question):
             raise typer.Abort
+
+    def agrees(self, question: str) -> bool:
+        """Ask the person at the terminal, who must be there, and return the answer."""
+        exits.tell(f"{question} [y/N]")
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
     def _unconfirmed(self, question: str) -> NoReturn:
         raise UsageError(f"Not confirmed: {question}", code="unconfirmed", hint="Add --yes.")

@@ -82,6 +82,7 @@ PROGRAMS = (
     Column("reserved_amount", kind="money"),
 )
 VERSIONS = (
+    Column("version", kind="integer"),
     Column("since", kind="moment"),
     Column("min_spend", kind="money"),
     Column("cashback_amount", kind="money"),

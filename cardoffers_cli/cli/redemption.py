@@ -62,7 +62,8 @@ def reverse(
 ) -> None:
     """Reverse a redemption: its budget and its use come back. This is final.
 
-    A settled one is deducted from the next settlement.
+    A settled one is deducted from the next settlement. It cannot be dated before the redemption or
+    its settlement, nor in the future (exit 4).
 
     Try:
 

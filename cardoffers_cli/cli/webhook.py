@@ -1,5 +1,6 @@
 """`cardoffers webhook`: tell institutions of redemptions, and see that they hear it."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
@@ -25,6 +26,7 @@ from cardoffers_cli.cli.options import (
 from cardoffers_cli.cli.progress import Progress
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.cli.verify import verify
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_moment
 
@@ -81,6 +83,13 @@ class State(StrEnum):
     stopped = "stopped"
 
 
+class Past(StrEnum):
+    """What becomes of the events that wait when a webhook is set."""
+
+    all = "all"
+    now = "now"
+
+
 @app.callback()
 def webhook() -> None:
     """Send redemption events to institutions, and see what became of them."""
@@ -92,24 +101,42 @@ def set_(
     *,
     institution: Institution,
     url: Annotated[str, typer.Option(help="Where to send events: https, a public address.")],
+    past: Annotated[
+        Past | None,
+        typer.Option(
+            "--from",
+            help="Send the events that wait too, or from now on only [asked the first time; now].",
+        ),
+    ] = None,
     secret_file: SecretFile = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Set where an institution receives events; start it again if it was stopped.
+    """Set where an institution receives events.
 
-    The first time it makes the signing secret and shows it, this once.
+    The first time it makes the signing secret and shows it, this once. Events from before may wait
+    by then: it says how many, and asks whether they are to be sent too. Where nobody can be asked
+    they are held back; `--from` says it, also later.
 
     Try:
 
         cardoffers webhook set -i larkmere --url https://hooks.larkmere.example/redemptions
+        cardoffers webhook set -i larkmere --url https://hooks.larkmere.example/r --from all
     """
     from cardoffers_cli.jobs.webhooks import set_webhook  # polars is heavy
 
     desk = Desk.of(ctx)
     desk.writes({"--secret-file": secret_file})
     _warn(desk)
-    report = set_webhook(desk.job, institution, url, secret_file=secret_file, dry_run=dry_run)
+    report = set_webhook(
+        desk.job,
+        institution,
+        url,
+        past=_past(desk, institution, past),
+        secret_file=secret_file,
+        dry_run=dry_run,
+    )
     _tell_of_secret(desk, report)
+    _tell_of_past(desk, report)
     desk.show(report)
 
 
@@ -301,6 +328,31 @@ def _tell_of_secret(desk: Desk, report: Mapping[str, Any]) -> None:
         desk.note("The signing secret is shown this once: give it to the receiver, and keep it.")
 
 
+def _past(desk: Desk, institution: str, said: Past | None) -> str | None:
+    """Return what becomes of events from before a first webhook: as said, or as asked for."""
+    from cardoffers_cli.jobs.webhooks import past_events  # polars is heavy
+
+    if said is not None:
+        return said.value
+    if not sys.stdin.isatty():
+        return None
+    waiting = past_events(desk.job, institution)
+    if not waiting:
+        return None
+    question = f"{counted(waiting, 'event')} from before wait for this webhook. Send them too?"
+    return Past.all if desk.agrees(question) else Past.now
+
+
+def _tell_of_past(desk: Desk, report: Mapping[str, Any]) -> None:
+    if report["from"] and report["past_events"]:
+        what = (
+            "`cardoffers webhook send` sends them"
+            if report["from"] == "all"
+            else "held back until --from all"
+        )
+        desk.note(f"Events from before: {report['past_events']:,}; {what}.")
+
+
 def _count(bar: Progress, counts: Mapping[str, int], due: int) -> None:
     failed = counts["failed"] + counts["exhausted"]
     bar.describe(f"Sending webhooks: {counts['delivered']:,} delivered, {failed:,} failed")
@@ -315,7 +367,6 @@ _MEANINGS = {
     "still_due": "are still to be delivered",
 }
 _NEXT = {
-    "stopped": "the receiver wants no more: webhook set starts it again",
     "no_url": "cardoffers webhook set -i {institution} --url URL",
     "no_secret": "cardoffers webhook set -i {institution} --url URL",
 }

@@ -186,6 +186,7 @@ _ALL = (
             Column("segments", forms.SEGMENTS, optional=True),
             Column("max_redemptions_per_cardholder", whole(1), optional=True),
             Column("paused", forms.FLAG, optional=True, default="false"),
+            Column("effective_at", forms.TIME, optional=True),
         ),
         (*map(_precision, ("min_spend", "cashback_amount", "budget_amount")), _ENDS_LATER),
     ),

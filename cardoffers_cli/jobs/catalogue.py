@@ -3,6 +3,9 @@
 One import is one transaction and one run, whatever number of files it reads. A file says
 everything about its rows: an empty optional cell clears the value (an institution's id and
 webhook_url are kept). A row that is gone from a file stays in the store.
+
+Where offers changed, the report says how many purchases that wait for a match this concerns
+(`waiting_purchases`): what was decided stands.
 """
 
 from __future__ import annotations
@@ -11,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.pipeline.resolve import resolve
 from cardoffers_cli.services import (
     catalogue,
     catalogue_engagement,
@@ -26,6 +31,7 @@ from cardoffers_cli.services import (
     catalogue_offers,
     catalogue_program_offers,
 )
+from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,11 +73,12 @@ def import_catalogue(
 
     `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
     """
-    files = catalogue_files(path)
+    files = catalogue_files(path, allow_insecure=job.settings.allow_insecure_webhooks)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         catalogue.begin(store)
         results = [_import_file(store, file, run, advance) for file in files]
+        _count_concerned(store, run, results)
         if errors:
             found = [(file.name, catalogue.report(store, file.kind.name)) for file in files]
             write_report(errors, found, mode=job.settings.mode)
@@ -134,6 +141,18 @@ def _import_file(
     }
 
 
+def _count_concerned(store: Store, run: Run, results: list[dict[str, Any]]) -> None:
+    """Say of a file of offers how many waiting purchases its changes concern."""
+    for result in results:
+        if result["kind"] != "offers":
+            continue
+        result["waiting_purchases"] = 0
+        if result["changed"]:
+            with guarded():
+                resolve(DuckEngine(store.connection))
+            result["waiting_purchases"] = catalogue_offers.concerned(store, run.run_no)
+
+
 def _rows(
     store: Store, file: CatalogueFile, advance: Callable[[int], None]
 ) -> Iterator[pl.DataFrame]:
@@ -161,7 +180,7 @@ def _take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> t
         case "institutions":
             return catalogue_institutions.take(store, uuid4)
         case "offers":
-            return catalogue_offers.take(store, run.run_no)
+            return catalogue_offers.take(store, run.run_no, run.as_of)
         case _:
             taken: tuple[int, int] = service.take(store)
             return taken
@@ -182,6 +201,7 @@ def _with_fix(row: dict[str, Any]) -> dict[str, Any]:
         "level": row["level"],
         "rows": row["row_count"],
         "lines": row["lines"],
+        "messages": row["messages"],
         "fix": CATALOGUE_CODES[row["code"]].fix,
     }
 

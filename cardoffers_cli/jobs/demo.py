@@ -177,9 +177,10 @@ class _Demo:
         file = self._folder / _KEPT
         secrets: list[str] = []  # the receiver is there before its secret is
         with Receiver(clock=Clock(job.now).real, secrets=secrets) as receiver:
-            made = set_webhook(job, _BANK, receiver.url, secret_file=file)
+            made = set_webhook(job, _BANK, receiver.url, past="all", secret_file=file)
             secrets.append(file.read_text("utf-8").strip())
-            words = f"webhook set -i {_BANK} --url {receiver.url} --secret-file {_KEPT}"
+            url = f"--url {receiver.url} --from all"
+            words = f"webhook set -i {_BANK} {url} --secret-file {_KEPT}"
             yield self._step("webhook_set", words, {**made, "signing_secret_file": _KEPT})
             report = send(job)
         verified = sum(not received.faults for received in receiver.received)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 _CATALOGUE = (
-    *("merchants", "identifiers", "offer_terms", "links"),
+    *("merchants", "identifiers", "terms_in_force", "link_starts"),
     *("reserved", "uses", "this_run"),
 )
 _FROM_HISTORY = ("purchases", "decisions")

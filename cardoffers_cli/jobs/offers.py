@@ -77,7 +77,7 @@ def show_feed(
     Token and limit must have been checked.
     """
     reader = find_cardholder(store, owner.id, request.cardholder_token)
-    total = feed.open_offers(store, owner.id, request.segment, job.now)
+    total = feed.open_offers(store, owner.id, reader, request.segment, job.now)
     if request.personalize:
         popularity.count_links(store, owner.id, keep=not dry_run)
     chosen = _choose(store, owner, reader, request, job)

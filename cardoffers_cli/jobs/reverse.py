@@ -1,16 +1,29 @@
-"""Reverse: take one redemption back, with a reason."""
+"""Reverse: take one redemption back, with a reason.
+
+A reversal is dated by the clock of the job. One that lies in the future would give nothing back for
+as long, because no settlement would take it; so a clock that was set by hand (`--as-of`) may be
+ahead of the real one only where the store is, as in a rehearsal: by at most a day of the newest run
+in it.
+"""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.clock import Clock
+from cardoffers_cli.jobs.runs import finish_run, newest_clock, start_run
 from cardoffers_cli.services.redemptions import reverse_redemption
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_AHEAD = timedelta(days=1)
+"""How far a clock may be ahead of all that is known of the time."""
 
 
 def reverse(redemption_id: str, reason: str, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
@@ -18,6 +31,7 @@ def reverse(redemption_id: str, reason: str, job: Job, *, dry_run: bool = False)
     if not reason.strip():
         raise UsageError("A reversal needs a reason.", hint='Say why: --reason "returned goods".')
     with job.store() as store, store.transaction(keep=not dry_run):
+        _not_in_the_future(store, job)
         run = start_run(store, kind="reverse", now=job.now, actor=job.actor)
         before = reverse_redemption(
             store,
@@ -42,3 +56,14 @@ def reverse(redemption_id: str, reason: str, job: Job, *, dry_run: bool = False)
         }
         finish_run(store, run, report)
     return report
+
+
+def _not_in_the_future(store: Store, job: Job) -> None:
+    """Raise `Refused` where the clock of the job is ahead of the real one and of the store."""
+    known = max(filter(None, (Clock(job.now).real(), newest_clock(store))))
+    if job.now > known + _AHEAD:
+        raise Refused(
+            f"The reversal lies in the future: {format_moment(job.now)}.",
+            code="reversal_in_future",
+            hint="Leave out --as-of; no settlement would take it before then.",
+        )

@@ -1,8 +1,11 @@
 """Webhooks: set one, rotate its signing secret, look at its events, have them sent again.
 
 A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
-a new file of its owner's. Setting a webhook again, with the same URL or another, keeps the secret
-and starts a webhook that its receiver had stopped.
+a new file of its owner's. Setting a webhook again, with the same URL or another, keeps the secret.
+
+An institution that sets its webhook for the first time may have events from before: those that wait
+are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
+at any time. Nothing but this stops the events of an institution, whatever its receiver answers.
 """
 
 from __future__ import annotations
@@ -35,25 +38,50 @@ _LENGTH = 43
 """Letters of base62 that hold as much chance as 32 bytes."""
 
 
+def past_events(job: Job, institution: str) -> int:
+    """Return how many events wait for an institution's first webhook; 0 where it has one.
+
+    Raises `NotFound`.
+    """
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        if webhooks.has_secret(source.store, owner.id):
+            return 0
+        return webhooks.waiting_events(source.store, owner.id)
+
+
 def set_webhook(
-    job: Job, institution: str, url: str, *, secret_file: Path | None = None, dry_run: bool = False
+    job: Job,
+    institution: str,
+    url: str,
+    *,
+    past: str | None = None,
+    secret_file: Path | None = None,
+    dry_run: bool = False,
 ) -> dict[str, Any]:
     """Set the URL of an institution's webhook; return it, and the signing secret if it is new.
 
-    Raises `NotFound`, and `UsageError` for a URL to which nothing may be sent.
+    `past` is `all` to send the events that wait, `now` to hold them back, None for `now` the first
+    time and else for as it was. Raises `NotFound`, and `UsageError` for a URL to which nothing may
+    be sent.
     """
     check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
     with ExitStack() as kept, job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
         run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
         changes = change_institution(store, owner, {"webhook_url": url}, run)
+        is_first = not webhooks.has_secret(store, owner.id)
+        said = past or ("now" if is_first else None)
         report = {
             "webhook_url": url,
             "changed": bool(changes),
-            "started": webhooks.start(store, owner.id),
+            "past_events": webhooks.waiting_events(store, owner.id),
+            "from": said,
         }
+        if said is not None:
+            webhooks.hold_back(store, owner.id, is_held_back=said == "now")
         _log(store, job, owner, "webhook_set", report)
-        if not (dry_run or webhooks.has_secret(store, owner.id)):
+        if is_first and not dry_run:
             report |= _new_secret(store, owner, kept, secret_file, now=job.now, activate_at=job.now)
         finish_run(store, run, {"changed": report["changed"]})
     return {**report, "dry_run": dry_run}
@@ -188,7 +216,7 @@ def _retriable(store: Store, redemption_id: str) -> UUID:
             f"The event of redemption {redemption_id} is {found['state']}.",
             code="not_failed",
             hint="`cardoffers webhook resend` sends an event again whatever its state; "
-            "`cardoffers webhook set` starts a stopped webhook.",
+            "`cardoffers webhook set --from all` sends those that are held back.",
         )
     return UUID(str(found["redemption_id"]))
 

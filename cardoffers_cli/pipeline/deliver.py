@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
-GONE = "gone"
-"""The error of a receiver that answers 410: it wants no more."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
@@ -90,12 +87,11 @@ def claim_due(
     due_by: datetime,
     most: int,
     most_open: int,
-    but: Collection[UUID] = (),
 ) -> list[Claim]:
     """Claim up to `most` events that were due by a moment, of all institutions in turn.
 
     None of an institution that has `most_open` attempts under way, so that a slow receiver keeps
-    only its own events waiting, and none of the institutions in `but`.
+    only its own events waiting.
     """
     store.execute(
         "pipeline/deliver:due",
@@ -103,7 +99,6 @@ def claim_due(
         due_by=due_by,
         most=most,
         most_open=most_open,
-        but=[str(each) for each in but],
     )
     return _claim(store, now=now, is_manual=False)
 
@@ -135,11 +130,6 @@ def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:
         store.execute("pipeline/deliver:ended", **columns)
         store.execute("pipeline/deliver:attempts", run_no=run_no)
         store.execute("pipeline/deliver:outbox")
-
-
-def stop(store: Store, institution_id: UUID, *, now: datetime) -> bool:
-    """Stop the webhook of an institution; return whether it was not stopped yet."""
-    return bool(store.execute("pipeline/deliver:stop", institution_id=institution_id, now=now))
 
 
 def waiting(store: Store, *, now: datetime) -> dict[str, Any]:

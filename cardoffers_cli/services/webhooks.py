@@ -1,7 +1,7 @@
 """The webhook of an institution, and how far its events are.
 
 The URL stands with the institution. Here are its signing secrets, of which the newest that is
-active signs, its stop, and the events with every attempt. A secret leaves only when it is made.
+active signs, and the events with every attempt. A secret leaves only when it is made.
 """
 
 from __future__ import annotations
@@ -114,9 +114,16 @@ def set_secret(
     )
 
 
-def start(store: Store, institution_id: UUID) -> bool:
-    """Start a webhook that was stopped; return whether it was."""
-    return bool(store.execute("services/webhooks:start", institution_id=institution_id))
+def waiting_events(store: Store, institution_id: UUID) -> int:
+    """Count the events of an institution that are not delivered and might be, held back or not."""
+    return int(store.value("services/webhooks:waiting", institution_id=institution_id))
+
+
+def hold_back(store: Store, institution_id: UUID, *, is_held_back: bool) -> None:
+    """Hold back the events that wait, or let those be sent that are held back."""
+    store.execute(
+        "services/webhooks:hold_back", institution_id=institution_id, is_held_back=is_held_back
+    )
 
 
 def _find(store: Store, redemption_id: str) -> dict[str, Any]:

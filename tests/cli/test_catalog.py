@@ -42,6 +42,7 @@ def test_rejected_rows_end_with_3_and_say_how_to_mend_them(work: Path, cardoffer
                 "level": "error",
                 "rows": 1,
                 "lines": [3],
+                "messages": ["merchant_id must be a UUID"],
                 "fix": "write the value as the message says",
             }
         ],

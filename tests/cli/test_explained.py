@@ -35,8 +35,9 @@ WITHOUT_EXAMPLE = {
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
-    # is asked of the store
+    # is asked of the store, of its clock, or of the settings
     *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
+    *("budget_below_spent", "effective_in_future", "webhook_url_refused"),
 }
 OF_CATALOGUES = {"value_invalid"}
 SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)

@@ -24,8 +24,8 @@ where claimed_at is not null;
 
 -- name: due
 -- Makes due: events that were due by a moment, the longest waiting of each institution in turn.
--- Institutions that have $most_open attempts under way wait for the next time; those in $but are
--- left out. Reads deliveries and the secrets active now. Grain: one row per event.
+-- Institutions that have $most_open attempts under way wait for the next time. Reads deliveries and
+-- the secrets active now. Grain: one row per event.
 create or replace temp table due as
 with under_way as (
     select outbox.institution_id
@@ -50,7 +50,6 @@ ready as (
         and deliveries.next_attempt_at <= $due_by
         and deliveries.claimed_at is null
         and deliveries.webhook_url is not null
-        and not list_contains(cast($but as uuid[]), deliveries.institution_id)
         and not exists (
             select 1
             from under_way
@@ -161,16 +160,6 @@ from ended
 where ended.redemption_no = outbox.redemption_no
     and outbox.claimed_at is not null;
 
--- name: stop
--- Writes the stop of an institution's webhook; one that is stopped stays as it is.
-insert into webhook_stops (institution_id, stopped_at)
-select cast($institution_id as uuid), $now
-where not exists (
-    select 1
-    from webhook_stops
-    where webhook_stops.institution_id = $institution_id
-);
-
 -- name: waiting
 -- What a sender still has before it: events that it can send now or later, and when the next is due.
 select
@@ -187,25 +176,12 @@ where deliveries.state in ('due', 'failed')
 -- Events that nobody can send as things are, and why. Grain: one row per institution.
 select
     deliveries.institution,
-    case
-        when webhook_stops.stopped_at is not null then 'stopped'
-        when deliveries.webhook_url is null then 'no_url'
-        else 'no_secret'
-    end as reason,
+    case when deliveries.webhook_url is null then 'no_url' else 'no_secret' end as reason,
     count(*) as events
 from deliveries
-left join webhook_stops on webhook_stops.institution_id = deliveries.institution_id
 left join signing_secrets($now) as signing
     on signing.institution_id = deliveries.institution_id
-inner join ledger_entries
-    on ledger_entries.redemption_no = deliveries.redemption_no
-    and ledger_entries.institution_id = deliveries.institution_id
-where deliveries.state in ('due', 'failed', 'stopped')
-    and ledger_entries.status <> 'reversed'
-    and (
-        webhook_stops.stopped_at is not null
-        or deliveries.webhook_url is null
-        or signing.secret_no is null
-    )
+where deliveries.state in ('due', 'failed')
+    and (deliveries.webhook_url is null or signing.secret_no is null)
 group by all
 order by deliveries.institution;

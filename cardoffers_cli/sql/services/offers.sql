@@ -142,9 +142,12 @@ where program_offers.offer_id = $offer_id
 order by institutions.slug;
 
 -- name: versions
--- The terms one offer had, with the run that brought them, the newest first. Grain: one row each.
+-- The versions of one offer, the newest first: the moment from which each counts, and the run that
+-- brought it. Grain: one row each.
 select
-    runs.as_of as since,
+    row_number() over (order by offer_versions.run_no) as version,
+    offer_versions.known_at as since,
+    runs.as_of as imported_at,
     runs.run_id,
     offer_versions.merchant_id,
     offer_versions.min_spend,

@@ -9,6 +9,8 @@ select
     ledger_entries.commission_amount,
     ledger_entries.institution_payout_amount,
     ledger_entries.status,
+    ledger_entries.created_at,
+    ledger_entries.settled_at,
     ledger_entries.reversed_at
 from redemptions
 inner join ledger_entries on ledger_entries.redemption_no = redemptions.redemption_no
