@@ -9,10 +9,11 @@ setting, add a field; `cli/topics/environment.md` lists them for users.
 from __future__ import annotations
 
 import tomllib
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from cardoffers_cli.domain.errors import ConfigurationError
 
@@ -40,6 +41,21 @@ class Settings(BaseModel):
     )
     reporting_calls_per_minute: int = Field(
         60, ge=1, description="reporting calls that a key has in a minute, a whole number from 1"
+    )
+    serve_connections: int = Field(
+        1000, ge=1, le=100_000, description="connections at once, a whole number from 1"
+    )
+    serve_connections_per_address: int = Field(
+        100, ge=1, le=100_000, description="of them, those of one address, a whole number from 1"
+    )
+    serve_trusted_proxies: str = Field(
+        "",
+        description="addresses or networks of proxies between commas, such as 10.0.0.5,10.1.0.0/16",
+    )
+    serve_wrong_keys_per_minute: int = Field(
+        10,
+        ge=1,
+        description="wrong keys of an address that are answered at once, a whole number from 1",
     )
     memory_limit: str = Field(
         "1GiB",
@@ -96,6 +112,13 @@ class Settings(BaseModel):
     def mode(self) -> int:
         """Who may read the files that are written: `file_mode` as a number."""
         return int(self.file_mode, 8)
+
+    @field_validator("serve_trusted_proxies")
+    @classmethod
+    def _check_networks(cls, text: str) -> str:
+        for part in filter(None, map(str.strip, text.split(","))):
+            ip_network(part)
+        return text
 
 
 def read_settings(

@@ -60,10 +60,8 @@ ROOMS_OF = {
     "pydantic": {"domain", "settings"},
     "pyspark": {"engine"},
     "rich": {"cli"},
-    "starlette": {"http"},
     "textual": {"tui"},
     "typer": {"cli"},
-    "uvicorn": {"http"},
     "vl_convert": {"files"},
     "xlsxwriter": {"files"},
 }

@@ -5,6 +5,8 @@ error nobody foresaw is named by its type alone, because its message could hold 
 """
 
 import errno
+import os
+import select
 import signal
 import sys
 import traceback
@@ -170,6 +172,22 @@ def tell(text: str, *, as_it_is: bool = False) -> None:
         folds = sys.stderr.isatty() and not as_it_is
         sys.stderr.write(f"{folded(shown) if folds else shown}\n")
         sys.stderr.flush()
+
+
+def write_line(text: str) -> None:
+    """Write a line of a log to stderr; wait for its reader, or raise `OSError` if there is none.
+
+    It goes past Python's own buffer, which a thread that waits here would hold at the program's
+    end.
+    """
+    if sys.stderr is None:  # the descriptor may be a file's by now
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    number, left = sys.stderr.fileno(), f"{visible(text)}\n".encode()
+    while left:
+        try:
+            left = left[os.write(number, left) :]
+        except BlockingIOError:
+            select.select([], [number], [])
 
 
 @dataclass

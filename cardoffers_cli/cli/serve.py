@@ -10,7 +10,7 @@ from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.extras import extra
 
-EXTRA = {"h11", "starlette", "uvicorn"}
+EXTRA = {"h11"}
 """The packages of the extra `serve`."""
 
 
@@ -59,7 +59,7 @@ def serve(
     place = Place(
         host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, is_plain_allowed=plain_http
     )
-    run(desk.job, place, clock=running_clock(desk.options.as_of), log=exits.tell, ready=ready)
+    run(desk.job, place, clock=running_clock(desk.options.as_of), log=exits.write_line, ready=ready)
 
 
 def _write(path: Path, port: int) -> None:

@@ -18,7 +18,8 @@ PROBLEM_TYPE = "application/problem+json"
 class Call:
     """One request. Names of headers are lower case; what a cardholder may be known by is not shown.
 
-    `path` is as sent, without the query; `query` is the raw query string.
+    `path` is as sent, without the query; `query` is the raw query string. `is_head_only` says that
+    the body was not read, because the key was not known: such a call can only be refused.
     """
 
     method: str
@@ -27,6 +28,7 @@ class Call:
     query: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = field(default=b"", repr=False)
+    is_head_only: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,7 +129,7 @@ REFUSALS: Mapping[str, tuple[int, str]] = {
     "body_too_slow": (408, "The body did not arrive in time."),
     "offer_not_available": (409, "The offer is not active now, or its budget is spent."),
     "max_active_offers": (409, "The cardholder has as many active offers as the program allows."),
-    "body_too_large": (413, "The body is larger than 8 MiB."),
+    "body_too_large": (413, "The body is larger than 8 MiB, or holds too many values."),
     "target_too_long": (414, "The path and the query are too long."),
     "unsupported_media_type": (415, f"The body is not sent as {JSON_TYPE} in UTF-8."),
     "invalid": (422, "A value cannot be used; `errors` says which and why."),

@@ -18,10 +18,17 @@ from urllib.parse import unquote
 
 from cardoffers_cli.contract.events import answer_events, read_events
 from cardoffers_cli.contract.gate import Gate
+from cardoffers_cli.contract.keyring import Keyring
 from cardoffers_cli.contract.limits import check_body, check_head
 from cardoffers_cli.contract.problems import Problem, busy, internal, problem_of
 from cardoffers_cli.contract.routes import find_route
-from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreDamaged, StoreVersion
+from cardoffers_cli.domain.errors import (
+    CardoffersError,
+    NoStore,
+    StoreBusy,
+    StoreDamaged,
+    StoreVersion,
+)
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.jobs.events import take_events
 from cardoffers_cli.jobs.publish import open_published
@@ -118,6 +125,17 @@ class Service:
                 visit.refuse(busy())
         return _answers(visits)
 
+    def read_keyring(self, *, wait_s: float) -> Keyring:
+        """Return the keys that work; from the snapshot if the store is not had in `wait_s`."""
+        job = replace(self._job, now=self._clock())
+        try:
+            with job.store(read_only=True, wait_s=wait_s) as store:
+                return Keyring.of(store, is_whole=True)
+        except StoreBusy:
+            with suppress(NoStore, StoreVersion, StoreDamaged), open_published(job) as (store, _):
+                return Keyring.of(store, is_whole=False)
+        return Keyring()
+
     def _received(self, calls: Sequence[Call]) -> list[Visit]:
         """Answer what needs no store: what is too large, nowhere, or open to everybody."""
         visits = [Visit(call) for call in calls]
@@ -138,6 +156,8 @@ class Service:
 
         def enter(visit: Visit) -> None:
             route, caller = _passed(gate, visit)
+            if visit.call.is_head_only:  # the key was made in this moment
+                raise busy()
             own = _of(caller, job)
             if route.name is None:
                 events = read_events(route, caller, visit.call)
