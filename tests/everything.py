@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from cardoffers_cli.store.signing_secrets import read_secrets
 from commands import in_a_pipe, on_a_screen
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ class Place:
 
     folder: Path
     ids: dict[str, str]
+    secrets: tuple[str, ...]
+    """The signing secrets of its webhooks, which nobody is told."""
 
     def in_a_pipe(self, line: Line, *more: str) -> Ended:
         """Run a line in a copy of the folder, its output a pipe."""
@@ -175,7 +178,8 @@ def everything(folder: Path) -> Place:
         _run("nightly drop", exit_code=3)
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
-        return Place(folder, _ids())
+        secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
+        return Place(folder, _ids(), secrets)
 
 
 NOBODY = "http://127.0.0.1:9/"

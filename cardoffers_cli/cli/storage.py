@@ -136,7 +136,8 @@ def backup(
     """Copy the store into a new file, checked and audited, with its checksum beside it.
 
     In a folder the file is named by the time. Nothing is ever overwritten. It holds every token
-    that the store holds, and only its owner can read it. Ends with 3 if the store fails an audit.
+    that the store holds, and FILE.secrets beside it the secrets that sign webhooks: only their
+    owner can read them. Ends with 3 if the store fails an audit.
 
     Try:
 
@@ -150,7 +151,7 @@ def backup(
     desk.show(
         made,
         Sheet("backup", BACKUP, [made]),
-        Text([*_history(made), *_faults(made)]),
+        Text([*_history(made), *_kept(made), *_faults(made)]),
         exit_code=3 if made["faults"] else 0,
     )
 
@@ -181,8 +182,8 @@ def restore(
         done,
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
-        Text([*_history(done), *_faults(done)]),
-        exit_code=3 if done["faults"] else 0,
+        Text([*_history(done), *_secrets(done), *_faults(done)]),
+        exit_code=3 if done["faults"] or done["secrets_missing"] else 0,
     )
 
 
@@ -302,6 +303,19 @@ def _exported(done: dict[str, Any]) -> Iterator[str]:
 def _history(told: dict[str, Any]) -> Iterator[str]:
     if told["history"]:
         yield f"The history is not in it: back up {told['history']} where it is."
+
+
+def _kept(made: dict[str, Any]) -> Iterator[str]:
+    if made["secrets"]:
+        yield f"The signing secrets are in {made['secrets']}: keep it as safe as they are."
+
+
+def _secrets(done: dict[str, Any]) -> Iterator[str]:
+    for slug in done["secrets_missing"]:
+        yield (
+            f"The signing secret of {slug} is not beside the backup: its webhooks wait until "
+            f"`cardoffers webhook rotate-secret -i {slug}` makes a new one."
+        )
 
 
 def _faults(told: dict[str, Any]) -> list[str]:

@@ -316,6 +316,8 @@ _NEXT = {
     "stopped": "the receiver wants no more: webhook set starts it again",
     "no_url": "cardoffers webhook set -i {institution} --url URL",
     "no_secret": "cardoffers webhook set -i {institution} --url URL",
+    "secret_missing": "put the file of secrets back, or cardoffers webhook rotate-secret "
+    "-i {institution}",
 }
 
 

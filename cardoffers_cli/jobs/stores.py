@@ -10,9 +10,10 @@ from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import history, journal, merging
 from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.migrating import migrate_store
 from cardoffers_cli.store.migrations import applied, newest_version
-from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.opening import create_store, current, lock_for
+from cardoffers_cli.store.snapshot import snapshot_path, withdraw
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -26,8 +27,14 @@ def init(job: Job) -> dict[str, Any]:
 
 
 def migrate(job: Job) -> dict[str, Any]:
-    """Apply the migrations this store lacks; a current store is left as it is."""
+    """Apply the migrations this store lacks; a current store is left as it is.
+
+    The snapshot of an older one goes: no program of this version reads it, and it may hold signing
+    secrets.
+    """
     done = migrate_store(job.opening())
+    if done:
+        withdraw(job.path)
     return {
         "store": str(job.path),
         "schema_version": newest_version(),

@@ -1,29 +1,32 @@
 """Webhooks: set one, rotate its signing secret, look at its events, have them sent again.
 
 A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
-a new file of its owner's. Setting a webhook again, with the same URL or another, keeps the secret
-and starts a webhook that its receiver had stopped.
+a new file of its owner's. The store has its hash; its text stays in a file beside the store, which
+has it before the store names it, and loses it after the store does. Setting a webhook again, with
+the same URL or another, keeps the secret and starts a webhook that its receiver had stopped.
 """
 
 from __future__ import annotations
 
 import secrets
 import string
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.institutions import change_institution
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.services import security_log, webhooks
 from cardoffers_cli.services.institutions import Institution, find_institution
+from cardoffers_cli.store import signing_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -43,7 +46,7 @@ def set_webhook(
     Raises `NotFound`, and `UsageError` for a URL to which nothing may be sent.
     """
     check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
-    with ExitStack() as kept, job.store() as store, store.transaction(keep=not dry_run):
+    with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)
         run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
         changes = change_institution(store, owner, {"webhook_url": url}, run)
@@ -54,7 +57,7 @@ def set_webhook(
         }
         _log(store, job, owner, "webhook_set", report)
         if not (dry_run or webhooks.has_secret(store, owner.id)):
-            report |= _new_secret(store, owner, kept, secret_file, now=job.now, activate_at=job.now)
+            report |= _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
         finish_run(store, run, {"changed": report["changed"]})
     return {**report, "dry_run": dry_run}
 
@@ -77,7 +80,7 @@ def rotate_secret(
             "The new secret cannot have been active before it was made.",
             hint="Give a moment to come, or leave --activate-at out.",
         )
-    with ExitStack() as kept, job.store() as store, store.transaction(keep=not dry_run):
+    with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)
         if not webhooks.has_secret(store, owner.id):
             raise _no_webhook(owner)
@@ -85,9 +88,7 @@ def rotate_secret(
         report = {"webhook_url": owner.webhook_url, "activate_at": active_at}
         _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
         if not dry_run:
-            report |= _new_secret(
-                store, owner, kept, secret_file, now=job.now, activate_at=active_at
-            )
+            report |= _new_secret(store, job, owner, kept, secret_file, activate_at=active_at)
         finish_run(store, run, {"activate_at": active_at})
     return {**report, "dry_run": dry_run}
 
@@ -119,7 +120,8 @@ def list_events(
 def show_event(job: Job, redemption_id: str) -> dict[str, Any]:
     """Return one event with the log of its attempts; raise `NotFound`."""
     with reading(job) as source:
-        return webhooks.show_delivery(source.store, redemption_id)
+        secrets = signing_secrets.read_secrets(job.path)
+        return webhooks.show_delivery(source.store, redemption_id, secrets)
 
 
 def retry(
@@ -151,22 +153,38 @@ def retry(
     return {**report, "dry_run": dry_run}
 
 
+@contextmanager
+def _changing(job: Job, *, dry_run: bool) -> Iterator[tuple[Store, ExitStack]]:
+    """Open the store for a change; what is on the stack is undone where that fails.
+
+    Once a new secret is committed, the texts of those that it follows go.
+    """
+    with job.store() as store:
+        before = signing_secrets.named_in(store)
+        with ExitStack() as kept, store.transaction(keep=not dry_run):
+            yield store, kept
+        after = signing_secrets.named_in(store)
+        if after != before:
+            signing_secrets.forget_others(job.path, after)
+
+
 def _new_secret(
     store: Store,
+    job: Job,
     owner: Institution,
     kept: ExitStack,
     file: Path | None,
     *,
-    now: datetime,
     activate_at: datetime,
 ) -> dict[str, Any]:
     """Make and keep a secret; return it as it is shown, or the file that holds it."""
     secret = "whsec_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
-    webhooks.set_secret(store, owner.id, secret, now=now, activate_at=activate_at)
-    if file is None:
-        return {"signing_secret": secret}
-    kept.enter_context(new_private_file(file, f"{secret}\n"))
-    return {"signing_secret_file": str(file)}
+    if file is not None:
+        kept.enter_context(new_private_file(file, f"{secret}\n"))
+    signing_secrets.add_secrets(job.path, [secret])
+    named = secret_sha256(secret)
+    webhooks.set_secret(store, owner.id, named, now=job.now, activate_at=activate_at)
+    return {"signing_secret": secret} if file is None else {"signing_secret_file": str(file)}
 
 
 def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[str, Any]) -> None:

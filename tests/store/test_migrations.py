@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
 
-def test_migrations_are_numbered_without_gaps() -> None:
-    assert list(range(1, newest_version() + 1)) == [made.version for made in migrations()]
+VERSIONS = [made.version for made in migrations()]
+
+
+def test_every_migration_has_a_number_of_its_own() -> None:
+    assert sorted(set(VERSIONS)) == VERSIONS
 
 
 def test_each_is_recorded_with_its_digest_and_the_engine(tmp_path: Path) -> None:
@@ -50,15 +53,17 @@ def test_a_current_store_is_left_as_it_is(tmp_path: Path) -> None:
         assert before == snapshot(store)
 
 
-@pytest.mark.parametrize("version", range(1, newest_version()))
+@pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_a_store_of_any_version_becomes_a_current_one(tmp_path: Path, version: int) -> None:
     made = job(tmp_path / "older.duckdb")
     with connected(made.path, made.settings) as store, store.transaction():
-        apply(store, NOON, have=range(version + 1, newest_version() + 1))
-    assert list(range(version + 1, newest_version() + 1)) == [
-        int(name.split()[0]) for name in migrate(made)["applied"]
-    ]
+        apply(store, NOON, have=later(version))
+    assert later(version) == [int(name.split()[0]) for name in migrate(made)["applied"]]
     assert columns(new_store(tmp_path)) == columns(made)
+
+
+def later(version: int) -> list[int]:
+    return [each for each in VERSIONS if each > version]
 
 
 def columns(made: Job) -> list[tuple[object, ...]]:
