@@ -84,6 +84,15 @@ def test_readme_holds_the_commands_the_gate_runs() -> None:
     } == {name: block for name, block in blocks if name in {"demo", "tests"}}
 
 
+def test_the_gate_installs_from_the_lock_files_as_readme_says() -> None:
+    locked = dict(re.findall(r"<!-- (\w+) -->\n```sh\n([^`]+)```", read(Path("README.md"))))[
+        "locked"
+    ]
+    assert "--require-hashes -r .ci/requirements.lock" in locked
+    assert all("--require-hashes" in line or "--no-deps" in line for line in locked.splitlines())
+    assert 'step locked "$(readme_command locked)' in read(Path(".ci/run"))
+
+
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
     project = tomllib.loads(read(Path("pyproject.toml")))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
