@@ -128,26 +128,29 @@ class Place:
 
     def in_a_pipe(self, line: Line, *more: str) -> Ended:
         """Run a line in a copy of the folder, its output a pipe."""
-        with self._copy():
-            return in_a_pipe([*self._words(line), *more], stdin=self._stdin(line))
+        with self.copied():
+            return in_a_pipe([*self.words(line), *more], stdin=self.stdin(line))
 
     def on_a_screen(self, line: Line, *more: str, **looks: Any) -> Ended:
         """Run a line in a copy of the folder, its output a terminal."""
-        with self._copy():
-            return on_a_screen([*self._words(line), *more], stdin=self._stdin(line), **looks)
+        with self.copied():
+            return on_a_screen([*self.words(line), *more], stdin=self.stdin(line), **looks)
 
-    def _words(self, line: Line) -> list[str]:
+    def words(self, line: Line) -> list[str]:
+        """Return the words of a line, with the ids and the clock of the place."""
         return [*shlex.split(line.words.format(**self.ids)), "--as-of", AS_OF]
 
-    def _stdin(self, line: Line) -> str:
+    def stdin(self, line: Line) -> str:
+        """Return what a line reads."""
         return (self.folder / line.stdin).read_text() if line.stdin else ""
 
     @contextmanager
-    def _copy(self) -> Iterator[None]:
+    def copied(self) -> Iterator[Path]:
+        """Work in a copy of the folder, and remove it again."""
         copy = shutil.copytree(self.folder, self.folder.with_name("copy"), copy_function=_copied)
         try:
             with chdir(copy), _insecure():
-                yield
+                yield copy
         finally:
             shutil.rmtree(copy)
 
@@ -185,8 +188,8 @@ def everything(folder: Path) -> Place:
 NOBODY = "http://127.0.0.1:9/"
 """Where nobody listens."""
 
-KEY = "--expires 2026-10-12 --key-file app.key"
-"""How a key is made that ends in two days."""
+KEY = "--expires 2026-10-10T12:00:00Z --key-file app.key"
+"""How a key is made that ends today, of which its institution is told."""
 
 FILES = {
     "drop/larkmere/other.csv": "a;b\n",

@@ -91,6 +91,7 @@ def export(
     links: Annotated[
         Links | None, typer.Option(help="Write links too, their tokens masked [left out].")
     ] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Write every catalogue file in the form that import reads; files of the same names go.
 
@@ -105,7 +106,8 @@ def export(
     from cardoffers_cli.jobs.catalogue import export_catalogue  # polars is heavy
 
     desk = Desk.of(ctx)
-    written = export_catalogue(desk.job, folder, suffix=form.value, masked_links=links is not None)
+    options: dict[str, Any] = {"suffix": form.value, "masked_links": links is not None}
+    written = export_catalogue(desk.job, folder, **options, dry_run=dry_run)
     if links is None:
         desk.note("Links are left out: full tokens do not leave the store (--links masked).")
     desk.show(written, show.Sheet("files", WRITTEN, written))

@@ -63,7 +63,7 @@ LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="fl
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
 
-def init(ctx: typer.Context) -> None:
+def init(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Make a new, empty store.
 
     Try:
@@ -73,7 +73,9 @@ def init(ctx: typer.Context) -> None:
     from cardoffers_cli.jobs.stores import init as make
 
     desk = Desk.of(ctx)
-    desk.show(make(desk.job))
+    desk.show(make(desk.job, dry_run=dry_run))
+    if dry_run:
+        return
     desk.note("Next: `cardoffers catalog import DIR`, then `cardoffers import FILE -i INST`.")
 
 
@@ -99,7 +101,7 @@ def info(ctx: typer.Context) -> None:
 
 
 @app.command()
-def migrate(ctx: typer.Context) -> None:
+def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Bring an older store to this version, in one transaction. A current one stays as it is.
 
     Try:
@@ -109,11 +111,11 @@ def migrate(ctx: typer.Context) -> None:
     from cardoffers_cli.jobs.stores import migrate as bring
 
     desk = Desk.of(ctx)
-    desk.show(bring(desk.job))
+    desk.show(bring(desk.job, dry_run=dry_run))
 
 
 @app.command()
-def publish(ctx: typer.Context) -> None:
+def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Put a snapshot beside the store, which is read while a long job holds it.
 
     It replaces the one before. Revoking a key withdraws it; `nightly` takes a new one.
@@ -125,13 +127,15 @@ def publish(ctx: typer.Context) -> None:
     from cardoffers_cli.jobs.publish import publish as take
 
     desk = Desk.of(ctx)
-    desk.show(take(desk.job))
+    desk.show(take(desk.job, dry_run=dry_run))
 
 
 @app.command()
 def backup(
     ctx: typer.Context,
     target: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="Where to put the copy.")],
+    *,
+    dry_run: DryRun = False,
 ) -> None:
     """Copy the store into a new file, checked and audited, with its checksum beside it.
 
@@ -147,11 +151,11 @@ def backup(
 
     desk = Desk.of(ctx)
     with _steps(desk, "Backing up", backups.STEPS) as tell:
-        made = backups.backup(desk.job, target, tell=tell)
+        made = backups.backup(desk.job, target, dry_run=dry_run, tell=tell)
     desk.show(
         made,
         Sheet("backup", BACKUP, [made]),
-        Text([*_history(made), *_kept(made), *_faults(made)]),
+        Text([*_written(made), *_history(made), *_kept(made), *_faults(made)]),
         exit_code=3 if made["faults"] else 0,
     )
 
@@ -203,7 +207,7 @@ def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     desk = Desk.of(ctx)
     with _steps(desk, "Compacting", compacts.STEPS) as tell:
         done = compacts.compact(desk.job, dry_run=dry_run, tell=tell)
-    said = ["Nothing was written (--dry-run)."] if dry_run else []
+    said = list(_written(done))
     desk.show(done, Sheet("compacted", COMPACTED, [done]), *_merged(done), Text(said))
 
 
@@ -215,6 +219,7 @@ def export(
         str | None,
         typer.Option(metavar="ROOT", help="Where it begins, the first time: a folder or a URL."),
     ] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Move purchases and decisions out of the store, into Parquet files that an engine can read.
 
@@ -230,14 +235,15 @@ def export(
 
     desk = Desk.of(ctx)
     with desk.progress("Exporting"):
-        done = move(desk.job, to)
+        done = move(desk.job, to, dry_run=dry_run)
     desk.show(
         done,
         Sheet("moved", MOVED, done["moved"]),
         *_merged(done),
-        Text(list(_exported(done))),
+        Text([*_written(done), *_exported(done)]),
     )
-    desk.note("Next: `cardoffers store compact` gives the room back.")
+    if not dry_run:
+        desk.note("Next: `cardoffers store compact` gives the room back.")
 
 
 @app.command("accept-loss")
@@ -260,6 +266,7 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
                 f"Go on without {counted(loss['lost'], 'run')} that were committed?", yes=yes
             )
         loss = stores.accept_loss(desk.job)
+    loss = {**loss, "dry_run": dry_run}
     desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))
 
 
@@ -273,6 +280,11 @@ def _steps(desk: Desk, what: str, steps: Sequence[str]) -> Iterator[Callable[[st
             bar.update(steps.index(step), total=len(steps))
 
         yield tell
+
+
+def _written(told: dict[str, Any]) -> Iterator[str]:
+    if told["dry_run"]:
+        yield "Nothing was written (--dry-run)."
 
 
 def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:

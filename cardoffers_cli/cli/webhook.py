@@ -237,7 +237,7 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
 
 @app.command()
-def resend(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun = False) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand.
 
     Try:
@@ -248,8 +248,8 @@ def resend(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
     desk = Desk.of(ctx)
     _warn(desk)
-    found = send_again(desk.job, redemption_id)
-    failed = found["log"][-1]["error"] is not None
+    found = send_again(desk.job, redemption_id, dry_run=dry_run)
+    failed = not dry_run and found["log"][-1]["error"] is not None
     desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0)
 
 

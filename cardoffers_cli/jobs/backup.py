@@ -50,7 +50,7 @@ class Checksum:
     """
 
     form: str
-    sha256: str
+    sha256: str | None
     size_bytes: int
     schema_version: int
     run_no: int
@@ -69,17 +69,26 @@ def _nobody(step: str) -> None:
     """Tell nobody."""
 
 
-def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> dict[str, Any]:
+def backup(
+    job: Job,
+    target: Path,
+    *,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = _nobody,
+) -> dict[str, Any]:
     """Copy the store into a new file, or into a folder under a name with the time.
 
     `faults` of the report are audits that the copy fails, as the store does; `history` is the
     folder that is not in the copy, `secrets` the file with the signing secrets, which nobody else
-    may read. Raises `Refused` where a file is already, `NoSpace`, and `StoreDamaged` if the copy is
-    not the store.
+    may read. With `dry_run` the store is looked at in the place of a copy, which is not made: its
+    size is the most that a copy can have, and its digests are not known. Raises `Refused` where a
+    file is already, `NoSpace`, and `StoreDamaged` if the copy is not the store.
     """
     must_exist(job.path)
     file = _named(job, target)
     check_room(file.parent, copying.size_with_log(job.path), "The backup")
+    if dry_run:
+        return _looked_at(job, file, tell)
     draft = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         found = _copied(job, draft, tell)
@@ -94,13 +103,39 @@ def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> 
             _give_name(draft, file)
     finally:
         copying.discard(draft)
+    return _report(file, checksum, found, dry_run=False)
+
+
+def _report(file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool) -> dict[str, Any]:
     return {
         "backup": str(file),
         **asdict(checksum),
         "history": found.history,
-        "secrets": beside and str(beside),
+        "secrets": str(secrets_path(file)) if found.secrets else None,
         "faults": found.faults,
+        "dry_run": dry_run,
     }
+
+
+def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return what a backup would be, by the store itself."""
+    tell("audit")
+    with job.store(read_only=True) as store:
+        found = _Copied(
+            head=_head(store),
+            secrets=_secrets(store, job),
+            history=history_of(store),
+            faults=faults_of(examine(store, None)),
+        )
+    checksum = Checksum(
+        form=FORM,
+        sha256=None,
+        size_bytes=copying.size_with_log(job.path),
+        schema_version=newest_version(),
+        made_at=format_moment(job.now),
+        **found.head,
+    )
+    return _report(file, checksum, found, dry_run=True)
 
 
 @dataclass(frozen=True, kw_only=True)

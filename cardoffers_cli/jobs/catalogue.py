@@ -87,7 +87,12 @@ def import_catalogue(
 
 
 def export_catalogue(
-    job: Job, folder: Path, *, suffix: str = "csv", masked_links: bool = False
+    job: Job,
+    folder: Path,
+    *,
+    suffix: str = "csv",
+    masked_links: bool = False,
+    dry_run: bool = False,
 ) -> list[dict[str, Any]]:
     """Write every catalogue file to a folder; return the names of the files and their rows.
 
@@ -95,22 +100,26 @@ def export_catalogue(
     under a name that import leaves alone. Engagement never comes: without whole tokens its rows
     say no more than the funnel does.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if not dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
     written = []
     with job.store(read_only=True) as store:
-        for kind in KINDS:
-            if kind not in _STREAMED:
-                rows = catalogue_export.export_kind(store, kind)
-                written.append(_write(folder / f"{kind}.{suffix}", kind, rows))
-        if masked_links:
-            rows = catalogue_export.export_masked_links(store)
-            written.append(_write(folder / f"links_masked.{suffix}", "links", rows))
+        for name, kind, rows in _exported(store, masked_links=masked_links):
+            path = folder / f"{name}.{suffix}"
+            if not dry_run:
+                write_catalogue(path, kind, rows)
+            row = {"file": path.name, "kind": kind, "rows": rows.height, "dry_run": dry_run}
+            written.append(row)
     return written
 
 
-def _write(path: Path, kind: str, rows: pl.DataFrame) -> dict[str, Any]:
-    write_catalogue(path, kind, rows)
-    return {"file": path.name, "kind": kind, "rows": rows.height}
+def _exported(store: Store, *, masked_links: bool) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Yield the name, the kind and the rows of each file."""
+    for kind in KINDS:
+        if kind not in _STREAMED:
+            yield kind, kind, catalogue_export.export_kind(store, kind)
+    if masked_links:
+        yield "links_masked", "links", catalogue_export.export_masked_links(store)
 
 
 def _import_file(

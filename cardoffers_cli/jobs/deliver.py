@@ -46,25 +46,39 @@ def send(
     return {**report, "dry_run": False}
 
 
-def resend(job: Job, redemption_id: str, *, watch: Watch | None = None) -> dict[str, Any]:
+def resend(
+    job: Job, redemption_id: str, *, dry_run: bool = False, watch: Watch | None = None
+) -> dict[str, Any]:
     """Send one event again, by hand and whatever its state; return it with its log.
 
-    The schedule is not touched, except that a success ends it. Raises `NotFound`, `Refused` where
-    there is no webhook to send it to, `StoreBusy`.
+    The schedule is not touched, except that a success ends it. With `dry_run` it is looked whether
+    it could be sent. Raises `NotFound`, `Refused` where there is no webhook to send it to,
+    `StoreBusy`.
     """
     watch = watch or Watch.of(job)
+    secrets = read_secrets(job.path)
+    if dry_run:
+        with job.store() as store, store.transaction(keep=False):
+            _claim_one(store, redemption_id, secrets, watch)
+            return {**show_delivery(store, redemption_id, secrets), "dry_run": True}
     with _begin(job, "webhook_resend", watch) as begun:
         with job.store() as store, store.transaction():
-            found = find_delivery(store, redemption_id)
-            secrets = read_secrets(job.path)
-            claims = deliver.claim_one(store, redemption_id, secrets, now=watch.clock.now())
-            if not claims:
-                raise _not_claimed(store, found["institution"], secrets)
+            claims = _claim_one(store, redemption_id, secrets, watch)
         sending = Sending(job, run_no=begun.run.run_no, due=1, watch=watch, is_manual=True)
         sending.send_claims(claims)
         with job.store() as store, store.transaction():
             finish_run(store, begun.run, sending.counts)
-            return show_delivery(store, redemption_id, secrets)
+            return {**show_delivery(store, redemption_id, secrets), "dry_run": False}
+
+
+def _claim_one(
+    store: Store, redemption_id: str, secrets: Mapping[str, str], watch: Watch
+) -> list[deliver.Claim]:
+    found = find_delivery(store, redemption_id)
+    claims = deliver.claim_one(store, redemption_id, secrets, now=watch.clock.now())
+    if not claims:
+        raise _not_claimed(store, found["institution"], secrets)
+    return claims
 
 
 @dataclass(frozen=True, kw_only=True)

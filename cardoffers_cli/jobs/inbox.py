@@ -25,7 +25,8 @@ def read_messages(
 ) -> list[dict[str, Any]]:
     """Mark a message, or with None all that are unread, as read; return it or them.
 
-    Raises `NotFound` for a message that the institution does not have.
+    With `dry_run` nothing is marked, and each says so. Raises `NotFound` for a message that the
+    institution does not have.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
@@ -36,7 +37,8 @@ def read_messages(
                 raise _unknown(owner.slug)
         one = found[0]["id"] if message_id is not None else None
         inbox.mark_read(store, owner.id, one, now=job.now)
-    return [{**message, "read_at": message["read_at"] or job.now} for message in found]
+    told = {"dry_run": True} if dry_run else {}
+    return [{**message, "read_at": message["read_at"] or job.now, **told} for message in found]
 
 
 def _unknown(slug: str) -> NotFound:

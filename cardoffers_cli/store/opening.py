@@ -98,20 +98,25 @@ def scratch_store(settings: Settings, now: datetime) -> Iterator[Store]:
         store.close()
 
 
-def create_store(opening: Opening) -> list[Migration]:
-    """Make a new store; refuse where a file is already."""
-    if opening.path.exists():
+def check_creation(path: Path) -> None:
+    """Refuse where no store can be made: a file is already, or there is no folder."""
+    if path.exists():
         raise Refused(
-            f"There is a file already at {opening.path}.",
+            f"There is a file already at {path}.",
             code="store_exists",
             hint="`cardoffers status` shows what is in it; choose another path with --store.",
         )
-    if not opening.path.parent.is_dir():
+    if not path.parent.is_dir():
         raise NoStore(
-            f"There is no folder {opening.path.parent}.",
+            f"There is no folder {path.parent}.",
             code="folder_missing",
             hint="Make it first, or choose another path with --store.",
         )
+
+
+def create_store(opening: Opening) -> list[Migration]:
+    """Make a new store; raise as `check_creation` does."""
+    check_creation(opening.path)
     with lock_for(opening):
         # A store that was here once had a journal and secrets of its own.
         since = opening.since or opening.now

@@ -62,6 +62,18 @@ def test_a_store_of_any_version_becomes_a_current_one(tmp_path: Path, version: i
     assert columns(new_store(tmp_path)) == columns(made)
 
 
+def test_a_dry_run_tells_what_would_be_applied(tmp_path: Path) -> None:
+    made = job(tmp_path / "older.duckdb")
+    with connected(made.path, made.settings) as store, store.transaction():
+        apply(store, NOON, have=later(7))
+    before = made.path.read_bytes()
+    dry = migrate(made, dry_run=True)
+    assert before == made.path.read_bytes()
+    assert dry["dry_run"]
+    assert {**dry, "dry_run": False} == migrate(made)
+    assert [] == migrate(made, dry_run=True)["applied"]
+
+
 def later(version: int) -> list[int]:
     return [each for each in VERSIONS if each > version]
 
