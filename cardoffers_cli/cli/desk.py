@@ -218,5 +218,9 @@ class Desk:
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             raise typer.Abort
 
+    def ask(self, question: str, *, yes: bool) -> None:
+        """Ask as `confirm` does; where nobody is at a terminal, go on."""
+        self.confirm(question, yes=yes or not sys.stdin.isatty())
+
     def _unconfirmed(self, question: str) -> NoReturn:
         raise UsageError(f"Not confirmed: {question}", code="unconfirmed", hint="Add --yes.")

@@ -16,7 +16,11 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 OfferId = Annotated[
     str,
-    typer.Argument(metavar="OFFER_ID", help="The offer's id.", autocompletion=completing.offers),
+    typer.Argument(
+        metavar="OFFER_ID",
+        help="The offer: its id, a beginning that only it has, or latest.",
+        autocompletion=completing.offers,
+    ),
 ]
 Cardholder = Annotated[
     str,

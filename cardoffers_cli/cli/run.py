@@ -66,13 +66,19 @@ def list_(
 @app.command()
 def show(
     ctx: typer.Context,
-    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="The night, or any run.")],
+    run_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN_ID", help="A night or any run: its id, the beginning of that, or latest."
+        ),
+    ],
 ) -> None:
     """Show a night step by step, with its files and its findings; of another run, its counts.
 
     Try:
 
-        cardoffers run show 4b9d...
+        cardoffers run show latest
+        cardoffers run show 4b9d
     """
     from cardoffers_cli.cli.night_screen import step_blocks
     from cardoffers_cli.jobs.night.history import show_run
@@ -86,7 +92,11 @@ def show(
 def resume(
     ctx: typer.Context,
     run_id: Annotated[
-        str | None, typer.Argument(metavar="[RUN_ID]", help="The night; else the oldest one.")
+        str | None,
+        typer.Argument(
+            metavar="[RUN_ID]",
+            help="The night: its id, the beginning of that, or latest; else the oldest one.",
+        ),
     ] = None,
     *,
     webhook_time: WebhookTime = "10m",

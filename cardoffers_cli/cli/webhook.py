@@ -63,7 +63,12 @@ HELD = (
 FIELDS = (Column("field"), Column("value"))
 
 RedemptionId = Annotated[
-    str, typer.Argument(metavar="REDEMPTION_ID", help="The redemption whose event is meant.")
+    str,
+    typer.Argument(
+        metavar="REDEMPTION_ID",
+        help="The redemption whose event is meant: its id, the beginning of that, its purchase's "
+        "reference, or latest.",
+    ),
 ]
 SecretFile = Annotated[
     Path | None,
@@ -165,7 +170,7 @@ def retry(
     Try:
 
         cardoffers webhook retry --failed -i larkmere --since 2026-10-01
-        cardoffers webhook retry 6b0e...
+        cardoffers webhook retry 6b0e
     """
     from cardoffers_cli.jobs.webhooks import retry as make_due  # polars is heavy
 
@@ -227,7 +232,8 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
     Try:
 
-        cardoffers webhook show 6b0e...
+        cardoffers webhook show 6b0e
+        cardoffers webhook show latest
     """
     from cardoffers_cli.jobs.webhooks import show_event  # polars is heavy
 
@@ -242,7 +248,7 @@ def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun =
 
     Try:
 
-        cardoffers webhook resend 6b0e...
+        cardoffers webhook resend 6b0e
     """
     from cardoffers_cli.jobs.deliver import resend as send_again  # httpx is heavy
 

@@ -11,6 +11,7 @@ from cardoffers_cli.jobs.clock import Watch
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.jobs.sending import Sending
 from cardoffers_cli.pipeline import deliver
+from cardoffers_cli.services.ids import redemption_id as whole_redemption_id
 from cardoffers_cli.services.webhooks import find_delivery, show_delivery
 from cardoffers_cli.store.sender_lock import sender_lock
 from cardoffers_cli.store.signing_secrets import missing, read_secrets
@@ -59,16 +60,18 @@ def resend(
     secrets = read_secrets(job.path)
     if dry_run:
         with job.store() as store, store.transaction(keep=False):
-            _claim_one(store, redemption_id, secrets, watch)
-            return {**show_delivery(store, redemption_id, secrets), "dry_run": True}
+            wanted = whole_redemption_id(store, redemption_id)
+            _claim_one(store, wanted, secrets, watch)
+            return {**show_delivery(store, wanted, secrets), "dry_run": True}
     with _begin(job, "webhook_resend", watch) as begun:
         with job.store() as store, store.transaction():
-            claims = _claim_one(store, redemption_id, secrets, watch)
+            wanted = whole_redemption_id(store, redemption_id)
+            claims = _claim_one(store, wanted, secrets, watch)
         sending = Sending(job, run_no=begun.run.run_no, due=1, watch=watch, is_manual=True)
         sending.send_claims(claims)
         with job.store() as store, store.transaction():
             finish_run(store, begun.run, sending.counts)
-            return {**show_delivery(store, redemption_id, secrets), "dry_run": False}
+            return {**show_delivery(store, wanted, secrets), "dry_run": False}
 
 
 def _claim_one(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import inbox
+from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def read_messages(
         owner = find_institution(store, institution)
         found = inbox.messages(store, owner.id, unread_only=message_id is None)
         if message_id is not None:
+            message_id = whole_id(store, "message", message_id, owner.id)
             found = [message for message in found if str(message["id"]) == message_id.lower()]
             if not found:
                 raise _unknown(owner.slug)

@@ -22,6 +22,7 @@ from cardoffers_cli.jobs.institutions import change_institution
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.services import security_log, webhooks
+from cardoffers_cli.services.ids import redemption_id as whole_redemption_id
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import signing_secrets
 
@@ -121,7 +122,8 @@ def show_event(job: Job, redemption_id: str) -> dict[str, Any]:
     """Return one event with the log of its attempts; raise `NotFound`."""
     with reading(job) as source:
         secrets = signing_secrets.read_secrets(job.path)
-        return webhooks.show_delivery(source.store, redemption_id, secrets)
+        wanted = whole_redemption_id(source.store, redemption_id)
+        return webhooks.show_delivery(source.store, wanted, secrets)
 
 
 def retry(
@@ -200,7 +202,7 @@ def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[s
 
 
 def _retriable(store: Store, redemption_id: str) -> UUID:
-    found = webhooks.find_delivery(store, redemption_id)
+    found = webhooks.find_delivery(store, whole_redemption_id(store, redemption_id))
     if found["state"] not in {"failed", "exhausted"}:
         raise Refused(
             f"The event of redemption {redemption_id} is {found['state']}.",

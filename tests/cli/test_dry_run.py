@@ -21,7 +21,7 @@ from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.steps import STEPS
 from commands import in_a_pipe
 from everything import RUN_ON, Line, Place, everything, lines
-from work import file_of, kept, with_catalogue
+from work import file_of, found, kept, with_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -177,7 +177,8 @@ def test_the_rest_of_a_night_is_rehearsed(tmp_path: Path, monkeypatch: pytest.Mo
         with pytest.raises(ZeroDivisionError):
             night.run_night(made, Order(drop=tmp_path / "drop"))
     before = state(tmp_path)
-    words = ["run", "resume", "--store", made.path, "--format", "json"]
+    (run_id,) = [str(each) for (each,) in found(made, "select run_id from nights")]
+    words = ["run", "resume", run_id[:8], "--store", made.path, "--format", "json"]
     dry = in_a_pipe([*words, "--dry-run"])
     assert before == state(tmp_path)
     assert ("rehearsed", True) == (dry.document["status"], dry.document["dry_run"])
