@@ -26,16 +26,22 @@ AS_OF = "2026-10-10"
 
 LINES = """
 0 ~ demo
-0   init --store new.duckdb
+0 ~ init --example --store new.duckdb
 0   status
 0   sample made --rows 50 --seed 1
 3   catalog import dirty
 0   catalog export exported
+0   catalog template templates
 0   institution list
 0   institution show larkmere
 0   institution set larkmere --plan starter
+0 ~ institution add new-bank --name 'New Bank' --currency GBP
+0   merchant list
+0 ~ merchant add 'New Bakery' --category food --identifier 526101883310029
+0   merchant identify 'Ostrowick Grocers' 526101883310029
 0   offer list -i larkmere
 0   offer show of-00000
+0   offer create new -i larkmere --merchant latest --title New --min-spend 5 --cashback 1 --expires 2027-01-01
 0   offer feed -i larkmere --cardholder - --personalize < cardholder.txt
 0   offer add of-00007 -i larkmere --cardholder - --card - < cardholder.txt
 0   offer link-list -i larkmere --cardholder - < cardholder.txt
@@ -89,7 +95,7 @@ LINES = """
 0 ~ store export --to history
 4   store accept-loss
 0   help formats
-"""
+"""  # noqa: E501 - a line is a line
 """How each ends, `~` where no two runs say the same, and its words; `<` is standard input."""
 
 RUN_ON = ("serve", "webhook listen")

@@ -79,7 +79,7 @@ def import_(
         result = import_catalogue(
             desk.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
         )
-    desk.show(result, *_sheets(result), exit_code=3 if result["rejected"] else 0)
+    desk.show(result, *file_sheets(result), exit_code=3 if result["rejected"] else 0)
 
 
 @app.command("export")
@@ -113,7 +113,32 @@ def export(
     desk.show(written, show.Sheet("files", WRITTEN, written))
 
 
-def _sheets(result: dict[str, Any]) -> list[show.Sheet]:
+@app.command()
+def template(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Write a template of every catalogue file, with one line each, and of a transaction file.
+
+    Their lines fit each other, and can be imported as they are; `cardoffers help files` says what
+    each column holds. Nothing is ever overwritten.
+
+    Try:
+
+        cardoffers catalog template my-catalog
+        cardoffers catalog import my-catalog
+    """
+    from cardoffers_cli.jobs.example import make_templates  # polars is heavy
+
+    desk = Desk.of(ctx)
+    written = make_templates(folder, dry_run=dry_run)
+    desk.show(written, show.Sheet("files", WRITTEN, written))
+
+
+def file_sheets(result: dict[str, Any]) -> list[show.Sheet]:
+    """Return what an import of a catalogue came to, file by file, and its findings."""
     found = [
         {"file": file["file"], **finding}
         for file in result["files"]

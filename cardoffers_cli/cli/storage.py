@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun, Yes
 from cardoffers_cli.cli.show import Column, Sheet, Text
@@ -63,20 +64,41 @@ LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="fl
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
 
-def init(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+def init(
+    ctx: typer.Context,
+    *,
+    example: Annotated[
+        bool, typer.Option("--example", help="Begin with an institution, a merchant, an offer.")
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
     """Make a new, empty store.
+
+    A first program of one's own is made with `institution add`, `merchant add` and `offer create`,
+    or of files: `catalog template` writes them with a line each to change.
 
     Try:
 
-        cardoffers init --store service.duckdb
+        cardoffers init
+        cardoffers init --example --store try.duckdb
     """
-    from cardoffers_cli.jobs.stores import init as make
-
     desk = Desk.of(ctx)
-    desk.show(make(desk.job, dry_run=dry_run))
-    if dry_run:
-        return
-    desk.note("Next: `cardoffers catalog import DIR`, then `cardoffers import FILE -i INST`.")
+    if example:
+        from cardoffers_cli.jobs.example import init_with_example  # polars is heavy
+
+        made = init_with_example(desk.job, dry_run=dry_run)
+        desk.show(made, *(file_sheets(made["example"]) if made["example"] else ()))
+    else:
+        from cardoffers_cli.jobs.stores import init as make
+
+        desk.show(make(desk.job, dry_run=dry_run))
+    if not dry_run:
+        desk.note(
+            "Next: `cardoffers institution list`, `cardoffers offer list -i example-bank`."
+            if example
+            else "Next: `cardoffers institution add`, or `cardoffers catalog template DIR` and "
+            "`cardoffers catalog import DIR`."
+        )
 
 
 @app.command()

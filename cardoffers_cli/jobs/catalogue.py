@@ -127,7 +127,7 @@ def _import_file(
 ) -> dict[str, Any]:
     kind = file.kind.name
     catalogue.begin_file(store)
-    new, changed = _take(store, kind, _rows(store, file, advance), run)
+    new, changed = take(store, kind, _rows(store, file, advance), run)
     subject = kind.removesuffix("s")
     catalogue.audit(store, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
     rejected = catalogue.rejected(store, kind)
@@ -153,7 +153,7 @@ def _rows(
         yield page.rows
 
 
-def _take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
+def take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
     """Write the rows of one file; return how many are new and how many changed.
 
     What comes by the million is taken in batches, to bound the memory: a key that comes twice is

@@ -44,6 +44,11 @@ def list_institutions(store: Store) -> list[Institution]:
     return [_institution(row) for row in store.rows("services/institutions:list")]
 
 
+def is_known(store: Store, slug: str) -> bool:
+    """Whether a slug is an institution's."""
+    return bool(store.value("services/institutions:is_known", slug=slug))
+
+
 def _institution(row: dict[str, Any]) -> Institution:
     return Institution(**{**row, "languages": tuple(row["languages"].split("|"))})
 

@@ -96,3 +96,12 @@ from offers
 where starts_with(offer_id, $beginning)
 order by offer_id = $beginning desc, offer_no desc
 limit $most;
+
+-- name: merchant
+-- As redemption, of merchants, which are no institution's.
+select merchant_id as id
+from merchants
+where $institution_id is null
+    and ($first is null or merchant_id between $first and $last)
+order by merchant_no desc
+limit $most;

@@ -34,3 +34,9 @@ from institutions
 inner join currencies on currencies.currency = institutions.currency
 where institutions.slug = $slug_or_id
     or cast(institutions.institution_id as varchar) = lower($slug_or_id);
+
+-- name: is_known
+-- Whether there is an institution of a slug.
+select count(*) > 0 as is_there
+from institutions
+where slug = $slug;
