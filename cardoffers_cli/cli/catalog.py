@@ -26,7 +26,8 @@ FINDINGS = (
     show.Column("code"),
     show.Column("rows", kind="integer"),
     show.Column("lines"),
-    show.Column("fix"),
+    show.Column("message"),
+    show.Column("fix", gives_way=1),
 )
 WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
 
@@ -140,7 +141,7 @@ def template(
 def file_sheets(result: dict[str, Any]) -> list[show.Sheet]:
     """Return what an import of a catalogue came to, file by file, and its findings."""
     found = [
-        {"file": file["file"], **finding}
+        {"file": file["file"], **finding, "message": "; ".join(finding["messages"])}
         for file in result["files"]
         for finding in file["findings"]
     ]

@@ -81,9 +81,13 @@ def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: 
             raise unusable(
                 "header_column_duplicate", f"The header names {name} twice.", line=number
             )
-    for wanted in names.required:
-        if not any(name in given for name in wanted.split("|")):
-            _refuse_missing(wanted, given, number)
+    missing = [
+        wanted.split("|")
+        for wanted in names.required
+        if not any(name in given for name in wanted.split("|"))
+    ]
+    if missing:
+        _refuse_missing(missing, given, number)
 
 
 def _refuse_delimiter(line: bytes, alike: dict[str, str], delimiter: str, number: int) -> None:
@@ -100,13 +104,17 @@ def _refuse_delimiter(line: bytes, alike: dict[str, str], delimiter: str, number
             )
 
 
-def _refuse_missing(wanted: str, given: list[str], number: int) -> None:
-    alternatives = wanted.split("|")
-    near = next((name for name in alternatives if _folded(name) in map(_folded, given)), None)
+def _refuse_missing(missing: list[list[str]], given: list[str], number: int) -> None:
+    """Name every column that is missing at once, and those among them that are only misspelled."""
+    lacking = [" or ".join(alternatives) for alternatives in missing]
+    alike = set(map(_folded, given))
+    near = [name for alternatives in missing for name in alternatives if _folded(name) in alike]
+    one = len(near) == 1
     raise unusable(
         "header_column_missing",
-        f"The header lacks the column {' or '.join(alternatives)}.",
-        hint=f"A column is named almost so: write it exactly {near}, in lower case without spaces."
+        f"The header lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}.",
+        hint=f"{'A column is' if one else 'Columns are'} named almost so: write "
+        f"{'it' if one else 'them'} exactly {', '.join(near)}, in lower case without spaces."
         if near
         else None,
         line=number,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
@@ -68,6 +69,7 @@ def import_catalogue(
     `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
     """
     files = catalogue_files(path)
+    _check_headers(files)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         catalogue.begin(store)
@@ -84,6 +86,26 @@ def import_catalogue(
         **totals,
         "dry_run": dry_run,
     }
+
+
+def _check_headers(files: list[CatalogueFile]) -> None:
+    """Raise `FileUnusable` with what is wrong with the header of any file, of all at once."""
+    faults: dict[str, FileUnusable] = {}
+    for file in files:
+        try:
+            next(file.pages())
+        except FileUnusable as error:
+            faults[file.name] = error
+    if not faults:
+        return
+    first = next(iter(faults.values()))
+    hints = dict.fromkeys(error.hint for error in faults.values() if error.hint)
+    raise FileUnusable(
+        " ".join(f"{name}: {error.message}" for name, error in faults.items()),
+        code=first.code,
+        hint=" ".join(hints),
+        **{**first.details, "files": list(faults)},
+    )
 
 
 def export_catalogue(
@@ -191,6 +213,7 @@ def _with_fix(row: dict[str, Any]) -> dict[str, Any]:
         "level": row["level"],
         "rows": row["row_count"],
         "lines": row["lines"],
+        "messages": row["messages"],
         "fix": CATALOGUE_CODES[row["code"]].fix,
     }
 
