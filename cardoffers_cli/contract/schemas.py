@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from cardoffers_cli.contract.offers import ADD
@@ -15,6 +16,7 @@ from cardoffers_cli.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.contract.reports import MOST_ROWS, STATES
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
+from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.rules import (
     IDENTIFIER_TYPES,
     INSTRUMENT_TYPES,
@@ -272,6 +274,25 @@ SCHEMAS: Mapping[str, Schema] = {
             "data": _object(dict.fromkeys(STEPS, _COUNT)),
         }
     ),
+    "RedemptionEvent": _object(
+        {
+            "event": {"const": "redemption.completed"},
+            "redemption_id": _says("By which a receiver knows an event that it had.", _ID),
+            "institution_id": _ID,
+            "offer_id": _TEXT,
+            "cardholder_token": _says("In full, to find the cardholder.", _TEXT),
+            "cardholder_token_masked": _MASKED,
+            "institution_payout_amount": _says(
+                "What the cardholder is to be credited, with the decimals of its currency.", _MONEY
+            ),
+            "occurred_at": _says("With milliseconds.", _MOMENT),
+        },
+        {
+            "transaction_ref": _says("The institution's reference of the purchase.", _TEXT),
+            "currency": _says("ISO 4217.", _TEXT),
+        },
+        description="What a redemption webhook carries.",
+    ),
     "Error": _object(
         {
             "pointer": _says("A JSON pointer into the body, or /query/ and a parameter.", _TEXT),
@@ -293,8 +314,12 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
 }
 
+CARDHOLDER: str = TOKEN_SCHEMA["examples"][0]
+OFFER_ID = "of-12"
+"""A cardholder and an offer, for examples."""
+
 _TOKENS = {
-    "cardholder_token": TOKEN_SCHEMA["examples"][0],
+    "cardholder_token": CARDHOLDER,
     "card_token": "c_5d41402abc4b2a76b9719d911017c592",
 }
 _PURCHASE = {
@@ -308,5 +333,17 @@ EXAMPLES: Mapping[str, Any] = {
     "TransactionEvent": _PURCHASE,
     "TransactionBatch": {"transactions": [_PURCHASE]},
     "AddRequest": _TOKENS,
+    "RedemptionEvent": {
+        "event": "redemption.completed",
+        "redemption_id": "f5883288-d7c6-8ee2-abbe-4bacf1232757",
+        "institution_id": "3f0c9c4e-5d0b-4f43-9a86-6f3a1f1d2c11",
+        "offer_id": OFFER_ID,
+        "cardholder_token": CARDHOLDER,
+        "cardholder_token_masked": mask(CARDHOLDER),
+        "institution_payout_amount": Decimal("1.50"),
+        "occurred_at": "2026-05-01T13:00:00.000Z",
+        "transaction_ref": _PURCHASE["transaction_ref"],
+        "currency": "GBP",
+    },
 }
-"""A body of each kind that can be sent."""
+"""A body of each kind that can be sent, and of the event that institutions are sent."""
