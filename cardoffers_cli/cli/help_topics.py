@@ -19,7 +19,11 @@ PAGES = {
     "formats": "How data is shown, and what each format does to a cell.",
     "environment": "Settings, the environment, shell completion.",
     "files": "Transaction and catalogue files: what they hold and how they are read.",
+    "threats": "What could be done to the service, what holds it, and what does not.",
 }
+DOCS = {"threats"}
+"""The pages that are read beside the code too, in `docs/`."""
+
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
     "commands": "Every command with its options and examples, as one page.",
@@ -43,7 +47,7 @@ def topic(
         typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
     ] = None,
 ) -> None:
-    """Explain exit codes, formats, the environment, files and findings.
+    """Explain exit codes, formats, the environment, files, findings and threats.
 
     Try:
 
@@ -84,7 +88,8 @@ def _no_topic(name: str) -> NotFound:
 
 def page_text(name: str) -> str:
     """Return a page's Markdown; to that of files, the columns of catalogue files are added."""
-    text = files("cardoffers_cli.cli").joinpath("topics", f"{name}.md").read_text("utf-8")
+    folder = files("cardoffers_cli").joinpath(*("docs",) if name in DOCS else ("cli", "topics"))
+    text = folder.joinpath(f"{name}.md").read_text("utf-8")
     return "\n".join([text.rstrip(), "", *_catalogue_files()]) if name == "files" else text
 
 

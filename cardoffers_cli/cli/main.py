@@ -61,9 +61,7 @@ COMMANDS = (
     Entry("Upkeep", "run", "run:app", "The nights that were, and going on with one."),
     Entry("Upkeep", "doctor", "doctor:doctor", "Audit the store: what must not be in it."),
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
-    Entry(
-        "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."
-    ),
+    Entry("Upkeep", "help", "help_topics:topic", "Exit codes, formats, files, findings, threats."),
 )
 
 
