@@ -14,9 +14,10 @@ import pytest
 from typer.main import get_command
 
 from cardoffers_cli.cli import main
-from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 from cardoffers_cli.jobs.webhooks import retry
 from cardoffers_cli.services.ids import redemption_id, whole_id, whole_offer_id
+from cardoffers_cli.services.institutions import find_institution
 from commands import command, in_a_pipe
 from everything import AS_OF, Place, everything
 from outbox import events
@@ -182,6 +183,15 @@ def _rows(store: Any, slug: str) -> Any:
     return store.connection.execute(
         "select institution_id from institutions where slug = $1", [slug]
     ).fetchall()
+
+
+def test_an_institution_is_known_by_the_beginning_of_its_id(made: Job) -> None:
+    with made.store() as store:
+        (brook,) = [row[0] for row in _rows(store, "brook")]
+        assert "brook" == find_institution(store, str(brook)[:6]).slug
+        for nobody in (str(brook)[:3], "ffff"):
+            with pytest.raises(NotFound):
+                find_institution(store, nobody)
 
 
 def test_an_event_is_retried_by_a_beginning_or_a_reference(made: Job) -> None:
