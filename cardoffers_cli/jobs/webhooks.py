@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import secrets
 import string
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.addresses import check_url
-from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
 from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.institutions import change_institution
@@ -159,7 +159,8 @@ def retry(
 def _changing(job: Job, *, dry_run: bool) -> Iterator[tuple[Store, ExitStack]]:
     """Open the store for a change; what is on the stack is undone where that fails.
 
-    Once a new secret is committed, the texts of those that it follows go.
+    Once a new secret is committed, the texts of those that it follows go; where that cannot be, as
+    on a full disk, the next change removes them: the new one still has to be shown.
     """
     with job.store() as store:
         before = signing_secrets.named_in(store)
@@ -167,7 +168,8 @@ def _changing(job: Job, *, dry_run: bool) -> Iterator[tuple[Store, ExitStack]]:
             yield store, kept
         after = signing_secrets.named_in(store)
         if after != before:
-            signing_secrets.forget_others(job.path, after)
+            with suppress(NoSpace, OSError):
+                signing_secrets.forget_others(job.path, after)
 
 
 def _new_secret(

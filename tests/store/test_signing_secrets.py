@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.errors import CardoffersError, NoSpace
 from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.jobs.backup import backup, checksum_path
 from cardoffers_cli.jobs.catalogue import export_catalogue
@@ -107,6 +107,22 @@ def test_a_secret_that_was_given_up_is_nowhere(made: Job, tmp_path: Path) -> Non
     publish(made)
     assert sorted([first, third]) == texts(made)
     assert [] == holders(tmp_path, second)
+
+
+def test_a_secret_that_is_committed_is_shown_though_the_old_one_cannot_be_removed(
+    made: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_given: Any) -> None:
+        raise NoSpace
+
+    with monkeypatch.context() as full:
+        full.setattr("cardoffers_cli.store.signing_secrets.forget_others", no_room)
+        rotate_secret(made, "alder")
+        third = rotate_secret(made, "alder")["signing_secret"]
+    assert third in texts(made)
+    assert 3 == len(texts(made))
+    assert rotate_secret(made, "alder")["signing_secret"] in texts(made)
+    assert 2 == len(texts(made))
 
 
 def test_the_file_is_its_owners_whatever_the_umask(tmp_path: Path) -> None:
