@@ -9,8 +9,9 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.contract.messages import HTML_TYPE, JSON_TYPE, Answer
-from cardoffers_cli.contract.openapi import document
+from cardoffers_cli.contract.messages import HTML_TYPE, JSON_TYPE, PROBLEM_TYPE, Answer
+from cardoffers_cli.contract.openapi import REFUSALS, document
+from cardoffers_cli.contract.schemas import ref
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.files.html.pages import Page, Section, write_page
 from cardoffers_cli.files.sheets import Column, Sheet
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     Described = Mapping[str, Any]
 
 _FIELDS = (Column("name"), Column("needed"), Column("meaning"))
-_ANSWERS = (Column("status"), Column("meaning"))
+_ANSWERS = (Column("status"), Column("code"), Column("meaning"))
+_ABSENT = ref("Absent")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -66,7 +68,7 @@ def _sections(title: str, operation: Described, described: Described) -> Iterato
     said = [operation["summary"], *filter(None, [operation.get("description")])]
     yield Section(
         title=title,
-        lines=said,
+        lines=[_plain(line) for line in said],
         text=_example(operation),
         sheet=Sheet("answers", _ANSWERS, [*_answers(operation)], title="Answers"),
     )
@@ -83,13 +85,31 @@ def _example(operation: Described) -> str:
 
 def _answers(operation: Described) -> Iterator[dict[str, str]]:
     for status, answer in operation["responses"].items():
-        yield {"status": status, "meaning": answer["description"]}
+        codes = _codes(answer)
+        for code in codes:
+            yield {"status": status, "code": code, "meaning": _plain(REFUSALS[code][1])}
+        if not codes:
+            yield {"status": status, "code": "", "meaning": _plain(answer["description"])}
+
+
+def _codes(answer: Described) -> list[str]:
+    """Return the codes of a refusal; none of another answer."""
+    problem = answer.get("content", {}).get(PROBLEM_TYPE)
+    found: list[str] = (
+        problem["schema"]["allOf"][1]["properties"]["code"]["enum"] if problem else []
+    )
+    return found
+
+
+def _plain(text: str) -> str:
+    """Leave out what marks code in the document."""
+    return text.replace("`", "")
 
 
 def _fields(operation: Described, described: Described) -> Iterator[dict[str, str]]:
     for each in operation.get("parameters", ()):
         needed = "yes" if each["required"] else "no"
-        yield {"name": each["name"], "needed": needed, "meaning": each["description"]}
+        yield {"name": each["name"], "needed": needed, "meaning": _plain(each["description"])}
     body = operation.get("requestBody", {}).get("content", {}).get(JSON_TYPE)
     if body:
         schema = _followed(body["schema"], described)
@@ -106,7 +126,7 @@ def _followed(schema: Described, described: Described) -> Described:
 
 def _meaning(schema: Described, described: Described) -> str:
     """Say what a field holds: its words if it is one of some, else what is said of it."""
-    choices = [schema, *schema.get("anyOf", ())]
+    choices = [schema, *(each for each in schema.get("anyOf", ()) if each != _ABSENT)]
     known = [_followed(each, described) for each in choices]
     said = [each["description"] for each in [*choices, *known] if "description" in each]
     listed = [", ".join(map(str, each["enum"])) for each in known if any(each.get("enum", ()))]

@@ -70,7 +70,11 @@ _FLAG: Schema = {"type": "boolean"}
 _MASKED = _says("The first and the last 4 characters around an ellipsis.", _TEXT)
 
 _INVISIBLE = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", INVISIBLE)
-_VISIBLE: Schema = {"type": "string", "pattern": f"^[^{_INVISIBLE[1:]}*$"}
+_VISIBLE: Schema = {
+    "type": "string",
+    "pattern": f"^[^{_INVISIBLE[1:]}*$",
+    "description": "Text without invisible characters.",
+}
 """Text of the optional fields, the rule's pattern in the syntax of ECMA-262."""
 
 _INSTRUMENTS = ("card_token", "instrument_token")
@@ -101,7 +105,10 @@ _EVENT = _object(
         **{name: _or_absent(ref("Token")) for name in _INSTRUMENTS},
         "instrument_type": _or_absent(_words(INSTRUMENT_TYPES)),
         "merchant_identifier_type": _or_absent(_words(IDENTIFIER_TYPES)),
-        "merchant_id": _or_absent({"type": "string", "pattern": UUID}),
+        "merchant_id": _says(
+            "The service's own id, where the merchant is known already.",
+            _or_absent({"type": "string", "pattern": UUID}),
+        ),
         "institution_id": _says(
             "That of the API key, or an error.", _or_absent({"type": "string", "pattern": UUID})
         ),

@@ -176,3 +176,9 @@ def test_the_page_says_what_the_document_says_and_loads_nothing() -> None:
     assert "Webhook redemption.completed" in page
     event = description()["components"]["schemas"]["RedemptionEvent"]
     assert all(name in page for name in event["properties"])
+    assert all(code in page and meaning.replace("`", "") in page for code, meaning in refusals())
+    assert "As if the field were not sent" not in page
+
+
+def refusals() -> list[tuple[str, str]]:
+    return [(code, meaning) for code, (_, meaning) in REFUSALS.items()]
