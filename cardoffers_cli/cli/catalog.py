@@ -29,8 +29,11 @@ FINDINGS = (
     show.Column("rows", kind="integer"),
     show.Column("lines"),
     show.Column("message"),
-    show.Column("fix"),
+    show.Column("fix", gives_way=1),
 )
+_SHOWN = 5
+"""Messages of a code that a screen shows."""
+
 WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
 
 
@@ -89,7 +92,7 @@ def import_(
         )
     for note in _notes(result):
         desk.note(note)
-    desk.show(result, *_sheets(result), exit_code=3 if result["rejected"] else 0)
+    desk.show(result, *file_sheets(result), exit_code=3 if result["rejected"] else 0)
 
 
 @app.command("export")
@@ -101,6 +104,7 @@ def export(
     links: Annotated[
         Links | None, typer.Option(help="Write links too, their tokens masked [left out].")
     ] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Write every catalogue file in the form that import reads; files of the same names go.
 
@@ -118,7 +122,8 @@ def export(
     desk = Desk.of(ctx)
     kinds = (*KINDS, "links_masked")
     desk.writes({f"{kind}.{form.value}": folder / f"{kind}.{form.value}" for kind in kinds})
-    written = export_catalogue(desk.job, folder, suffix=form.value, masked_links=links is not None)
+    options: dict[str, Any] = {"suffix": form.value, "masked_links": links is not None}
+    written = export_catalogue(desk.job, folder, **options, dry_run=dry_run)
     if links is None:
         desk.note("Links are left out: full tokens do not leave the store (--links masked).")
     desk.show(written, show.Sheet("files", WRITTEN, written))
@@ -135,9 +140,34 @@ def _notes(result: dict[str, Any]) -> Iterator[str]:
             yield f"{file['file']}: its changes concern {concerned} that wait for a match."
 
 
-def _sheets(result: dict[str, Any]) -> list[show.Sheet]:
+@app.command()
+def template(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Write a template of every catalogue file, with one line each, and of a transaction file.
+
+    Their lines fit each other, and can be imported as they are; `cardoffers help files` says what
+    each column holds. Nothing is ever overwritten.
+
+    Try:
+
+        cardoffers catalog template my-catalog
+        cardoffers catalog import my-catalog
+    """
+    from cardoffers_cli.jobs.example import make_templates  # polars is heavy
+
+    desk = Desk.of(ctx)
+    written = make_templates(folder, dry_run=dry_run)
+    desk.show(written, show.Sheet("files", WRITTEN, written))
+
+
+def file_sheets(result: dict[str, Any]) -> list[show.Sheet]:
+    """Return what an import of a catalogue came to, file by file, and its findings."""
     found = [
-        {"file": file["file"], **finding, "message": next(iter(finding["messages"]), None)}
+        {"file": file["file"], **finding, "message": "; ".join(finding["messages"][:_SHOWN])}
         for file in result["files"]
         for finding in file["findings"]
     ]

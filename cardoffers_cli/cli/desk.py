@@ -238,6 +238,10 @@ class Desk:
         if not self.agrees(question):
             raise typer.Abort
 
+    def ask(self, question: str, *, yes: bool) -> None:
+        """Ask as `confirm` does; where nobody is at a terminal, go on."""
+        self.confirm(question, yes=yes or not sys.stdin.isatty())
+
     def agrees(self, question: str) -> bool:
         """Ask the person at the terminal, who must be there, and return the answer."""
         exits.tell(f"{question} [y/N]")

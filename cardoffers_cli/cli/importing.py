@@ -48,7 +48,7 @@ def import_(
 
     Try:
 
-        cardoffers import transactions.csv -i alder --errors report.csv
+        cardoffers import transactions.csv -i larkmere --errors report.csv
     """
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.domain.errors import FileUnusable

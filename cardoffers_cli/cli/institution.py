@@ -35,7 +35,7 @@ CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_valu
 
 @app.callback()
 def institution() -> None:
-    """List, show and set institutions."""
+    """List, show, add and set institutions."""
 
 
 @app.command("list")
@@ -66,6 +66,52 @@ def show_(ctx: typer.Context, slug: Slug) -> None:
     desk = Desk.of(ctx)
     found = show_institution(desk.job, slug)
     desk.show(found, _fields(found))
+
+
+@app.command()
+def add(
+    ctx: typer.Context,
+    slug: Annotated[
+        str, typer.Argument(metavar="SLUG", help="Its short name: small letters, digits, hyphens.")
+    ],
+    *,
+    name: Annotated[str, typer.Option(help="Its name.")],
+    currency: Annotated[str, typer.Option(help="The currency of its program, ISO 4217.")],
+    plan: Annotated[str, typer.Option(help="starter, growth or enterprise.")] = "growth",
+    languages: Annotated[
+        str, typer.Option(help="The first is the default; such as en,es or 'en|es'.")
+    ] = "en",
+    max_active_offers: Annotated[
+        int, typer.Option(help="Links a cardholder may have at once.")
+    ] = 50,
+    widget_limit: Annotated[int, typer.Option(help="Offers shown at most.")] = 20,
+    settlement_hold_days: Annotated[
+        int, typer.Option(help="Days from redemption to settlement.")
+    ] = 0,
+    dry_run: DryRun = False,
+) -> None:
+    """Add an institution with its program, which has no offers yet.
+
+    Try:
+
+        cardoffers institution add larkmere --name "Larkmere Bank" --currency GBP
+    """
+    from cardoffers_cli.jobs.catalogue_rows import add_institution  # polars is heavy
+
+    desk = Desk.of(ctx)
+    cells: dict[str, str | None] = {
+        "slug": slug,
+        "name": name,
+        "currency": currency,
+        "plan": plan,
+        "languages": languages.replace(",", "|"),
+        "max_active_offers": str(max_active_offers),
+        "widget_limit": str(widget_limit),
+        "settlement_hold_days": str(settlement_hold_days),
+    }
+    made = add_institution(desk.job, cells, dry_run=dry_run)
+    desk.show(made, _fields(made))
+    desk.note(f"Next: `cardoffers merchant add`, then `cardoffers offer create -i {slug}`.")
 
 
 @app.command("set")

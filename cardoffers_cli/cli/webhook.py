@@ -65,7 +65,12 @@ HELD = (
 FIELDS = (Column("field"), Column("value"))
 
 RedemptionId = Annotated[
-    str, typer.Argument(metavar="REDEMPTION_ID", help="The redemption whose event is meant.")
+    str,
+    typer.Argument(
+        metavar="REDEMPTION_ID",
+        help="The redemption whose event is meant: its id, the beginning of that, its purchase's "
+        "reference, or latest.",
+    ),
 ]
 SecretFile = Annotated[
     Path | None,
@@ -193,7 +198,7 @@ def retry(
     Try:
 
         cardoffers webhook retry --failed -i larkmere --since 2026-10-01
-        cardoffers webhook retry 6b0e...
+        cardoffers webhook retry 6b0e
     """
     from cardoffers_cli.jobs.webhooks import retry as make_due  # polars is heavy
 
@@ -255,7 +260,8 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
     Try:
 
-        cardoffers webhook show 6b0e...
+        cardoffers webhook show 6b0e
+        cardoffers webhook show latest
     """
     from cardoffers_cli.jobs.webhooks import show_event  # polars is heavy
 
@@ -265,19 +271,19 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
 
 @app.command()
-def resend(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun = False) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand.
 
     Try:
 
-        cardoffers webhook resend 6b0e...
+        cardoffers webhook resend 6b0e
     """
     from cardoffers_cli.jobs.deliver import resend as send_again  # httpx is heavy
 
     desk = Desk.of(ctx)
     _warn(desk)
-    found = send_again(desk.job, redemption_id)
-    failed = found["log"][-1]["error"] is not None
+    found = send_again(desk.job, redemption_id, dry_run=dry_run)
+    failed = not dry_run and found["log"][-1]["error"] is not None
     desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0)
 
 
@@ -369,6 +375,8 @@ _MEANINGS = {
 _NEXT = {
     "no_url": "cardoffers webhook set -i {institution} --url URL",
     "no_secret": "cardoffers webhook set -i {institution} --url URL",
+    "secret_missing": "put the file of secrets back, or cardoffers webhook rotate-secret "
+    "-i {institution}",
 }
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 JSON_TYPE = "application/json"
+HTML_TYPE = "text/html; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
 
 

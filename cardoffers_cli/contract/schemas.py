@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from cardoffers_cli.contract.offers import ADD
@@ -15,6 +16,7 @@ from cardoffers_cli.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.contract.reports import MOST_ROWS, STATES
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
+from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.fields import (
     FREE_TEXTS,
     IDENTIFIER_TYPES,
@@ -71,7 +73,11 @@ _FLAG: Schema = {"type": "boolean"}
 _MASKED = _says("The first and the last 4 characters around an ellipsis.", _TEXT)
 
 _INVISIBLE = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", INVISIBLE)
-_VISIBLE: Schema = {"type": "string", "pattern": f"^[^{_INVISIBLE[1:]}*$"}
+_VISIBLE: Schema = {
+    "type": "string",
+    "pattern": f"^[^{_INVISIBLE[1:]}*$",
+    "description": "Text without invisible characters.",
+}
 """Text of the optional fields, the rule's pattern in the syntax of ECMA-262."""
 
 _INSTRUMENTS = ("card_token", "instrument_token")
@@ -103,7 +109,10 @@ _EVENT = _object(
         **{name: _or_absent(ref("Token")) for name in _INSTRUMENTS},
         "instrument_type": _or_absent(_words(INSTRUMENT_TYPES)),
         "merchant_identifier_type": _or_absent(_words(IDENTIFIER_TYPES)),
-        "merchant_id": _or_absent({"type": "string", "pattern": UUID}),
+        "merchant_id": _says(
+            "The service's own id, where the merchant is known already.",
+            _or_absent({"type": "string", "pattern": UUID}),
+        ),
         "currency": _says(
             "That of the program (ISO 4217), or an error.",
             _or_absent({"type": "string", "pattern": "^[A-Z]{3}$"}),
@@ -283,6 +292,25 @@ SCHEMAS: Mapping[str, Schema] = {
             "data": _object(dict.fromkeys(STEPS, _COUNT)),
         }
     ),
+    "RedemptionEvent": _object(
+        {
+            "event": {"const": "redemption.completed"},
+            "redemption_id": _says("By which a receiver knows an event that it had.", _ID),
+            "institution_id": _ID,
+            "offer_id": _TEXT,
+            "cardholder_token": _says("In full, to find the cardholder.", _TEXT),
+            "cardholder_token_masked": _MASKED,
+            "institution_payout_amount": _says(
+                "What the cardholder is to be credited, with the decimals of its currency.", _MONEY
+            ),
+            "occurred_at": _says("With milliseconds.", _MOMENT),
+        },
+        {
+            "transaction_ref": _says("The institution's reference of the purchase.", _TEXT),
+            "currency": _says("ISO 4217.", _TEXT),
+        },
+        description="What a redemption webhook carries.",
+    ),
     "Error": _object(
         {
             "pointer": _says("A JSON pointer into the body, or /query/ and a parameter.", _TEXT),
@@ -304,8 +332,12 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
 }
 
+CARDHOLDER: str = TOKEN_SCHEMA["examples"][0]
+OFFER_ID = "of-12"
+"""A cardholder and an offer, for examples."""
+
 _TOKENS = {
-    "cardholder_token": TOKEN_SCHEMA["examples"][0],
+    "cardholder_token": CARDHOLDER,
     "card_token": "c_5d41402abc4b2a76b9719d911017c592",
 }
 _PURCHASE = {
@@ -319,5 +351,17 @@ EXAMPLES: Mapping[str, Any] = {
     "TransactionEvent": _PURCHASE,
     "TransactionBatch": {"transactions": [_PURCHASE]},
     "AddRequest": _TOKENS,
+    "RedemptionEvent": {
+        "event": "redemption.completed",
+        "redemption_id": "f5883288-d7c6-8ee2-abbe-4bacf1232757",
+        "institution_id": "3f0c9c4e-5d0b-4f43-9a86-6f3a1f1d2c11",
+        "offer_id": OFFER_ID,
+        "cardholder_token": CARDHOLDER,
+        "cardholder_token_masked": mask(CARDHOLDER),
+        "institution_payout_amount": Decimal("1.50"),
+        "occurred_at": "2026-05-01T13:00:00.000Z",
+        "transaction_ref": _PURCHASE["transaction_ref"],
+        "currency": "GBP",
+    },
 }
-"""A body of each kind that can be sent."""
+"""A body of each kind that can be sent, and of the event that institutions are sent."""

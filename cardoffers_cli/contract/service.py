@@ -80,11 +80,20 @@ class Visit:
 
 
 class Service:
-    """Answers calls. `on_fault` is told of what becomes a 500, which tells the caller nothing."""
+    """Answers calls. `on_fault` is told of what becomes a 500, which tells the caller nothing.
+
+    In a `dry_run` every transaction is rolled back, and neither a use of a key nor a call is noted.
+    """
 
     def __init__(
-        self, job: Job, clock: Clock, on_fault: OnFault = lambda _request_id, _error: None
+        self,
+        job: Job,
+        clock: Clock,
+        on_fault: OnFault = lambda _request_id, _error: None,
+        *,
+        dry_run: bool = False,
     ) -> None:
+        self._dry_run = dry_run
         self._job = job
         self._clock = clock
         self._on_fault = on_fault
@@ -102,10 +111,11 @@ class Service:
             read_only = all(map(_may_be_old, waiting))
             with (
                 job.store(read_only=read_only, wait_s=wait_s) as store,
-                CallBook(job.path) as book,
+                self._book(job) as book,
             ):
+                store.keeps = not self._dry_run
                 self._answer(store, Gate(store, book, job), waiting, job)
-                if not read_only:
+                if not (read_only or self._dry_run):
                     self._collect(store, book, job)
         return _answers(visits)
 
@@ -135,6 +145,9 @@ class Service:
             with suppress(NoStore, StoreVersion, StoreDamaged), open_published(job) as (store, _):
                 return Keyring.of(store, is_whole=False)
         return Keyring()
+
+    def _book(self, job: Job) -> CallBook:
+        return CallBook(None if self._dry_run else job.path)
 
     def _received(self, calls: Sequence[Call]) -> list[Visit]:
         """Answer what needs no store: what is too large, nowhere, or open to everybody."""
@@ -196,7 +209,7 @@ class Service:
 
     def _answer_from_snapshot(self, visits: Sequence[Visit]) -> None:
         job = replace(self._job, now=self._clock())
-        with open_published(job) as (store, taken_at), CallBook(job.path) as book:
+        with open_published(job) as (store, taken_at), self._book(job) as book:
             gate = Gate(store, book, job)
             known = [visit for visit in visits if gate.is_known(visit.call)]
             self._answer(store, gate, known, job)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
@@ -74,6 +75,7 @@ def import_catalogue(
     `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
     """
     files = catalogue_files(path, allow_insecure=job.settings.allow_insecure_webhooks)
+    _check_headers(files)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         catalogue.begin(store)
@@ -93,8 +95,33 @@ def import_catalogue(
     }
 
 
+def _check_headers(files: list[CatalogueFile]) -> None:
+    """Raise `FileUnusable` with what is wrong with the header of any file, of all at once."""
+    faults: dict[str, FileUnusable] = {}
+    for file in files:
+        try:
+            next(file.pages())
+        except FileUnusable as error:
+            faults[file.name] = error
+    if not faults:
+        return
+    first = next(iter(faults.values()))
+    hints = dict.fromkeys(error.hint for error in faults.values() if error.hint)
+    raise FileUnusable(
+        " ".join(f"{name}: {error.message}" for name, error in faults.items()),
+        code=first.code,
+        hint=" ".join(hints),
+        **{**first.details, "files": list(faults)},
+    )
+
+
 def export_catalogue(
-    job: Job, folder: Path, *, suffix: str = "csv", masked_links: bool = False
+    job: Job,
+    folder: Path,
+    *,
+    suffix: str = "csv",
+    masked_links: bool = False,
+    dry_run: bool = False,
 ) -> list[dict[str, Any]]:
     """Write every catalogue file to a folder; return the names of the files and their rows.
 
@@ -102,22 +129,26 @@ def export_catalogue(
     under a name that import leaves alone. Engagement never comes: without whole tokens its rows
     say no more than the funnel does.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if not dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
     written = []
     with job.store(read_only=True) as store:
-        for kind in KINDS:
-            if kind not in _STREAMED:
-                rows = catalogue_export.export_kind(store, kind)
-                written.append(_write(folder / f"{kind}.{suffix}", kind, rows, job))
-        if masked_links:
-            rows = catalogue_export.export_masked_links(store)
-            written.append(_write(folder / f"links_masked.{suffix}", "links", rows, job))
+        for name, kind, rows in _exported(store, masked_links=masked_links):
+            path = folder / f"{name}.{suffix}"
+            if not dry_run:
+                write_catalogue(path, kind, rows, mode=job.settings.mode)
+            row = {"file": path.name, "kind": kind, "rows": rows.height, "dry_run": dry_run}
+            written.append(row)
     return written
 
 
-def _write(path: Path, kind: str, rows: pl.DataFrame, job: Job) -> dict[str, Any]:
-    write_catalogue(path, kind, rows, mode=job.settings.mode)
-    return {"file": path.name, "kind": kind, "rows": rows.height}
+def _exported(store: Store, *, masked_links: bool) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Yield the name, the kind and the rows of each file."""
+    for kind in KINDS:
+        if kind not in _STREAMED:
+            yield kind, kind, catalogue_export.export_kind(store, kind)
+    if masked_links:
+        yield "links_masked", "links", catalogue_export.export_masked_links(store)
 
 
 def _import_file(
@@ -125,7 +156,7 @@ def _import_file(
 ) -> dict[str, Any]:
     kind = file.kind.name
     catalogue.begin_file(store)
-    new, changed = _take(store, kind, _rows(store, file, advance), run)
+    new, changed = take(store, kind, _rows(store, file, advance), run)
     subject = kind.removesuffix("s")
     catalogue.audit(store, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
     rejected = catalogue.rejected(store, kind)
@@ -163,7 +194,7 @@ def _rows(
         yield page.rows
 
 
-def _take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
+def take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
     """Write the rows of one file; return how many are new and how many changed.
 
     What comes by the million is taken in batches, to bound the memory: a key that comes twice is

@@ -62,17 +62,19 @@ class Step:
 
 
 @contextmanager
-def demo_folder(folder: Path | None) -> Iterator[Path]:
-    """Make the folder of a demo, with the sample data in it; without a name it does not stay.
+def demo_folder(folder: Path | None, *, keep: bool = True) -> Iterator[Path]:
+    """Make the folder of a demo, with the sample data in it.
 
-    Raises `Refused` for a folder that holds something already.
+    Without a name, or where it is not to be kept, it is a temporary one. Raises `Refused` for a
+    folder that holds something already.
     """
-    if folder is None:
+    if folder is not None:
+        _must_be_new(folder)
+    if folder is None or not keep:
         with TemporaryDirectory(prefix="cardoffers-demo-") as made:
             copy_sample_data(Path(made))
             yield Path(made)
         return
-    _must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     copy_sample_data(folder)
     yield folder

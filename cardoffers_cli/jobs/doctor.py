@@ -1,9 +1,9 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
 Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
-on a good store; the rest look at the journal, the history, the security log, card numbers and
-leftover files. An example shows numbers, ids and names, never a token. To add one, add its
-statement; name it in `QUICK` too if it is cheap on a large store.
+on a good store; the rest look at the journal, the history, the security log, signing secrets, card
+numbers and leftover files. An example shows numbers, ids and names, never a token. To add one, add
+its statement; name it in `QUICK` too if it is cheap on a large store.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
-from cardoffers_cli.store import history, journal
+from cardoffers_cli.store import history, journal, signing_secrets
 from cardoffers_cli.store.audits import audits, offending
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
@@ -39,6 +39,7 @@ QUICK = frozenset(
         "one_event_per_redemption",
         "security_log_is_whole",
         "settlements_add_up",
+        "signing_secrets_are_there",
         "totals_add_up",
     }
 )
@@ -120,6 +121,15 @@ def _journal(store: Store, path: Path) -> Found:
         return 1, {"fault": error.code}
 
 
+def _secrets(store: Store, path: Path) -> Found:
+    """Find institutions whose signing secret is gone, and a file of secrets that is no good."""
+    try:
+        gone = signing_secrets.missing(store, signing_secrets.read_secrets(path))
+    except (Refused, StoreDamaged) as error:
+        return 1, {"fault": error.code}
+    return _listed([{"institution": slug} for slug in gone])
+
+
 def _leftovers(_store: Store, path: Path) -> Found:
     return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
 
@@ -140,6 +150,7 @@ def _card_numbers(store: Store) -> Found:
 _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
     "journal_is_the_stores": _journal,
+    "signing_secrets_are_there": _secrets,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,

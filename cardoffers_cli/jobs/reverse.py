@@ -16,6 +16,8 @@ from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.jobs.clock import Clock
 from cardoffers_cli.jobs.runs import finish_run, newest_clock, start_run
+from cardoffers_cli.services.ids import redemption_id
+from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import reverse_redemption
 
 if TYPE_CHECKING:
@@ -26,16 +28,28 @@ _AHEAD = timedelta(days=1)
 """How far a clock may be ahead of all that is known of the time."""
 
 
-def reverse(redemption_id: str, reason: str, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
-    """Reverse in one transaction; return what was reversed and what it was before."""
+def reverse(
+    redemption: str,
+    reason: str,
+    job: Job,
+    *,
+    institution: str | None = None,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Reverse in one transaction; return what was reversed and what it was before.
+
+    It is named by its id, the beginning of that, its purchase's reference, or `latest`. `deducted`
+    says that the next settlement takes the money back, as one before has settled it.
+    """
     if not reason.strip():
         raise UsageError("A reversal needs a reason.", hint='Say why: --reason "returned goods".')
     with job.store() as store, store.transaction(keep=not dry_run):
         _not_in_the_future(store, job)
+        owner = find_institution(store, institution).id if institution else None
         run = start_run(store, kind="reverse", now=job.now, actor=job.actor)
         before = reverse_redemption(
             store,
-            redemption_id,
+            redemption_id(store, redemption, owner),
             reason=reason.strip(),
             run_no=run.run_no,
             now=job.now,
@@ -45,11 +59,16 @@ def reverse(redemption_id: str, reason: str, job: Job, *, dry_run: bool = False)
         report = {
             "redemption_id": before["redemption_id"],
             "institution_id": before["institution_id"],
+            "institution": before["institution"],
+            "transaction_ref": before["transaction_ref"],
+            "offer_id": before["offer_id"],
+            "merchant_name": before["merchant_name"],
             "status": "reversed",
             "status_before": before["status"],
             "currency": currency,
             "merchant_funded_amount": quantize(before["merchant_funded_amount"], currency),
             "institution_payout_amount": quantize(before["institution_payout_amount"], currency),
+            "deducted": before["status"] == "settled",
             "reversed_at": job.now,
             "reason": reason.strip(),
             "dry_run": dry_run,

@@ -19,6 +19,7 @@ from cardoffers_cli.domain.signing import signature_headers
 from cardoffers_cli.jobs.alerts import alert
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.wire.sender import Delivery, Limits, Outcome, send_all
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ class Sending:
                 self._record(store)
                 claims = deliver.claim_due(
                     store,
+                    read_secrets(self._job.path),
                     now=self._clock.now(),
                     due_by=due_by,
                     most=BATCH,

@@ -10,28 +10,45 @@ from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import history, journal, merging
 from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.migrating import migrate_store, missing_migrations
 from cardoffers_cli.store.migrations import applied, newest_version
-from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.opening import check_creation, create_store, current, lock_for
+from cardoffers_cli.store.snapshot import snapshot_path, withdraw
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
 
-def init(job: Job) -> dict[str, Any]:
+def init(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """Make a new store; raises `Refused` where a file is already."""
-    create_store(job.opening())
-    return {"store": str(job.path), "schema_version": newest_version(), "created": True}
+    if dry_run:
+        check_creation(job.path)
+    else:
+        create_store(job.opening())
+    return {
+        "store": str(job.path),
+        "schema_version": newest_version(),
+        "created": not dry_run,
+        "dry_run": dry_run,
+    }
 
 
-def migrate(job: Job) -> dict[str, Any]:
-    """Apply the migrations this store lacks; a current store is left as it is."""
-    done = migrate_store(job.opening())
+def migrate(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Apply the migrations this store lacks; a current store is left as it is.
+
+    The snapshot of an older one goes: no program of this version reads it, and it may hold signing
+    secrets. With `dry_run`, `applied` are those that would be.
+    """
+    if dry_run:
+        done = missing_migrations(job.opening(read_only=True))
+    elif done := migrate_store(job.opening()):
+        withdraw(job.path)
     return {
         "store": str(job.path),
         "schema_version": newest_version(),
         "applied": [f"{migration.version:04} {migration.name}" for migration in done],
+        "dry_run": dry_run,
     }
 
 

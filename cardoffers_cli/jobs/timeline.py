@@ -8,6 +8,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.explanations import near_refs
+from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.timelines import kind_of, timeline
 
@@ -20,6 +21,9 @@ def tell_timeline(id_: str, institution: str, job: Job) -> dict[str, Any]:
     with reading(job) as source:
         owner = find_institution(source.store, institution)
         kind = kind_of(source.store, owner.id, id_)
+        if kind is None:
+            id_ = whole_id(source.store, "told", id_, owner.id)
+            kind = kind_of(source.store, owner.id, id_)
         if kind is None:
             raise _unknown(id_, owner.slug, near_refs(source.store, owner.id, id_))
         told = timeline(source.store, owner.id, id_, kind, job.now)

@@ -80,7 +80,7 @@ def reverse_redemption(
 
 def _unknown() -> NotFound:
     return NotFound(
-        "There is no redemption with this id.",
+        "There is no redemption with this id or reference.",
         code="redemption_not_found",
         hint="`cardoffers report redemptions` lists them with their ids;"
         " `cardoffers timeline REF -i INST` knows them by reference.",

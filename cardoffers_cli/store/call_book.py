@@ -13,6 +13,7 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
@@ -22,7 +23,6 @@ from cardoffers_cli.sql import statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from types import TracebackType
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - moments are naive UTC
@@ -30,6 +30,7 @@ _TICK = timedelta(microseconds=1)
 _TICKS_A_SECOND = 1_000_000
 _SECONDS_A_MINUTE = 60
 _LONGEST_WAIT_S = 10
+_IN_MEMORY = ":memory:"
 _PRIMARY_CODE = 0xFF
 """The part of SQLite's error codes that says what; the rest says where."""
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
@@ -73,10 +74,13 @@ def book_path(store: Path) -> Path:
 
 
 class CallBook:
-    """The call book of a store; made when it is first opened. For any thread of the process."""
+    """The call book of a store; made when it is first opened. For any thread of the process.
 
-    def __init__(self, store_path: Path) -> None:
-        self._path = book_path(store_path)
+    Without a store it is one in memory, which is forgotten when it is closed.
+    """
+
+    def __init__(self, store_path: Path | None) -> None:
+        self._path = book_path(store_path) if store_path else Path(_IN_MEMORY)
         self._turn = Lock()
         with self._guarded():
             self._connection = _connect(self._path)
@@ -186,8 +190,9 @@ class CallBook:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    with suppress(FileExistsError):  # SQLite's other files take this mode over
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    if str(path) != _IN_MEMORY:
+        with suppress(FileExistsError):  # SQLite's other files take this mode over
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = sqlite3.connect(
         path, timeout=_LONGEST_WAIT_S, isolation_level=None, check_same_thread=False
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
-from cardoffers_cli.store import history, journal
+from cardoffers_cli.store import history, journal, signing_secrets
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
@@ -98,23 +98,30 @@ def scratch_store(settings: Settings, now: datetime) -> Iterator[Store]:
         store.close()
 
 
-def create_store(opening: Opening) -> list[Migration]:
-    """Make a new store; refuse where a file is already."""
-    if opening.path.exists():
+def check_creation(path: Path) -> None:
+    """Refuse where no store can be made: a file is already, or there is no folder."""
+    if path.exists():
         raise Refused(
-            f"There is a file already at {opening.path}.",
+            f"There is a file already at {path}.",
             code="store_exists",
             hint="`cardoffers status` shows what is in it; choose another path with --store.",
         )
-    if not opening.path.parent.is_dir():
+    if not path.parent.is_dir():
         raise NoStore(
-            f"There is no folder {opening.path.parent}.",
+            f"There is no folder {path.parent}.",
             code="folder_missing",
             hint="Make it first, or choose another path with --store.",
         )
+
+
+def create_store(opening: Opening) -> list[Migration]:
+    """Make a new store; raise as `check_creation` does."""
+    check_creation(opening.path)
     with lock_for(opening):
-        # A store that was here once had one of its own.
-        put_aside(journal.journal_path(opening.path), opening.since or opening.now)
+        # A store that was here once had a journal and secrets of its own.
+        since = opening.since or opening.now
+        put_aside(journal.journal_path(opening.path), since)
+        put_aside(signing_secrets.secrets_path(opening.path), since)
         return _make(opening)
 
 
@@ -126,17 +133,6 @@ def _make(opening: Opening) -> list[Migration]:
         done = migrate(store, opening.now)
     draft.replace(opening.path)
     return done
-
-
-def migrate_store(opening: Opening) -> list[Migration]:
-    """Bring an older store to this version; return what was applied (nothing if current)."""
-    must_exist(opening.path)
-    with lock_for(opening), connected(opening.path, opening.settings) as store:
-        _check_ours(store, opening.path)
-        journal.check(store, opening.path)
-        have = [record["version"] for record in applied(store)]
-        with store.transaction():
-            return migrate(store, opening.now, have)
 
 
 def must_exist(path: Path) -> None:
@@ -199,7 +195,8 @@ def _not_opened(path: Path, text: str) -> Exception:
     )
 
 
-def _check_ours(store: Store, path: Path) -> int:
+def check_ours(store: Store, path: Path) -> int:
+    """Return the newest migration of a store; raise `StoreVersion` where it is none of ours."""
     records = applied(store)
     if not records:
         raise StoreVersion(
@@ -212,7 +209,7 @@ def _check_ours(store: Store, path: Path) -> int:
 
 def check_version(store: Store, path: Path) -> None:
     """Raise `StoreVersion` unless the schema is the one this program works with."""
-    version, newest = _check_ours(store, path), newest_version()
+    version, newest = check_ours(store, path), newest_version()
     if version > newest:
         raise StoreVersion(
             f"{path} has schema {version}; this program knows {newest} at most.",

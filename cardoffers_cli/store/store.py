@@ -40,10 +40,13 @@ class Store:
     """A connection to one store, or to a scratch database in memory (`path` is `:memory:`).
 
     `after_commit` is called when a transaction was committed; what it raises is raised there.
+    Where `keeps` is False no transaction is kept, whoever opens it: a dry run of work that opens
+    its own.
     """
 
     def __init__(self, path: str, settings: Settings, *, read_only: bool = False) -> None:
         self.after_commit: Callable[[], None] = _nothing
+        self.keeps = True
         self._connection = _connect(path, settings, read_only=read_only)
         self._statements = Interruptible(self._connection)
 
@@ -147,6 +150,7 @@ class Store:
         except BaseException:
             self._abandon()
             raise
+        keep = keep and self.keeps
         with guarded():
             self._connection.commit() if keep else self._connection.rollback()
         if keep:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
 from commands import cardoffers as process
 from commands import command
@@ -49,8 +50,12 @@ def webhook(cardoffers: Any, tmp_path: Path) -> Any:
     return run
 
 
-def secrets(made: Job) -> list[Any]:
-    return [secret for (secret,) in found(made, "select secret from webhook_secrets order by all")]
+def secrets(made: Job) -> list[str]:
+    """Return the secrets that the store names, each of which must be beside it, and no other."""
+    texts = read_secrets(made.path)
+    named = found(made, "select secret_sha256 from webhook_secrets order by secret_no")
+    assert {name for (name,) in named} == texts.keys()
+    return [texts[name] for (name,) in named]
 
 
 # Setting one

@@ -19,6 +19,7 @@ from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
 from cardoffers_cli.store.journal import journal_path
 from cardoffers_cli.store.leftovers import sweep
+from cardoffers_cli.store.signing_secrets import read_secrets
 from tables import select
 from work import found, new_store, taken
 
@@ -96,7 +97,8 @@ def send_for_days(made: Job, first: datetime, days: int) -> None:
         now = first + timedelta(days=day)
         with made.store() as store, store.transaction():
             run_no = sending(store, now)
-            claims = deliver.claim_due(store, now=now, due_by=now, most=999, most_open=999)
+            secrets = read_secrets(made.path)
+            claims = deliver.claim_due(store, secrets, now=now, due_by=now, most=999, most_open=999)
             kept = claims if day else claims[1:]
             ended = [_ended(claim, now) for claim in kept if day < 3 or claim.redemption_no % 5]
             deliver.record(store, ended, run_no=run_no)
@@ -109,7 +111,7 @@ def send_by_hand(made: Job, redemption_id: str, error: str | None) -> None:
     now = HELD + timedelta(days=40)
     with made.store() as store, store.transaction():
         run_no = sending(store, now)
-        (claim,) = deliver.claim_one(store, redemption_id, now=now)
+        (claim,) = deliver.claim_one(store, redemption_id, read_secrets(made.path), now=now)
         ended = replace(_attempt(claim, now), error=error)
         ended = ended if error else ended.delivered()
         deliver.record(store, [ended], run_no=run_no)
@@ -304,6 +306,7 @@ BREAKS = {
     "update security_log set actor = 'nobody' where entry_no = 2": "security_log_is_whole",
     "delete from security_log where entry_no = 1": "security_log_is_whole",
     "delete from runs where run_no = 1": "journal_is_the_stores",
+    "update webhook_secrets set secret_sha256 = sha256('another')": "signing_secrets_are_there",
     "update cardholders set cardholder_token = '4111111111111111' where cardholder_no = 1": (
         "no_card_numbers"
     ),

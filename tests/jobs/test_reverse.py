@@ -59,6 +59,11 @@ def test_a_reversal_gives_the_budget_and_the_use_back(
     told = reverse(redemption(made), " goods returned ", made)
     assert {
         "redemption_id": redemption(made),
+        "institution": "alder",
+        "transaction_ref": "1",
+        "offer_id": "A",
+        "merchant_name": "bakery",
+        "deducted": str(status == "settled"),
         "status": "reversed",
         "status_before": status,
         "reason": "goods returned",

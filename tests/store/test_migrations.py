@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
 
-def test_migrations_are_numbered_without_gaps() -> None:
-    assert list(range(1, newest_version() + 1)) == [made.version for made in migrations()]
+VERSIONS = [made.version for made in migrations()]
+
+
+def test_every_migration_has_a_number_of_its_own() -> None:
+    assert sorted(set(VERSIONS)) == VERSIONS
 
 
 def test_each_is_recorded_with_its_digest_and_the_engine(tmp_path: Path) -> None:
@@ -52,23 +55,18 @@ def test_a_current_store_is_left_as_it_is(tmp_path: Path) -> None:
         assert before == snapshot(store)
 
 
-VERSIONS = [made.version for made in migrations()]
-
-
 def of_version(folder: Path, version: int) -> Job:
     """Make a store as a program of an older schema version left it."""
     made = job(folder / "older.duckdb")
     with connected(made.path, made.settings) as store, store.transaction():
-        apply(store, NOON, have=[each for each in VERSIONS if each > version])
+        apply(store, NOON, have=later(version))
     return made
 
 
 @pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_a_store_of_any_version_becomes_a_current_one(tmp_path: Path, version: int) -> None:
     made = of_version(tmp_path, version)
-    assert [each for each in VERSIONS if each > version] == [
-        int(name.split()[0]) for name in migrate(made)["applied"]
-    ]
+    assert later(version) == [int(name.split()[0]) for name in migrate(made)["applied"]]
     assert columns(new_store(tmp_path)) == columns(made)
 
 
@@ -104,6 +102,20 @@ def test_what_was_decided_by_the_newest_terms_is_told_by_them(tmp_path: Path) ->
         decide(store, made, rematch=True)
         again = explain(store, uid("alder"), ["small"])["small"]
         assert ("redeemed", 1) == (again["reason"], again["evaluations"][0]["terms"]["version"])
+
+
+def test_a_dry_run_tells_what_would_be_applied(tmp_path: Path) -> None:
+    made = of_version(tmp_path, 7)
+    before = made.path.read_bytes()
+    dry = migrate(made, dry_run=True)
+    assert before == made.path.read_bytes()
+    assert dry["dry_run"]
+    assert {**dry, "dry_run": False} == migrate(made)
+    assert [] == migrate(made, dry_run=True)["applied"]
+
+
+def later(version: int) -> list[int]:
+    return [each for each in VERSIONS if each > version]
 
 
 def columns(made: Job) -> list[tuple[object, ...]]:

@@ -73,7 +73,8 @@ def import_files(work: Work) -> Done:
 def rehearse_files(work: Work, store: Store) -> Done:
     """Do to the store what taking in the files would, in a transaction that will be undone."""
     for file in nights.files(store, work.night):
-        _File(work, file).rehearse(store)
+        if file.state == "waiting":
+            _File(work, file).rehearse(store)
     return taken_in(work, store)
 
 

@@ -30,6 +30,7 @@ from cardoffers_cli.jobs.night.result import result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import nights
+from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.night_lock import NightLock
@@ -76,20 +77,26 @@ def resume_night(
     onlooker: Onlooker | None = None,
 ) -> dict[str, Any]:
     """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
+    night = unfinished_night(job, run_id)
+    order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
+    remarks = check_places(job, order)
+    with _lock(job, order) as lock:
+        return _Nights(job, order, onlooker or Onlooker(), lock, remarks).go_on(night)
+
+
+def unfinished_night(job: Job, run_id: str | None) -> Night:
+    """Return the night of an id that has not ended, or the oldest such; raise `NotFound`."""
     _must_exist(job)
     with job.store(read_only=True) as store:
-        left = [night for night in nights.unfinished(store) if run_id in {None, str(night.run_id)}]
+        wanted = run_id and whole_id(store, "unfinished_night", run_id)
+        left = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
     if not left:
         raise NotFound(
             "There is no night to go on with.",
             code="night_missing",
             hint="`cardoffers run list` shows the nights; all of them may have ended.",
         )
-    order = Order(drop=Path(left[0].drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
-    remarks = check_places(job, order)
-    with _lock(job, order) as lock:
-        found = _Nights(job, order, onlooker or Onlooker(), lock, remarks)
-        return found.go_on(left[0])
+    return left[0]
 
 
 def _must_exist(job: Job) -> None:

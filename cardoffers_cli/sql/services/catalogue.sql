@@ -33,8 +33,8 @@ from catalogue_findings
 where kind = $kind and level = 'error';
 
 -- name: summary
--- The findings of a file by code, errors first. Grain: one row per code, its first 20 lines, and what
--- is said of them.
+-- The findings of a file by code, errors first. Grain: one row per code, its first 20 lines, and 20
+-- of what it says.
 select
     code,
     level,

@@ -34,3 +34,16 @@ from institutions
 inner join currencies on currencies.currency = institutions.currency
 where institutions.slug = $slug_or_id
     or cast(institutions.institution_id as varchar) = lower($slug_or_id);
+
+-- name: between
+-- The slugs of the institutions whose ids are between two. Grain: one row per institution.
+select slug
+from institutions
+where institution_id between $first and $last
+order by slug;
+
+-- name: is_known
+-- Whether there is an institution of a slug.
+select count(*) > 0 as is_there
+from institutions
+where slug = $slug;

@@ -161,3 +161,15 @@ from offer_versions
 left join runs on runs.run_no = offer_versions.run_no
 where offer_versions.offer_no = $offer_no
 order by offer_versions.run_no desc;
+
+-- name: is_known
+-- Whether there is an offer of an id.
+select count(*) > 0 as is_there
+from offers
+where offer_id = $offer_id;
+
+-- name: next_position
+-- The position behind the last offer of an institution's program.
+select coalesce(max(position), 0) + 1 as position
+from program_offers
+where institution_id = $institution_id;

@@ -36,7 +36,7 @@ order by attempts.number;
 
 -- name: last_signature
 -- When the last signed attempt of an event was signed, and with which secret if it is still kept.
-select attempts.signed_at_s, webhook_secrets.secret
+select attempts.signed_at_s, webhook_secrets.secret_sha256
 from attempts
 inner join outbox
     on outbox.redemption_no = attempts.redemption_no
@@ -123,12 +123,12 @@ where institution_id = $institution_id
     );
 
 -- name: add_secret
--- Writes the next signing secret of an institution.
-insert into webhook_secrets (secret_no, institution_id, secret, created_at, activate_at)
+-- Writes the next signing secret of an institution, of which the store has the hash.
+insert into webhook_secrets (secret_no, institution_id, secret_sha256, created_at, activate_at)
 select
     coalesce(max(webhook_secrets.secret_no), 0) + 1,
     cast($institution_id as uuid),
-    $secret,
+    $secret_sha256,
     $now,
     $activate_at
 from webhook_secrets;
