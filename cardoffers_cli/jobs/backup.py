@@ -20,7 +20,7 @@ from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
 from cardoffers_cli.store import copying, history, journal
-from cardoffers_cli.store.aside import STAMP
+from cardoffers_cli.store.layout import backup_name
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
@@ -132,7 +132,7 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 
 def _named(job: Job, target: Path) -> Path:
     """Return the file of a backup that is not there yet."""
-    file = target / f"{job.path.stem}-{job.now:{STAMP}}.duckdb" if target.is_dir() else target
+    file = target / backup_name(job.path, job.now) if target.is_dir() else target
     for each in (file, checksum_path(file)):
         if each.exists():
             raise _taken(each)

@@ -14,6 +14,7 @@ from cardoffers_cli.jobs.backup import check_room
 from cardoffers_cli.jobs.merge import merge, planned, sweep
 from cardoffers_cli.store import copying, history, merging
 from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _merged(job: Job) -> list[dict[str, Any]]:
 
 
 def _write_anew(job: Job, tell: Callable[[str], None]) -> None:
-    draft = job.path.with_name(f".{job.path.name}.compact.new")
+    draft = draft_path(job.path, "compact")
     with opened(job.opening()) as store:
         original = copying.contents(store)
     try:

@@ -30,6 +30,7 @@ from cardoffers_cli.pipeline.redeem import (
 from cardoffers_cli.pipeline.resolve import resolve
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.layout import history_root
 from cardoffers_cli.store.places import place_of
 from cardoffers_cli.store.store import guarded
 
@@ -134,7 +135,7 @@ def site_of(store: Store, job: Job) -> Site | None:
             code="history_missing",
             hint="Move them out first: `cardoffers store export --to ROOT`.",
         )
-    root = root or place_of(f"{job.path}.history")
+    root = root or place_of(history_root(job.path))
     return Site(
         url=job.settings.engine,
         root=root,

@@ -26,10 +26,10 @@ from cardoffers_cli.jobs.backup import (
 )
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.store import copying, journal
-from cardoffers_cli.store.aside import kept_name, put_aside
+from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.layout import draft_path, kept_name, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, open_copy, opened
-from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def restore(
     if job.path.exists() and file.samefile(job.path):
         raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
     must_be_folder(job.path.parent)
-    draft = job.path.with_name(f".{job.path.name}.restore.new")
+    draft = draft_path(job.path, "restore")
     with lock_for(job.opening()):
         check_room(job.path.parent, checksum.size_bytes, "The restored store")
         try:
@@ -170,7 +170,7 @@ def _read_checksum(file: Path) -> Checksum:
             found=checksum.schema_version,
             expected=newest_version(),
         )
-    if file.stat().st_size != checksum.size_bytes or copying.log_path(file).exists():
+    if file.stat().st_size != checksum.size_bytes or log_path(file).exists():
         raise _damaged(file)
     return checksum
 

@@ -10,9 +10,9 @@ from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import history, journal, merging
 from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.layout import snapshot_path
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
-from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job

@@ -1,9 +1,10 @@
 """The DuckDB store: one file, one class that touches a connection, one lock.
 
-Here live opening and closing (`opening.py`, read it first), the connection (`store.py`) and how its
-statements are broken off (`interrupting.py`), the numbers for tokens (`interning.py`), the numbered
-migrations (`migrations.py`), audits (`audits.py`), copies of the whole file (`copying.py`), the
-history outside of it (`history.py`, merged by `merging.py`; in a folder or at a URL: `places.py`,
+Here live opening and closing (`opening.py`, read it first), the names of everything beside a store
+(`layout.py`), the connection (`store.py`) and how its statements are broken off
+(`interrupting.py`), the numbers for tokens (`interning.py`), the numbered migrations
+(`migrations.py`), audits (`audits.py`), copies of the whole file (`copying.py`), the history
+outside of it (`history.py`, merged by `merging.py`; in a folder or at a URL: `places.py`,
 `buckets.py`), and what stands beside it: the lock (`lock.py`), the journal of what was committed
 (`journal.py`), the snapshot (`snapshot.py`), the book of calls (`call_book.py`), who sends webhooks
 (`sender_lock.py`), what is kept (`aside.py`) and what a crash left (`leftovers.py`). May import

@@ -19,6 +19,7 @@ from uuid import UUID
 
 from cardoffers_cli.domain.errors import NoSpace, StoreBusy, StoreDamaged
 from cardoffers_cli.sql import statement
+from cardoffers_cli.store.layout import book_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,11 +66,6 @@ class Entries:
 
     uses: tuple[Use, ...]
     failures: tuple[Failure, ...]
-
-
-def book_path(store: Path) -> Path:
-    """Return the path of the call book of a store."""
-    return store.with_name(store.name + ".calls")
 
 
 class CallBook:

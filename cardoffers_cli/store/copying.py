@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import StoreDamaged
 from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.layout import log_path, log_paths
 from cardoffers_cli.store.store import Store
 
 if TYPE_CHECKING:
@@ -21,14 +22,9 @@ if TYPE_CHECKING:
 Contents = dict[str, tuple[int, int]]
 
 
-def log_path(store: Path) -> Path:
-    """Return the path of the engine's log of a store, which is there while it has not all."""
-    return store.with_name(store.name + ".wal")
-
-
 def size_with_log(store: Path) -> int:
-    """Return the bytes of a store and its log: no copy of it is larger."""
-    return sum(file.stat().st_size for file in (store, log_path(store)) if file.exists())
+    """Return the bytes of a store and its logs: no copy of it is larger."""
+    return sum(file.stat().st_size for file in (store, *log_paths(store)) if file.exists())
 
 
 def copy_store(source: Path, draft: Path, settings: Settings) -> None:

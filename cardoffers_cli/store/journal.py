@@ -23,6 +23,7 @@ from uuid import UUID
 
 from cardoffers_cli.domain.errors import NoSpace, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment, parse_moment
+from cardoffers_cli.store.layout import draft_path, journal_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,11 +67,6 @@ class Line:
         return {**shown, "resets": True} if self.resets else shown
 
 
-def journal_path(store: Path) -> Path:
-    """Return the path of the journal of a store."""
-    return store.with_name(store.name + ".journal")
-
-
 def check(store: Store, path: Path) -> None:
     """Raise `StoreDamaged` if the journal of the store at `path` knows of a run that it has not."""
     last = last_line(path)
@@ -85,7 +81,7 @@ def keep_up(store: Store, path: Path) -> None:
     """
     last = last_line(path)
     while more := _not_yet_told(store, path, last):
-        _append(journal_path(path), more)
+        _append(path, more)
         last = more[-1]
 
 
@@ -114,7 +110,7 @@ def reset(path: Path, newest_run: Line | None, *, kind: str, now: datetime) -> L
         as_of=now,
         resets=True,
     )
-    _append(journal_path(path), [line])
+    _append(path, [line])
     return line
 
 
@@ -216,13 +212,14 @@ def _has(store: Store, line: Line) -> bool:
     return found == line.run_id
 
 
-def _append(path: Path, more: Iterable[Line]) -> None:
+def _append(store: Path, more: Iterable[Line]) -> None:
+    path = journal_path(store)
     text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
     is_new = not path.exists()
     try:
         size = _append_text(path, text)
         if size > _MOST_BYTES:
-            _shorten(path, size)
+            _shorten(path, size, draft_path(store, "journal"))
         elif is_new:
             sync_folder(path.parent)
     except OSError as error:
@@ -246,9 +243,8 @@ def _append_text(path: Path, text: bytes) -> int:
         return file.tell()
 
 
-def _shorten(path: Path, size: int) -> None:
+def _shorten(path: Path, size: int, draft: Path) -> None:
     """Leave the newer half of the lines, in one step."""
-    draft = path.with_name(f".{path.name}.new")
     with path.open("rb") as file:
         file.seek(size - _MOST_BYTES // 2)
         file.readline()  # the rest of a line

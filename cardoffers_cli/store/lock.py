@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from cardoffers_cli.domain.errors import StoreBusy
+from cardoffers_cli.store.layout import lock_path, turn_path
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,16 +35,6 @@ _NEXT_PAUSE_S = 0.05
 """How often the one who is next looks: often, because it is alone."""
 _COURTESY_S = 0.2
 """How long somebody else's turn is respected."""
-
-
-def lock_path(store: Path) -> Path:
-    """Return the path of the lock of a store."""
-    return store.with_name(store.name + ".lock")
-
-
-def turn_path(store: Path) -> Path:
-    """Return the path of the turn of a store, which the one who is next holds."""
-    return store.with_name(store.name + ".turn")
 
 
 class StoreLock:

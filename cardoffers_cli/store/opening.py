@@ -17,6 +17,7 @@ import duckdb
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
 from cardoffers_cli.store import history, journal
 from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.layout import draft_path, journal_path
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
 from cardoffers_cli.store.store import Store
@@ -114,13 +115,13 @@ def create_store(opening: Opening) -> list[Migration]:
         )
     with lock_for(opening):
         # A store that was here once had one of its own.
-        put_aside(journal.journal_path(opening.path), opening.since or opening.now)
+        put_aside(journal_path(opening.path), opening.since or opening.now)
         return _make(opening)
 
 
 def _make(opening: Opening) -> list[Migration]:
     """Make the file under another name first: a store that is there is whole."""
-    draft = opening.path.with_name(f".{opening.path.name}.new")
+    draft = draft_path(opening.path)
     draft.unlink(missing_ok=True)
     with connected(draft, opening.settings) as store, store.transaction():
         done = migrate(store, opening.now)
@@ -143,7 +144,7 @@ def must_exist(path: Path) -> None:
     """Raise `NoStore` where there is no file."""
     if path.exists():
         return
-    if journal.journal_path(path).exists():
+    if journal_path(path).exists():
         raise NoStore(
             f"There is no store at {path}, but its journal is there.",
             hint="Put the file back, or restore a backup with `cardoffers store restore FILE`; "

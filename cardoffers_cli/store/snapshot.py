@@ -19,6 +19,7 @@ from cardoffers_cli.domain.errors import (
     StoreVersion,
 )
 from cardoffers_cli.store import history
+from cardoffers_cli.store.layout import draft_path, snapshot_path
 from cardoffers_cli.store.opening import check_version, connected
 
 if TYPE_CHECKING:
@@ -35,17 +36,12 @@ KIND = "publish"
 _OWNER_ONLY = 0o600
 
 
-def snapshot_path(store: Path) -> Path:
-    """Return the path of the snapshot of a store."""
-    return store.with_name(store.name + ".snapshot")
-
-
 def publish(store: Store, path: Path, settings: Settings) -> Path:
     """Copy the open store of `path`, check the copy and put it in place of the snapshot before.
 
     Call it with the store's lock, outside of transactions, after the run of `KIND` is committed.
     """
-    draft = path.with_name(f".{path.name}.snapshot.new")
+    draft = draft_path(path, "snapshot")
     try:
         store.execute("store/snapshot:checkpoint")
         _copy(path, draft)

@@ -21,9 +21,8 @@ from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store import journal
-from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.layout import journal_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.snapshot import snapshot_path
 from tables import NOON, put, snapshot
 from work import job, kept, new_store
 

@@ -17,7 +17,7 @@ from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.stores import accept_loss
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
-from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.leftovers import sweep
 from tables import select
 from work import found, new_store, taken

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreBusy, StoreDamaged
 from cardoffers_cli.sql import statements
 from cardoffers_cli.store import call_book
-from cardoffers_cli.store.call_book import CallBook, Entries, Use, book_path
+from cardoffers_cli.store.call_book import CallBook, Entries, Use
+from cardoffers_cli.store.layout import book_path
 from disks import fill, small_disk
 from tables import NOON, uid
 

@@ -6,6 +6,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.store import copying
+from cardoffers_cli.store.layout import log_path
 from cardoffers_cli.store.opening import connected
 from tables import given, select
 from work import kept, new_store, settings, tell
@@ -42,7 +43,7 @@ def test_a_copy_has_every_table_view_and_macro(made: Job) -> None:
 def test_a_copy_takes_the_place_of_a_draft(made: Job) -> None:
     draft = made.path.with_name("draft")
     draft.write_text("half a copy")
-    copying.log_path(draft).write_text("of which this was the log")
+    log_path(draft).write_text("of which this was the log")
     copying.copy_store(made.path, draft, settings())
     with connected(draft, settings()) as copy:
         assert [(2,)] == select(copy, "select count(*) from merchants")
@@ -90,7 +91,7 @@ def test_nothing_is_put_beside_the_log_of_another_store(made: Job) -> None:
     before = kept(made)
     draft = made.path.with_name("draft")
     copying.copy_store(made.path, draft, settings())
-    log = copying.log_path(made.path)
+    log = log_path(made.path)
     log.touch()
     with pytest.raises(StoreDamaged) as caught:
         copying.put_in_place(draft, made.path)
