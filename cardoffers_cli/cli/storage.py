@@ -258,6 +258,8 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
             desk.confirm(
                 f"Go on without {counted(loss['lost'], 'run')} that were committed?", yes=yes
             )
+        elif loss["replaced_by"]:
+            desk.confirm(f"Go on with this file beside {loss['replaced_by']}?", yes=yes)
         loss = stores.accept_loss(desk.job)
     desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))
 

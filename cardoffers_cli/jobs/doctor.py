@@ -115,6 +115,8 @@ def _listed(rows: Sequence[dict[str, Any]]) -> Found:
 
 def _journal(store: Store, path: Path) -> Found:
     try:
+        if replaced_by := journal.replaced_by(path):
+            return 1, {"fault": journal.REPLACED, "replaced_by": replaced_by}
         return _listed([line.document() for line in journal.lost(store, path)])
     except StoreDamaged as error:
         return 1, {"fault": error.code}

@@ -122,12 +122,14 @@ def _looked_at(job: Job, draft: Path) -> _Look:
 def _swap(job: Job, draft: Path, newest: Line | None) -> Path | None:
     """Keep the store of before aside and put the draft in its place; return where it is kept.
 
-    The journal comes first: killed before the last step, the store is ahead of it, or noticed.
+    The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
+    second name is taken back then by whoever takes the lock next (`store/identity.py`).
     """
     since = job.opening().since or job.now
     aside = kept_name(job.path, since) if job.path.exists() else None
     if aside:
         copying.keep_aside(job.path, aside)
+        journal.mark_replaced(aside, job.path, now=job.now)
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
     put_aside(snapshot_path(job.path), since)  # it may show what was lost

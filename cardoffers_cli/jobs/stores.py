@@ -108,11 +108,12 @@ def accept_loss(job: Job) -> dict[str, Any]:
     """Go on without what was lost: the journal starts again from what the store has.
 
     A snapshot, which may show what was lost, is kept under another name.
-    Raises `Refused` where nothing was lost.
+    So it does for a file in the place of which another one is the store, which is then one of its
+    own. Raises `Refused` where there is nothing to accept.
     """
     with lock_for(job.opening()), current(job.opening()) as store:
         loss = _loss(store, job)
-        if not loss["lost"]:
+        if not (loss["lost"] or loss["replaced_by"]):
             raise Refused(
                 "Nothing was lost: the store has every run of its journal.",
                 code="nothing_lost",
@@ -128,6 +129,7 @@ def _loss(store: Store, job: Job) -> dict[str, Any]:
     nights = journal.nights(job.path, lost)
     return {
         "lost": len(lost),
+        "replaced_by": journal.replaced_by(job.path),
         "lost_runs": [line.document() for line in lost],
         "nights": nights,
         "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in nights],

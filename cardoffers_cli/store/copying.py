@@ -7,11 +7,12 @@ with the store closed in this process, and is the file of its owner only.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.errors import NoSpace, StoreDamaged
 from cardoffers_cli.store.journal import sync_folder
-from cardoffers_cli.store.layout import log_path, log_paths
+from cardoffers_cli.store.layout import log_paths
 from cardoffers_cli.store.store import Store
 
 if TYPE_CHECKING:
@@ -39,14 +40,29 @@ def copy_store(source: Path, draft: Path, settings: Settings) -> None:
 
 
 def _copy(source: Path, draft: Path, settings: Settings) -> None:
-    between = Store(":memory:", settings)
+    between = Store(":memory:", settings, about=str(source))
     try:
         between.execute("store/copying:attach_source", path=str(source))
         between.execute("store/copying:attach_draft", path=str(draft))
         between.execute("store/copying:copy")
+        between.execute("store/copying:checkpoint_draft")
         between.execute("store/copying:detach_draft")
     finally:
         between.close()
+    check_whole(draft)
+
+
+def check_whole(draft: Path) -> None:
+    """Raise `NoSpace` where a new file that the engine has closed is not all of it.
+
+    It closes a file without an error when there was no room to write all into it, and leaves the
+    rest in a log beside it, which does not go where the file does.
+    """
+    if any(log.exists() for log in log_paths(draft)):
+        raise NoSpace(
+            f"The disk has no room for all of {draft}.",
+            hint="Free space and run it again: nothing was changed.",
+        )
 
 
 def contents(store: Store) -> Contents:
@@ -76,9 +92,9 @@ def put_in_place(draft: Path, path: Path) -> None:
 
     The log of the store before must be gone: it would be read into the copy.
     """
-    if log_path(path).exists():
+    if log := next((log for log in log_paths(path) if log.exists()), None):
         raise StoreDamaged(
-            f"{log_path(path)} holds commits that {path} has not.",
+            f"{log} holds commits that {path} has not.",
             code="store_has_log",
             hint="Open the store once, with `cardoffers status`, and try again.",
         )
@@ -89,12 +105,13 @@ def put_in_place(draft: Path, path: Path) -> None:
 def keep_aside(path: Path, aside: Path) -> None:
     """Give the closed store at `path`, with its log if it has one, a second name."""
     os.link(path, aside)
-    if log_path(path).exists():
-        log_path(path).rename(log_path(aside))
+    for log, kept in zip(log_paths(path), log_paths(aside), strict=True):
+        with suppress(FileNotFoundError):
+            log.rename(kept)
     sync_folder(path.parent)
 
 
 def discard(draft: Path) -> None:
     """Remove a draft."""
-    draft.unlink(missing_ok=True)
-    log_path(draft).unlink(missing_ok=True)
+    for file in (draft, *log_paths(draft)):
+        file.unlink(missing_ok=True)

@@ -8,6 +8,10 @@ writes appends the line: nobody had been told of that commit yet. A line torn by
 
 The journal is kept short: of a long one the newer half stays, which is some 60,000 runs.
 
+Whoever puts another file in the place of a store keeps the one before under another name, with a
+journal of its own that ends in a line `replaced_by`. It is no store then until somebody says so
+(`reset`): two that go on from one past would settle the same entries.
+
 A line that `resets` says that the store was put back to that run on purpose: lines before it with
 higher numbers do not count any more. Runs are told apart by number and id together.
 """
@@ -17,11 +21,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 from uuid import UUID
 
-from cardoffers_cli.domain.errors import NoSpace, StoreDamaged
+from cardoffers_cli.domain.errors import NoSpace, Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment, parse_moment
 from cardoffers_cli.store.layout import draft_path, journal_path
 
@@ -38,8 +43,11 @@ NIGHTLY = "nightly"
 LOST = "store_lost_commits"
 """The code of a store that has less than its journal."""
 
+REPLACED = "store_replaced"
+"""The code of a file in the place of which another one is the store, and the kind of its line."""
+
 _AT_ONCE = 10_000
-_BLOCK = 4096
+_BLOCK = 32_768
 """Bytes that hold any line."""
 _FEW = 20
 _MOST_BYTES = 16 << 20
@@ -55,21 +63,29 @@ class Line:
     kind: str
     as_of: datetime
     resets: bool = False
+    replaced_by: str | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the line as it is written and shown."""
-        shown = {
+        shown: dict[str, Any] = {
             "run_no": self.run_no,
             "run_id": str(self.run_id) if self.run_id else None,
             "kind": self.kind,
             "as_of": format_moment(self.as_of),
         }
-        return {**shown, "resets": True} if self.resets else shown
+        if self.resets:
+            shown["resets"] = True
+        if self.replaced_by:
+            shown["replaced_by"] = self.replaced_by
+        return shown
 
 
 def check(store: Store, path: Path) -> None:
-    """Raise `StoreDamaged` if the journal of the store at `path` knows of a run that it has not."""
-    last = last_line(path)
+    """Raise `StoreDamaged` if the journal of the store at `path` knows of a run that it has not.
+
+    Raises `Refused` for a file in the place of which another one is the store.
+    """
+    last = _last_of_a_store(path)
     if last is not None and not _has(store, last):
         raise lost_commits(path, lost(store, path), newest(store))
 
@@ -79,7 +95,7 @@ def keep_up(store: Store, path: Path) -> None:
 
     Raises as `check` does.
     """
-    last = last_line(path)
+    last = _last_of_a_store(path)
     while more := _not_yet_told(store, path, last):
         _append(path, more)
         last = more[-1]
@@ -112,6 +128,30 @@ def reset(path: Path, newest_run: Line | None, *, kind: str, now: datetime) -> L
     )
     _append(path, [line])
     return line
+
+
+def mark_replaced(kept: Path, by: Path, *, now: datetime) -> None:
+    """Write a journal for a store that is kept aside: the one it had, and by which it is replaced.
+
+    `by` is the path of the store, whose journal is copied.
+    """
+    found = [*_all_lines(by)]
+    last = found[-1] if found else None
+    mark = Line(
+        run_no=last.run_no if last else 0,
+        run_id=last.run_id if last else None,
+        kind=REPLACED,
+        as_of=now,
+        resets=True,
+        replaced_by=str(by.absolute()),
+    )
+    _append(kept, [*found, mark])
+
+
+def replaced_by(path: Path) -> str | None:
+    """Return the path of the store that the file at `path` was replaced by, or None."""
+    last = last_line(path)
+    return last.replaced_by if last else None
 
 
 def newest(store: Store) -> Line | None:
@@ -197,6 +237,23 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _last_of_a_store(path: Path) -> Line | None:
+    """Return the last line of the journal of a store, unless it says that it is one no more."""
+    last = last_line(path)
+    if last is None or last.replaced_by is None:
+        return last
+    accept = f"cardoffers store accept-loss --store {shlex.quote(str(path))} --yes"
+    raise Refused(
+        f"{path} is a store no more: another file took its place, and {last.replaced_by} is the "
+        f"store since {format_moment(last.as_of)}.",
+        code=REPLACED,
+        hint=f"Use that one. `{accept}` goes on with this one as a store of its own; then what is "
+        "due is due in both.",
+        replaced_by=last.replaced_by,
+        next=accept,
+    )
+
+
 def _is_one(line: Line, other: Line) -> bool:
     return (line.run_no, line.run_id) == (other.run_no, other.run_id)
 
@@ -210,6 +267,10 @@ def _has(store: Store, line: Line) -> bool:
         return True
     found: UUID | None = store.value("store/journal:run_id", run_no=line.run_no)
     return found == line.run_id
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _append(store: Path, more: Iterable[Line]) -> None:
@@ -287,6 +348,7 @@ def _line(path: Path, text: bytes) -> Line:
             kind=str(told["kind"]),
             as_of=parse_moment(told["as_of"]),
             resets=bool(told.get("resets")),
+            replaced_by=_text_or_none(told.get("replaced_by")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise StoreDamaged(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.store.layout import night_path
+from cardoffers_cli.store.lock import open_lock
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,7 +43,7 @@ class NightLock:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = open_lock(self._path)
         try:
             self._wait()
         except BaseException:

@@ -43,7 +43,7 @@ def publish(store: Store, path: Path, settings: Settings) -> Path:
     """
     draft = draft_path(path, "snapshot")
     try:
-        store.execute("store/snapshot:checkpoint")
+        store.execute("store/copying:checkpoint")
         _copy(path, draft)
         with _opened(draft, settings):
             pass  # it opens, and is of this version

@@ -6,9 +6,9 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.store import copying
-from cardoffers_cli.store.layout import log_path
+from cardoffers_cli.store.layout import log_path, log_paths
 from cardoffers_cli.store.opening import connected
-from tables import given, select
+from tables import select
 from work import kept, new_store, settings, tell
 
 if TYPE_CHECKING:
@@ -101,9 +101,13 @@ def test_nothing_is_put_beside_the_log_of_another_store(made: Job) -> None:
     assert before == kept(made)
 
 
-def test_a_store_is_given_a_second_name(made: Job) -> None:
+def test_a_store_is_given_a_second_name_with_its_logs(made: Job) -> None:
     aside = made.path.with_name("aside")
+    for log in log_paths(made.path):
+        log.write_text(log.name)
     copying.keep_aside(made.path, aside)
     assert aside.samefile(made.path)
-    with made.store() as store:
-        given(store, "merchants", "merchant\nbaker")
+    assert [log.name for log in log_paths(made.path)] == [
+        log.read_text() for log in log_paths(aside)
+    ]
+    assert [] == [log for log in log_paths(made.path) if log.exists()]
