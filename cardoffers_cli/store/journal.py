@@ -237,6 +237,11 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def check_not_replaced(path: Path) -> None:
+    """Raise `Refused` for a file in the place of which another one is the store."""
+    _last_of_a_store(path)
+
+
 def _last_of_a_store(path: Path) -> Line | None:
     """Return the last line of the journal of a store, unless it says that it is one no more."""
     last = last_line(path)

@@ -21,7 +21,7 @@ from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store import journal
-from cardoffers_cli.store.layout import journal_path, snapshot_path
+from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
 from tables import NOON, put, snapshot
@@ -389,3 +389,11 @@ def test_a_copy_reads_as_the_store(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     with job(kept_in / "b").store(read_only=True) as store:
         assert kept(made) == snapshot(store)
+
+
+def test_a_log_that_nothing_is_read_of_keeps_no_store_from_being_compacted(made: Job) -> None:
+    before = kept(made)
+    log_path(made.path).write_bytes(bytes(4096))
+    compact(made)
+    assert before == kept(made)
+    assert [4096] == [path.stat().st_size for path in made.path.parent.glob("*.wal.*.kept")]
