@@ -2,13 +2,15 @@
 
 It is copied through the engine, opened, compared with the store table by table, audited, and only
 then given its name; what tells it from any other file stands in `FILE.checksum`. Nothing is ever
-overwritten. `restore.py` is the way back.
+overwritten. Killed, it leaves a draft in that folder, which the next backup there removes.
+`restore.py` is the way back.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
-from cardoffers_cli.store import copying, history, journal
+from cardoffers_cli.store import backup_places, copying, history, journal
 from cardoffers_cli.store.layout import backup_name
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
@@ -71,8 +73,11 @@ def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> 
     """
     must_exist(job.path)
     file = _named(job, target)
+    for left in backup_places.drafts_left(file.parent):
+        _remove(left)
     check_room(file.parent, copying.size_with_log(job.path), "The backup")
-    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
+    backup_places.note(job.path, file.parent.absolute())
+    draft = backup_places.draft_in(file.parent)
     try:
         found = _copied(job, draft, tell)
         tell("checksum")
@@ -110,6 +115,25 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
         tell("audit")
         faults = faults_of(examine(store, None))
         return _Copied(head=head, history=history_of(store), faults=faults)
+
+
+def _remove(draft: Path) -> None:
+    """Remove what a killed backup left: its draft and, if it came so far, its checksum.
+
+    Whose a checksum without its file is, its digest tells: others stand for files that were moved.
+    """
+    for path in draft.parent.glob("*.checksum"):
+        if not path.with_suffix("").exists() and _is_of(path, draft):
+            path.unlink(missing_ok=True)
+    copying.discard(draft)
+
+
+def _is_of(checksum: Path, draft: Path) -> bool:
+    with suppress(OSError, ValueError, TypeError):
+        told = Checksum(**json.loads(checksum.read_bytes()))
+        size = draft.stat().st_size
+        return told.form == FORM and told.size_bytes == size and told.sha256 == digest_of(draft)
+    return False
 
 
 def history_of(store: Store) -> str | None:

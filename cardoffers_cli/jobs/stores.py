@@ -10,7 +10,7 @@ from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import history, journal, merging
 from cardoffers_cli.store.aside import put_aside
-from cardoffers_cli.store.layout import snapshot_path
+from cardoffers_cli.store.layout import book_path, kept_files, snapshot_path
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
 
@@ -90,12 +90,14 @@ def is_free(job: Job) -> bool:
 def status(job: Job, *, by_day: bool = False) -> tuple[dict[str, Any], dict[str, list[int]]]:
     """Return the state of everything, as `services/overview.py` finds it.
 
+    `calls_put_aside` are books of calls that were damaged: what they held is lost.
     With `by_day` also how many redemptions each of the last 30 days saw, by the institution's slug.
     """
     with reading(job) as source:
         found = overview(source.store, job.now)
         days = redemptions_by_day(source.store, job.now) if by_day else {}
-    return {"store": str(job.path), "as_of": job.now, **found}, days
+    aside = [str(kept) for kept in kept_files(book_path(job.path))]
+    return {"store": str(job.path), "as_of": job.now, **found, "calls_put_aside": aside}, days
 
 
 def lost_commits(job: Job) -> dict[str, Any]:

@@ -166,6 +166,18 @@ def lost(store: Store, path: Path) -> list[Line]:
     return [line for line in lines(path) if line.run_no and there.get(line.run_no) != line.run_id]
 
 
+def changed(store: Store, path: Path) -> list[Line]:
+    """Return the lines that tell of a run of the store what it does not: nobody wrote them so."""
+    there = {row["run_id"]: Line(**row) for row in store.rows("store/journal:all_runs")}
+    return [
+        line
+        for line in lines(path)
+        if not line.resets
+        and line.run_id in there
+        and there[line.run_id].document() != line.document()
+    ]
+
+
 def lines(path: Path) -> list[Line]:
     """Return the lines that count, in the order of runs; raise `StoreDamaged` for what is none."""
     counted: list[Line] = []

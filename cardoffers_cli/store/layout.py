@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STAMP = "%Y%m%dT%H%M%SZ"
 """How a moment stands in the name of a file."""
 
-DRAFTS = ("", "journal", "snapshot", "compact", "restore", "recover")
+DRAFTS = ("", "journal", "snapshot", "compact", "restore", "recover", "backups")
 """What is made as a draft beside a store; the first is a new store."""
 
 _KEPT = ".kept"
