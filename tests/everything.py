@@ -95,6 +95,7 @@ LINES = """
 0   store compact
 0 ~ store export --to history
 4   store accept-loss
+4   store recover
 0   help formats
 """  # noqa: E501 - a line is a line
 """How each ends, `~` where no two runs say the same, and its words; `<` is standard input."""

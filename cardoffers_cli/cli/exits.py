@@ -275,6 +275,13 @@ def _unforeseen(error: BaseException) -> Ending:
     match error:
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return ending_of(errors.NoSpace(hint="Free some space and run again."))
+        case OSError(errno=errno.EROFS):
+            said = f"{error.filename} is on a disk that is mounted for reading only."
+            return ending_of(
+                errors.Refused(
+                    said, code="read_only", hint="Mount it for writing, or name another."
+                )
+            )
         case PermissionError():
             return ending_of(errors.Refused(f"Not permitted: {error.filename}", code="permission"))
         case _:

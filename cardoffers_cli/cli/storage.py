@@ -15,7 +15,7 @@ from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(
     name="store",
-    help="Look at, migrate, publish, export, back up and restore the store.",
+    help="Look at, migrate, publish, export, back up, restore and recover the store.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -39,6 +39,13 @@ RESTORED = (
     Column("backup"),
     Column("run_no", "at run", kind="integer"),
     Column("kept_aside", "before it"),
+)
+RECOVERED = (
+    Column("store"),
+    Column("log_bytes", "bytes of log", kind="integer"),
+    Column("log_bytes_used", "of these read", kind="integer"),
+    Column("run_no", "at run", kind="integer"),
+    Column("lost", "runs lost", kind="integer"),
 )
 COMPACTED = (
     Column("store"),
@@ -268,6 +275,45 @@ def export(
         desk.note("Next: `cardoffers store compact` gives the room back.")
 
 
+@app.command()
+def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Go on with a store that does not open since the power went: put the engine's log aside.
+
+    A copy is looked at first: with as much of the log as can be read, and without the rest. The
+    runs that go with the rest are listed; `--dry-run` leaves it at that. The log is kept under a
+    dated name. Ends with 3 if the store then fails an audit.
+
+    Try:
+
+        cardoffers store recover --dry-run
+        cardoffers store recover --yes
+    """
+    from cardoffers_cli.jobs import recover as recovers
+
+    desk = Desk.of(ctx)
+
+    def agree(found: dict[str, Any]) -> None:
+        without = f" and go on without {_runs(found)}" if found["lost"] else ""
+        desk.confirm(f"Put the log of {found['store']} aside{without}?", yes=yes)
+
+    with _steps(desk, "Recovering", recovers.STEPS) as tell:
+        done = recovers.recover(desk.job, agree=agree, dry_run=dry_run, tell=tell)
+    said = ["Nothing was changed (--dry-run)."] if dry_run else []
+    desk.show(
+        done,
+        Sheet("recovered", RECOVERED, [done]),
+        *_lost(done),
+        Text([*said, *(f"The log is kept: {log}" for log in done["kept_logs"]), *_faults(done)]),
+        exit_code=3 if done["faults"] else 0,
+    )
+
+
+def _runs(found: dict[str, Any]) -> str:
+    first, last = found["lost_runs"][0], found["lost_runs"][-1]
+    named = f"{first['run_no']} to {last['run_no']}" if found["lost"] > 1 else first["run_no"]
+    return f"{counted(found['lost'], 'run')} that were committed ({named})"
+
+
 @app.command("accept-loss")
 def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Go on with a store that has lost commits; list what was lost and what to run again.
@@ -287,6 +333,8 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
             desk.confirm(
                 f"Go on without {counted(loss['lost'], 'run')} that were committed?", yes=yes
             )
+        elif loss["replaced_by"]:
+            desk.confirm(f"Go on with this file beside {loss['replaced_by']}?", yes=yes)
         loss = stores.accept_loss(desk.job)
     loss = {**loss, "dry_run": dry_run}
     desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))

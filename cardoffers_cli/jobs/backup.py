@@ -3,14 +3,15 @@
 It is copied through the engine, opened, compared with the store table by table, audited, and only
 then given its name; what tells it from any other file stands in `FILE.checksum`. Signing
 secrets, which are in no copy of a store, are in `FILE.secrets` where there are any. Nothing is ever
-overwritten. `restore.py` is the way back.
+overwritten. Killed, it leaves a draft in that folder, which the next backup there removes.
+`restore.py` is the way back.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,10 @@ from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
-from cardoffers_cli.store import copying, history, journal, signing_secrets
-from cardoffers_cli.store.aside import STAMP
+from cardoffers_cli.store import backup_places, copying, history, journal, signing_secrets
+from cardoffers_cli.store.layout import backup_name, secrets_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
-from cardoffers_cli.store.signing_secrets import secrets_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,10 @@ def backup(
     check_room(file.parent, copying.size_with_log(job.path), "The backup")
     if dry_run:
         return _looked_at(job, file, tell)
-    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
+    for left in backup_places.drafts_left(file.parent):
+        _remove(left)
+    backup_places.note(job.path, file.parent.absolute())
+    draft = backup_places.draft_in(file.parent)
     try:
         found = _copied(job, draft, tell)
         tell("checksum")
@@ -162,6 +165,25 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
         return _Copied(head=head, secrets=secrets, history=history_of(store), faults=faults)
 
 
+def _remove(draft: Path) -> None:
+    """Remove what a killed backup left: its draft and, if it came so far, its checksum.
+
+    Whose a checksum without its file is, its digest tells: others stand for files that were moved.
+    """
+    for path in draft.parent.glob("*.checksum"):
+        if not path.with_suffix("").exists() and _is_of(path, draft):
+            path.unlink(missing_ok=True)
+    copying.discard(draft)
+
+
+def _is_of(checksum: Path, draft: Path) -> bool:
+    with suppress(OSError, ValueError, TypeError):
+        told = Checksum(**json.loads(checksum.read_bytes()))
+        size = draft.stat().st_size
+        return told.form == FORM and told.size_bytes == size and told.sha256 == digest_of(draft)
+    return False
+
+
 def history_of(store: Store) -> str | None:
     """Return where the history is, which no backup holds; None for a store without one."""
     root = history.root(store)
@@ -182,7 +204,7 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 
 def _named(job: Job, target: Path) -> Path:
     """Return the file of a backup that is not there yet."""
-    file = target / f"{job.path.stem}-{job.now:{STAMP}}.duckdb" if target.is_dir() else target
+    file = target / backup_name(job.path, job.now) if target.is_dir() else target
     for each in (file, checksum_path(file), secrets_path(file)):
         if each.exists():
             raise _taken(each)

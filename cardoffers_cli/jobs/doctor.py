@@ -1,9 +1,11 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
 Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
-on a good store; the rest look at the journal, the history, the security log, signing secrets, card
-numbers and leftover files. An example shows numbers, ids and names, never a token. To add one, add
-its statement; name it in `QUICK` too if it is cheap on a large store.
+on a good store; the rest look at every block of the file, the journal, the book of calls, the
+history, the security log, signing secrets, card numbers, and what killed processes left. An audit
+that cannot be made because of damage has found it, and the others go on. An example shows numbers,
+ids and names, never a token. To add one, add its statement; name it in `QUICK` too if it is cheap
+on a large store.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
-from cardoffers_cli.store import history, journal, signing_secrets
+from cardoffers_cli.store import backup_places, call_book, history, journal, signing_secrets
 from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.store.blocks import damaged_blocks
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
 
@@ -32,6 +35,7 @@ QUICK = frozenset(
     {
         "amounts_add_up",
         "budgets_hold",
+        "call_book_is_whole",
         "imports_add_up",
         "journal_is_the_stores",
         "no_leftover_files",
@@ -90,7 +94,10 @@ def examine(
         if path is None and name in _BESIDE:
             continue
         tell(name)
-        rows, example = _ask(store, path, name)
+        try:
+            rows, example = _ask(store, path, name)
+        except StoreDamaged as error:  # the others may have an answer all the same
+            rows, example = 1, {"fault": error.code}
         found.append(Audit(name=name, ok=rows == 0, rows=rows, example=example))
     return found
 
@@ -116,7 +123,10 @@ def _listed(rows: Sequence[dict[str, Any]]) -> Found:
 
 def _journal(store: Store, path: Path) -> Found:
     try:
-        return _listed([line.document() for line in journal.lost(store, path)])
+        if replaced_by := journal.replaced_by(path):
+            return 1, {"fault": journal.REPLACED, "replaced_by": replaced_by}
+        wrong = [*journal.lost(store, path), *journal.changed(store, path)]
+        return _listed([line.document() for line in wrong])
     except StoreDamaged as error:
         return 1, {"fault": error.code}
 
@@ -134,6 +144,18 @@ def _leftovers(_store: Store, path: Path) -> Found:
     return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
 
 
+def _blocks(_store: Store, path: Path) -> Found:
+    return _listed([{"file": path.name, "block": block} for block in damaged_blocks(path)])
+
+
+def _half_backups(_store: Store, path: Path) -> Found:
+    return _listed([{"file": str(left)} for left in backup_places.left_in_known(path)])
+
+
+def _call_book(_store: Store, path: Path) -> Found:
+    return _listed(call_book.faults(path))
+
+
 def _security_log(store: Store) -> Found:
     return _listed(security_log.faults(store))
 
@@ -149,8 +171,11 @@ def _card_numbers(store: Store) -> Found:
 
 _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
+    "every_block_is_whole": _blocks,
     "journal_is_the_stores": _journal,
     "signing_secrets_are_there": _secrets,
+    "call_book_is_whole": _call_book,
+    "no_half_backups": _half_backups,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,

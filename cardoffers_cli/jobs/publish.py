@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.store import snapshot
+from cardoffers_cli.store.layout import snapshot_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ def publish(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """
     if dry_run:
         with job.store(read_only=True):
-            return _report(job, None, snapshot.snapshot_path(job.path), job.path, dry_run=True)
+            return _report(job, None, snapshot_path(job.path), job.path, dry_run=True)
     with job.store() as store:
         with store.transaction():
             run = start_run(store, kind=snapshot.KIND, now=job.now, actor=job.actor)

@@ -27,17 +27,22 @@ from cardoffers_cli.jobs.backup import (
 )
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.store import copying, journal
-from cardoffers_cli.store.aside import kept_name, put_aside
+from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.layout import (
+    draft_path,
+    kept_name,
+    log_path,
+    secrets_path,
+    snapshot_path,
+)
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, open_copy, opened
 from cardoffers_cli.store.signing_secrets import (
     add_secrets,
     missing,
     read_secrets,
-    secrets_path,
     write_secrets,
 )
-from cardoffers_cli.store.snapshot import snapshot_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,7 +77,7 @@ def restore(
     if job.path.exists() and file.samefile(job.path):
         raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
     must_be_folder(job.path.parent)
-    draft = job.path.with_name(f".{job.path.name}.restore.new")
+    draft = draft_path(job.path, "restore")
     with lock_for(job.opening()):
         check_room(job.path.parent, checksum.size_bytes, "The restored store")
         try:
@@ -136,7 +141,9 @@ def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]
     """Keep the store of before aside and put the draft in its place; return where it is kept.
 
     The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
-    secrets come before the store that names them.
+    The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
+    second name is taken back then by whoever takes the lock next (`store/identity.py`). The secrets
+    come before the store that names them.
     """
     since = job.opening().since or job.now
     aside = kept_name(job.path, since) if job.path.exists() else None
@@ -144,6 +151,7 @@ def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]
         copying.keep_aside(job.path, aside)
         if before := read_secrets(job.path):
             write_secrets(aside, before)
+        journal.mark_replaced(aside, job.path, now=job.now)
     add_secrets(job.path, secrets.values())
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
@@ -187,7 +195,7 @@ def _read_checksum(file: Path) -> Checksum:
             found=checksum.schema_version,
             expected=newest_version(),
         )
-    if file.stat().st_size != checksum.size_bytes or copying.log_path(file).exists():
+    if file.stat().st_size != checksum.size_bytes or log_path(file).exists():
         raise _damaged(file)
     return checksum
 

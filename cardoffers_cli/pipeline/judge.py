@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +75,7 @@ def judge(store: Store, institution_id: UUID | None) -> Verdicts:
         store.execute("pipeline/judge:no_history")
     else:
         stage_refs(store, institution_id)
-        with guarded():
+        with store.guarded():
             DuckEngine(store.connection).run("dedupe")
     return verdicts(store)
 

@@ -1,7 +1,8 @@
 """The DuckDB store: one file, one class that touches a connection, one lock.
 
-Here live opening and closing (`opening.py`, read it first), bringing an older store to this version
-(`migrating.py`), the connection (`store.py`) and how its statements are broken off
+Here live opening and closing (`opening.py`, read it first), the names of everything beside a store
+(`layout.py`), bringing an older store to this version (`migrating.py`), the connection (`store.py`)
+and how its statements are broken off
 (`interrupting.py`), the numbers for tokens (`interning.py`), the numbered migrations
 (`migrations.py`), audits (`audits.py`), copies of the whole file (`copying.py`), the history
 outside of it (`history.py`, merged by `merging.py`; in a folder or at a URL: `places.py`,

@@ -8,6 +8,10 @@ writes appends the line: nobody had been told of that commit yet. A line torn by
 
 The journal is kept short: of a long one the newer half stays, which is some 60,000 runs.
 
+Whoever puts another file in the place of a store keeps the one before under another name, with a
+journal of its own that ends in a line `replaced_by`. It is no store then until somebody says so
+(`reset`): two that go on from one past would settle the same entries.
+
 A line that `resets` says that the store was put back to that run on purpose: lines before it with
 higher numbers do not count any more. Runs are told apart by number and id together.
 """
@@ -17,12 +21,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 from uuid import UUID
 
-from cardoffers_cli.domain.errors import NoSpace, StoreDamaged
+from cardoffers_cli.domain.errors import NoSpace, Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment, parse_moment
+from cardoffers_cli.store.layout import draft_path, journal_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,8 +43,11 @@ NIGHTLY = "nightly"
 LOST = "store_lost_commits"
 """The code of a store that has less than its journal."""
 
+REPLACED = "store_replaced"
+"""The code of a file in the place of which another one is the store, and the kind of its line."""
+
 _AT_ONCE = 10_000
-_BLOCK = 4096
+_BLOCK = 32_768
 """Bytes that hold any line."""
 _FEW = 20
 _MOST_BYTES = 16 << 20
@@ -54,26 +63,29 @@ class Line:
     kind: str
     as_of: datetime
     resets: bool = False
+    replaced_by: str | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the line as it is written and shown."""
-        shown = {
+        shown: dict[str, Any] = {
             "run_no": self.run_no,
             "run_id": str(self.run_id) if self.run_id else None,
             "kind": self.kind,
             "as_of": format_moment(self.as_of),
         }
-        return {**shown, "resets": True} if self.resets else shown
-
-
-def journal_path(store: Path) -> Path:
-    """Return the path of the journal of a store."""
-    return store.with_name(store.name + ".journal")
+        if self.resets:
+            shown["resets"] = True
+        if self.replaced_by:
+            shown["replaced_by"] = self.replaced_by
+        return shown
 
 
 def check(store: Store, path: Path) -> None:
-    """Raise `StoreDamaged` if the journal of the store at `path` knows of a run that it has not."""
-    last = last_line(path)
+    """Raise `StoreDamaged` if the journal of the store at `path` knows of a run that it has not.
+
+    Raises `Refused` for a file in the place of which another one is the store.
+    """
+    last = _last_of_a_store(path)
     if last is not None and not _has(store, last):
         raise lost_commits(path, lost(store, path), newest(store))
 
@@ -83,9 +95,9 @@ def keep_up(store: Store, path: Path) -> None:
 
     Raises as `check` does.
     """
-    last = last_line(path)
+    last = _last_of_a_store(path)
     while more := _not_yet_told(store, path, last):
-        _append(journal_path(path), more)
+        _append(path, more)
         last = more[-1]
 
 
@@ -114,8 +126,32 @@ def reset(path: Path, newest_run: Line | None, *, kind: str, now: datetime) -> L
         as_of=now,
         resets=True,
     )
-    _append(journal_path(path), [line])
+    _append(path, [line])
     return line
+
+
+def mark_replaced(kept: Path, by: Path, *, now: datetime) -> None:
+    """Write a journal for a store that is kept aside: the one it had, and by which it is replaced.
+
+    `by` is the path of the store, whose journal is copied.
+    """
+    found = [*_all_lines(by)]
+    last = found[-1] if found else None
+    mark = Line(
+        run_no=last.run_no if last else 0,
+        run_id=last.run_id if last else None,
+        kind=REPLACED,
+        as_of=now,
+        resets=True,
+        replaced_by=str(by.absolute()),
+    )
+    _append(kept, [*found, mark])
+
+
+def replaced_by(path: Path) -> str | None:
+    """Return the path of the store that the file at `path` was replaced by, or None."""
+    last = last_line(path)
+    return last.replaced_by if last else None
 
 
 def newest(store: Store) -> Line | None:
@@ -128,6 +164,18 @@ def lost(store: Store, path: Path) -> list[Line]:
     """Return the runs that the journal knows and the store has not, the oldest first."""
     there = {row["run_no"]: row["run_id"] for row in store.rows("store/journal:all_runs")}
     return [line for line in lines(path) if line.run_no and there.get(line.run_no) != line.run_id]
+
+
+def changed(store: Store, path: Path) -> list[Line]:
+    """Return the lines that tell of a run of the store what it does not: nobody wrote them so."""
+    there = {row["run_id"]: Line(**row) for row in store.rows("store/journal:all_runs")}
+    return [
+        line
+        for line in lines(path)
+        if not line.resets
+        and line.run_id in there
+        and there[line.run_id].document() != line.document()
+    ]
 
 
 def lines(path: Path) -> list[Line]:
@@ -201,6 +249,28 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def check_not_replaced(path: Path) -> None:
+    """Raise `Refused` for a file in the place of which another one is the store."""
+    _last_of_a_store(path)
+
+
+def _last_of_a_store(path: Path) -> Line | None:
+    """Return the last line of the journal of a store, unless it says that it is one no more."""
+    last = last_line(path)
+    if last is None or last.replaced_by is None:
+        return last
+    accept = f"cardoffers store accept-loss --store {shlex.quote(str(path))} --yes"
+    raise Refused(
+        f"{path} is a store no more: another file took its place, and {last.replaced_by} is the "
+        f"store since {format_moment(last.as_of)}.",
+        code=REPLACED,
+        hint=f"Use that one. `{accept}` goes on with this one as a store of its own; then what is "
+        "due is due in both.",
+        replaced_by=last.replaced_by,
+        next=accept,
+    )
+
+
 def _is_one(line: Line, other: Line) -> bool:
     return (line.run_no, line.run_id) == (other.run_no, other.run_id)
 
@@ -216,13 +286,18 @@ def _has(store: Store, line: Line) -> bool:
     return found == line.run_id
 
 
-def _append(path: Path, more: Iterable[Line]) -> None:
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _append(store: Path, more: Iterable[Line]) -> None:
+    path = journal_path(store)
     text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
     is_new = not path.exists()
     try:
         size = _append_text(path, text)
         if size > _MOST_BYTES:
-            _shorten(path, size)
+            _shorten(path, size, draft_path(store, "journal"))
         elif is_new:
             sync_folder(path.parent)
     except OSError as error:
@@ -246,9 +321,8 @@ def _append_text(path: Path, text: bytes) -> int:
         return file.tell()
 
 
-def _shorten(path: Path, size: int) -> None:
+def _shorten(path: Path, size: int, draft: Path) -> None:
     """Leave the newer half of the lines, in one step."""
-    draft = path.with_name(f".{path.name}.new")
     with path.open("rb") as file:
         file.seek(size - _MOST_BYTES // 2)
         file.readline()  # the rest of a line
@@ -291,6 +365,7 @@ def _line(path: Path, text: bytes) -> Line:
             kind=str(told["kind"]),
             as_of=parse_moment(told["as_of"]),
             resets=bool(told.get("resets")),
+            replaced_by=_text_or_none(told.get("replaced_by")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         raise StoreDamaged(

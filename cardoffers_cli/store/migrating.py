@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.store import copying, journal, signing_secrets
+from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.migrations import Migration, applied, migrate, migrations
-from cardoffers_cli.store.opening import check_ours, connected, lock_for, must_exist
+from cardoffers_cli.store.opening import check_ours, connected, lock_for, look_first, must_exist
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,7 @@ def migrate_store(opening: Opening) -> list[Migration]:
     """Bring an older store to this version; return what was applied (nothing if current)."""
     must_exist(opening.path)
     with lock_for(opening):
+        look_first(opening)
         with connected(opening.path, opening.settings) as store:
             have = _have(store, opening.path)
             texts = _secrets_inside(store, have)
@@ -63,7 +65,7 @@ def _secrets_inside(store: Store, have: set[int]) -> list[str]:
 def _migrate_anew(opening: Opening, have: set[int]) -> list[Migration]:
     """Migrate a copy of the closed store, and put a copy of that in its place."""
     path, settings = opening.path, opening.settings
-    draft, clean = (path.with_name(f".{path.name}.{part}.new") for part in ("migrating", "clean"))
+    draft, clean = draft_path(path, "migrated"), draft_path(path, "clean")
     try:
         copying.copy_store(path, draft, settings)
         with connected(draft, settings) as store:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import NoSpace, Refused, StoreDamaged
 from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.layout import draft_path, secrets_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -36,11 +37,6 @@ UNUSABLE = frozenset({"secrets_open", "secrets_damaged"})
 
 _OWNER_ONLY = 0o600
 _OTHERS = 0o077
-
-
-def secrets_path(store: Path) -> Path:
-    """Return the path of the signing secrets of a store, or of a backup."""
-    return store.with_name(store.name + ".secrets")
 
 
 def read_secrets(store: Path) -> dict[str, str]:
@@ -78,7 +74,7 @@ def forget_others(store: Path, named: Collection[str]) -> None:
 def write_secrets(store: Path, at_hand: Mapping[str, str]) -> None:
     """Write the file of a store, or of a copy of it, in one step and onto the disk."""
     path = secrets_path(store)
-    draft = path.with_name(f".{path.name}.new")
+    draft = draft_path(store, "secrets")
     try:
         _write(draft, text_of(at_hand).encode())
         draft.replace(path)

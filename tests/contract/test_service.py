@@ -15,7 +15,7 @@ from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.keys import revoke_key
 from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.store.call_book import CallBook
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.layout import snapshot_path
 from doors import key_of
 from tables import NOON, select
 from work import found, new_store, tell

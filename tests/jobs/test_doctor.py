@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,12 +13,15 @@ from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs import catalogue, doctor, keys, match, offers, reverse, settle, webhooks
 from cardoffers_cli.jobs.alerts import alert
+from cardoffers_cli.jobs.backup import backup
 from cardoffers_cli.jobs.institutions import set_institution
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.stores import accept_loss
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
-from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.backup_places import draft_in
+from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.layout import book_path, journal_path, kept_files
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.signing_secrets import read_secrets
 from tables import select
@@ -336,8 +340,79 @@ def test_an_audit_finds_what_it_is_for(good: Job, harm: str, audit: str) -> None
     assert not any(number in told for number in ("4111", "5555", "3782", CARDHOLDER))
 
 
+OF_FILES = {
+    "no_leftover_files",
+    "history_is_whole",
+    "every_block_is_whole",
+    "call_book_is_whole",
+    "no_half_backups",
+}
+"""Audits that no statement breaks; each has a test of its own."""
+
+
 def test_every_audit_of_the_tables_is_broken_by_something() -> None:
-    assert set(doctor.names()) - {"no_leftover_files", "history_is_whole"} == set(BREAKS.values())
+    assert set(doctor.names()) - OF_FILES == set(BREAKS.values())
+
+
+def test_a_block_that_was_changed_is_found_and_the_other_audits_go_on(
+    good: Job, tmp_path: Path
+) -> None:
+    made = replace(good, path=tmp_path / "store.duckdb")
+    content = bytearray(good.path.read_bytes())
+    block = _block_of_merchants(good)
+    content[3 * 4096 + block * (1 << 18) + 5000] ^= 1
+    made.path.write_bytes(content)
+    report = doctor.doctor(made, strict=True)
+    loud = {each["name"]: each["example"] for each in report["audits"] if not each["ok"]}
+    assert {"file": "store.duckdb", "block": block} == loud.pop("every_block_is_whole")
+    assert {"fault": "store_damaged"} in loud.values()
+    assert doctor.names() == [each["name"] for each in report["audits"]]
+    assert not any(each["ok"] is None for each in report["audits"])
+
+
+def _block_of_merchants(made: Job) -> int:
+    with made.store(read_only=True) as store:
+        query = "select block_id from pragma_storage_info('merchants') where block_id >= 0 limit 1"
+        return int(select(store, query)[0][0])
+
+
+def test_a_book_of_calls_that_is_damaged_or_was_is_found(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    book_path(made.path).write_bytes(b"birds" * 1000)
+    assert ["call_book_is_whole"] == failed(made, strict=False)
+    with CallBook(made.path):
+        pass
+    assert ["call_book_is_whole"] == failed(made, strict=False)
+    for kept in kept_files(book_path(made.path)):
+        kept.unlink()
+    assert [] == failed(made)
+
+
+def test_what_a_killed_backup_left_is_found(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    place = tmp_path / "backups"
+    place.mkdir()
+    backup(made, place)
+    assert [] == failed(made)
+    draft = draft_in(place)
+    draft.with_name(draft.name.replace(f".{os.getpid()}.", ".4194301.")).touch()
+    assert ["no_half_backups"] == failed(made)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [('"kind": "import"', '"kind": "settle"'), ("2026-10-01T00", "2026-10-02T00")],
+)
+def test_a_line_of_the_journal_that_was_changed_is_found(
+    tmp_path: Path, text: str, other: str
+) -> None:
+    made = new_store(tmp_path)
+    for _ in range(3):
+        with made.store() as store, store.transaction():
+            start_run(store, kind="import", now=BOUGHT, actor="tester")
+    journal = journal_path(made.path)
+    journal.write_text(journal.read_text().replace(text, other, 1))
+    assert ["journal_is_the_stores"] == failed(made)
 
 
 def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> None:

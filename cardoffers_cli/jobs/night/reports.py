@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.reports import REPORTS, ROWS_AT_A_TIME
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.reports import Filters
+from cardoffers_cli.store import layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ _COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FU
 
 def reports_folder(store: Path, name: str) -> Path:
     """Return the folder of the reports of a night."""
-    return store.resolve().parent / "reports" / name
+    return layout.reports_folder(store) / name
 
 
 def write_reports(work: Work) -> Done:

@@ -11,6 +11,7 @@ from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE
 from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.jobs.night.steps import told
 from cardoffers_cli.services import nights
+from cardoffers_cli.store.layout import runs_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +46,7 @@ def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[st
 
 def write_result(path: Path, result: dict[str, Any], *, mode: int) -> None:
     """Keep the result as `runs/RUN_ID/result.json` beside the store of `path`."""
-    folder = path.resolve().parent / "runs" / str(result["run_id"])
+    folder = runs_folder(path) / str(result["run_id"])
     folder.mkdir(parents=True, exist_ok=True)
     clear_drafts(folder)
     with replacing(folder / _RESULT, mode=mode) as out:
