@@ -32,6 +32,7 @@ def test_the_defaults() -> None:
         "reporting_calls_per_minute": 60,
         "memory_limit": "1GiB",
         "threads": 0,
+        "file_mode": "0600",
         "temp_directory": None,
         "temp_limit": None,
         "allow_insecure_webhooks": False,
