@@ -36,6 +36,7 @@ def test_the_defaults() -> None:
         "serve_wrong_keys_per_minute": 10,
         "memory_limit": "1GiB",
         "threads": 0,
+        "file_mode": "0600",
         "temp_directory": None,
         "temp_limit": None,
         "allow_insecure_webhooks": False,

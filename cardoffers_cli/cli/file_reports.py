@@ -25,8 +25,9 @@ FOUND = (
     Column("rows", kind="integer"),
     Column("lines"),
     Column("fix"),
-    Column("message", gives_way=1),
 )
+ABOUT_FILES = Column("message")
+"""What a finding about a whole file says, where there is one."""
 _LINES_SHOWN = 5
 
 
@@ -57,7 +58,9 @@ def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:
     Errors come before warnings, and what is found in most rows once, with how many they are.
     """
     rows = [row for report in reports for row in _rows(report)]
-    yield Sheet("findings", FOUND if len(reports) > 1 else FOUND[1:], rows, title="Findings")
+    columns = FOUND if len(reports) > 1 else FOUND[1:]
+    further = (ABOUT_FILES,) if any("message" in row for row in rows) else ()
+    yield Sheet("findings", (*columns, *further), rows, title="Findings")
     first = [line for report in reports for line in _first_findings(report)]
     if first:
         yield Text(first)

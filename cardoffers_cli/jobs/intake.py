@@ -204,7 +204,6 @@ def _findings(store: Store, file: TransactionFile) -> list[dict[str, Any]]:
             "rows": row["row_count"],
             "lines": row["lines"],
             "fix": CODES[row["code"]].fix,
-            "message": CODES[row["code"]].summary,
         }
         for row in summary(store)
     ]

@@ -93,7 +93,7 @@ def test_an_unknown_field_is_named_too(cardoffers: Any, file: Any) -> None:
 
 def test_only_several_files_are_named_in_every_row(cardoffers: Any, file: Any) -> None:
     one, other = file("a.csv", row("1", "x")), file("b.csv", row("1", "x"))
-    header = "code\tlevel\trows\tlines\tfix\tmessage"
+    header = "code\tlevel\trows\tlines\tfix"
     assert header == cardoffers("validate", one, *AT).stdout.splitlines()[0]
     assert f"file\t{header}" == cardoffers("validate", one, other, *AT).stdout.splitlines()[0]
 
