@@ -17,7 +17,6 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID
@@ -29,6 +28,7 @@ from cardoffers_cli.store.layout import book_path, kept_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from types import TracebackType
 
 _Done = TypeVar("_Done")
