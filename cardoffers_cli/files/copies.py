@@ -26,14 +26,27 @@ def copy_lines(
     rejected_to: BinaryIO | None,
 ) -> None:
     """Copy lines; the one numbered `header` (0 for none) goes to both, blank ones to neither."""
-    lines = set(rejected.to_list())
+    lines = _Ascending(rejected)
     for number, piece in _pieces(blocks):
-        if number != header and number in lines:
+        if number in lines and number != header:
             _write(rejected_to, piece)
         else:
             _write(valid_to, piece)
             if number == header:
                 _write(rejected_to, piece)
+
+
+class _Ascending:
+    """Numbers in ascending order, asked for in that order too; a set of them would be large."""
+
+    def __init__(self, numbers: pl.Series) -> None:
+        self._numbers = iter(numbers)
+        self._next = next(self._numbers, None)
+
+    def __contains__(self, number: int) -> bool:
+        while self._next is not None and self._next < number:
+            self._next = next(self._numbers, None)
+        return self._next == number
 
 
 def _pieces(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -65,7 +78,7 @@ def copy_items(
     rejected_to: BinaryIO | None,
 ) -> None:
     """Copy the items of a JSON document by their index; each file is an array again."""
-    indexes = set(rejected.to_list())
+    indexes = _Ascending(rejected)
     items = (
         item
         for stretch in Document(blocks, list_key).stretches()

@@ -153,11 +153,13 @@ def _plain_frame(text: bytes, layout: Layout) -> pl.DataFrame:
 def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
     lines = _as_series(text)
     if lines is None:
-        plain, odd = _frame_of([], layout), list(enumerate(split_lines(text), first_line))
+        odd, blank_lines = list(enumerate(split_lines(text), first_line)), 0
+        plain = _frame_of([], layout)
     else:
-        plain, odd = _parted(lines, layout, first_line)
+        plain, odd, blank_lines = _parted(lines, layout, first_line)
+    total = plain.height + len(odd) + blank_lines
     rows: list[tuple[int, list[str]]] = []
-    findings, blank_lines = [], 0
+    findings = []
     for number, line in odd:
         if is_blank(line):
             blank_lines += 1
@@ -169,7 +171,7 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
     return Page(
         frame=pl.concat([plain, _frame_of(rows, layout)]).sort("line"),
         findings=findings,
-        lines=plain.height + len(odd),
+        lines=total,
         blank_lines=blank_lines,
         is_visible=_is_visible(text, layout.delimiter),
     )
@@ -187,18 +189,22 @@ def _as_series(text: bytes) -> pl.Series | None:
 
 def _parted(
     lines: pl.Series, layout: Layout, first_line: int
-) -> tuple[pl.DataFrame, list[tuple[int, bytes]]]:
-    """Split the lines that every delimiter splits; return the others with their numbers."""
+) -> tuple[pl.DataFrame, list[tuple[int, bytes]], int]:
+    """Split the lines that every delimiter splits; return the others with their numbers.
+
+    Lines of nothing are in neither, and counted.
+    """
     text, delimiter = pl.col("text"), layout.delimiter
-    frame = lines.to_frame().with_columns(
-        line=pl.int_range(first_line, first_line + len(lines), dtype=pl.UInt64),
+    numbered = lines.to_frame().with_columns(
+        line=pl.int_range(first_line, first_line + len(lines), dtype=pl.UInt64)
+    )
+    frame = numbered.filter(text.is_not_null()).with_columns(
         is_odd=(text.str.count_matches(delimiter, literal=True) != len(layout.names) - 1)
         | text.str.contains(_QUOTE, literal=True)
         | text.str.contains(r"^[ \t]*$")
-        | (text.str.len_bytes() > MAX_LINE_BYTES)
-        | text.is_null(),
+        | (text.str.len_bytes() > MAX_LINE_BYTES),
     )
-    odd = frame.filter("is_odd").select("line", text.fill_null("")).rows()
+    odd = frame.filter("is_odd").select("line", text).rows()
     fields = text.str.split_exact(delimiter, len(layout.names) - 1)
     plain = frame.filter(~pl.col("is_odd")).select(
         "line", fields.struct.rename_fields(layout.names).struct.unnest()
@@ -207,6 +213,7 @@ def _parted(
     return (
         plain.with_columns(pl.when(names != "").then(names)),
         [(line, content.encode()) for line, content in odd],
+        numbered.height - frame.height,
     )
 
 

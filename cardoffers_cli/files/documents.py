@@ -155,10 +155,12 @@ def _object_of_line(line: bytes, number: int) -> dict[str, Any] | Finding | None
     """Return the line's object, what is wrong with it, or None for a blank line."""
     if len(line) > MAX_LINE_BYTES:
         return make_finding("line_too_long", "the line is longer than 64 KiB", line=number)
+    if is_blank(line):
+        return None
     try:
         value = parse(line)
     except JsonFault as fault:
-        return None if is_blank(line) else _line_finding(fault, line, number)
+        return _line_finding(fault, line, number)
     return value if isinstance(value, dict) else _not_an_object(number)
 
 

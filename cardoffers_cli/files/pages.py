@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.files.delimited import Layout, Page, read_page
 from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
 from cardoffers_cli.files.headers import Names, read_header
-from cardoffers_cli.files.lines import is_blank, whole_lines, with_lf
+from cardoffers_cli.files.lines import in_parts, is_blank, whole_lines, with_lf
 from cardoffers_cli.files.sources import Source, unusable
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ class RecordFile:
             yield page
 
     def _texts(self) -> Iterator[bytes]:
-        return map(with_lf, whole_lines(self.source.blocks()))
+        for text in whole_lines(self.source.blocks()):
+            yield from in_parts(with_lf(text))
 
     def _read_header(self, header: bytes, line: int) -> Layout:
         layout, self.header_findings = read_header(

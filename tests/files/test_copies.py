@@ -21,6 +21,10 @@ def test_lines_are_copied_as_they_came() -> None:
     assert (b"a,b\r\n1,2\r3,4", b'a,b\r\n"x",\xff\n') == lines_apart([text], [5], header=2)
 
 
+def test_a_rejected_line_before_the_header_is_left_where_it_was() -> None:
+    assert (b"a,b\n1,2\n", b"x\na,b\n") == lines_apart([b"x\na,b\n1,2\n"], [1], header=2)
+
+
 def test_json_lines_have_no_header() -> None:
     assert (b"{}\n", b"[]\n") == lines_apart([b"{}\n[]\n"], [2], header=0)
 
