@@ -1,9 +1,9 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
 Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
-on a good store; the rest look at the journal, the history, the security log, card numbers and
-leftover files. An example shows numbers, ids and names, never a token. To add one, add its
-statement; name it in `QUICK` too if it is cheap on a large store.
+on a good store; the rest look at the journal, the history, the security log, card numbers,
+leftover files and the files that nights took. An example shows numbers, ids and names, never a
+token. To add one, add its statement; name it in `QUICK` too if it is cheap on a large store.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.jobs.taken import look_at_taken
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
 from cardoffers_cli.store import history, journal
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     Found = tuple[int, dict[str, Any] | None]
 
+TAKEN_FILES = "taken_files_are_as_read"
+
 QUICK = frozenset(
     {
         "amounts_add_up",
@@ -39,6 +42,7 @@ QUICK = frozenset(
         "one_event_per_redemption",
         "security_log_is_whole",
         "settlements_add_up",
+        TAKEN_FILES,
         "totals_add_up",
     }
 )
@@ -78,15 +82,20 @@ def report_of(found: Sequence[Audit]) -> dict[str, Any]:
 
 
 def examine(
-    store: Store, path: Path | None, *, strict: bool = True, tell: Callable[[str], None] = _nobody
+    store: Store,
+    path: Path | None,
+    *,
+    strict: bool = True,
+    but: frozenset[str] = frozenset(),
+    tell: Callable[[str], None] = _nobody,
 ) -> list[Audit]:
-    """Audit the open store of `path`, the quick audits only unless `strict`.
+    """Audit the open store of `path`, the quick audits only unless `strict`, and none of `but`.
 
     Without a path it is a copy, and what stands beside a store is not looked at.
     """
     found = []
     for name in names(strict=strict):
-        if path is None and name in _BESIDE:
+        if name in but or (path is None and name in _BESIDE):
             continue
         tell(name)
         rows, example = _ask(store, path, name)
@@ -124,6 +133,10 @@ def _leftovers(_store: Store, path: Path) -> Found:
     return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
 
 
+def _taken_files(store: Store, _path: Path) -> Found:
+    return _listed([change.document() for change in look_at_taken(store).changes])
+
+
 def _security_log(store: Store) -> Found:
     return _listed(security_log.faults(store))
 
@@ -140,6 +153,7 @@ def _card_numbers(store: Store) -> Found:
 _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
     "journal_is_the_stores": _journal,
+    TAKEN_FILES: _taken_files,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,

@@ -9,6 +9,7 @@ import pytest
 
 import work
 from cardoffers_cli.cli.explained import KNOWN, Example, entries, explain
+from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.transactions import Reading
@@ -28,6 +29,8 @@ WITHOUT_EXAMPLE = {
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
+    # is about where files lie, how large they are, and what lies beside them
+    *DROP_CODES,
     # is asked of the store
     *("reference_unknown", "currency_mismatch", "currency_in_use", "id_conflict", "link_kept"),
 }

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.night.checks import check_clock, check_places, check_space
-from cardoffers_cli.jobs.night.order import Onlooker, Work
+from cardoffers_cli.jobs.night.looking import look_twice
+from cardoffers_cli.jobs.night.order import Onlooker
 from cardoffers_cli.jobs.night.result import result_of
-from cardoffers_cli.jobs.night.run import begin, look_twice
+from cardoffers_cli.jobs.night.run import begin, work_of
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.jobs.night.steps import rehearse as rehearse_step
 from cardoffers_cli.services import nights
-from cardoffers_cli.services.institutions import list_institutions
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -26,11 +26,10 @@ def rehearse(job: Job, order: Order) -> dict[str, Any]:
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])
-        known = {institution.slug for institution in list_institutions(store)}
-    found = look_twice(order.drop, known)
-    check_space(job, order.drop, found.files)
+    found = look_twice(job, order.drop)
+    check_space(job)
     with job.store() as store, store.transaction(keep=False):
-        work = Work.of(job, begin(store, job, order, found), order, Onlooker())
+        work = work_of(job, begin(store, job, order, found.files), order, Onlooker())
         work.remarks = [*remarks, *found.remarks]
         for position, step in enumerate(STEPS, start=1):
             rehearse_step(step, position, work, store)
