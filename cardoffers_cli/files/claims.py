@@ -21,12 +21,13 @@ from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 from cardoffers_cli.files.drop import MANIFEST, MARKER, marker_names
 from cardoffers_cli.files.folders import Folder, NotPlain, is_plain, stamp_of
 from cardoffers_cli.files.manifests import MANIFEST_BYTES
-from cardoffers_cli.files.sources import Limits, unusable
 from cardoffers_cli.files.spools import Elusive, blocks, changed, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from cardoffers_cli.files.sources import Limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +154,11 @@ class Claim:
     def give_back(self, taken: Folder) -> None:
         """Put a file that cannot be taken after all, and its markers, back where they lay."""
         with self.origin() as origin:
-            if origin.look(self.hidden) is not None:
+            try:
+                is_copied = origin.look(self.hidden) is not None
+            except OSError as error:
+                raise _unmovable(error) from None
+            if is_copied:
                 os.unlink(self.as_name, dir_fd=taken.descriptor)
                 _put_back(origin, self.hidden, origin, self.name)
             self._return(origin, taken)
@@ -222,10 +227,10 @@ def _put_back(source: Folder, name: str, to: Folder, as_name: str) -> None:
     """Give something back under its name, or a number in it where that is in use by now."""
     stem, dot, suffixes = as_name.partition(".")
     candidate, number = as_name, 1
-    while to.look(candidate) is not None:
-        number += 1
-        candidate = f"{stem}-{number}{dot}{suffixes}"
     try:
+        while to.look(candidate) is not None:
+            number += 1
+            candidate = f"{stem}-{number}{dot}{suffixes}"
         try:
             source.move(name, to, candidate)
         except OSError as error:
@@ -233,11 +238,7 @@ def _put_back(source: Folder, name: str, to: Folder, as_name: str) -> None:
                 raise
             _copy_back(source, name, to, candidate)
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise
-        raise unusable(
-            "file_exchanged", "The file was exchanged while it was taken, and cannot be put back."
-        ) from None
+        raise refused(error, "file_exchanged", "put back, and was exchanged meanwhile") from None
 
 
 def _copy_back(source: Folder, name: str, to: Folder, as_name: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.jobs.taken import look_at_taken
+from cardoffers_cli.jobs.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
 from cardoffers_cli.store import history, journal
@@ -134,7 +134,8 @@ def _leftovers(_store: Store, path: Path) -> Found:
 
 
 def _taken_files(store: Store, _path: Path) -> Found:
-    return _listed([change.document() for change in look_at_taken(store).changes])
+    found = unanswered(store, look_at(watched(store)))
+    return _listed([change.document() for change in found])
 
 
 def _security_log(store: Store) -> Found:

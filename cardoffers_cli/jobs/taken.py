@@ -26,6 +26,8 @@ from cardoffers_cli.services import taken_files
 from cardoffers_cli.services.imports import earlier_import
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.taken_files import TakenFile
     from cardoffers_cli.store.store import Store
@@ -81,43 +83,67 @@ class Change:
             "next": self.then,
         }
 
+    @property
+    def content_sha256(self) -> str | None:
+        """The digest by which an import of it would be known."""
+        return content_sha256(self.path)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
     """What a look at the taken files came to: how many there are, and those that were read again.
 
-    `same` are what was read of them, or answered for, with the state in which they were found so.
+    `same` are what was read of them, or accepted, with the state in which they were found so. To
+    `changed` there is the digest by which an import of each would be known.
     """
 
     files: int
     same: list[tuple[TakenFile, str]]
-    changes: list[Change]
+    changed: list[tuple[Change, str | None]]
 
 
-def look_at_taken(store: Store) -> Looked:
-    """Hold every file that is kept against what was read of it."""
-    files, same, changes = 0, [], []
-    for file in taken_files.watched(store):
+def watched(store: Store) -> list[TakenFile]:
+    """Return the files to look at."""
+    return taken_files.watched(store)
+
+
+def look_at(files: Sequence[TakenFile]) -> Looked:
+    """Hold files that are kept against what was read of them; it takes no store, but its time."""
+    there, same, changed = 0, [], []
+    for file in files:
         stamp = later_stamp(_path(file))
-        files += stamp is not None
+        there += stamp is not None
         if stamp is None or stamp == file.looked_stamp:
             continue
         later = look_later(_path(file), file.taken_bytes, file.taken_sha256)
         if later is None:
             continue
-        if later.what == "same" or _is_answered(store, file, later):
+        if later.what == "same" or later.mark == file.accepted_mark:
             same.append((file, later.stamp))
         else:
-            changes.append(Change(file=file, later=later))
-    return Looked(files=files, same=same, changes=changes)
+            change = Change(file=file, later=later)
+            changed.append((change, change.content_sha256))
+    return Looked(files=there, same=same, changed=changed)
 
 
-def keep_looked(store: Store, looked: Looked, *, before_night: int) -> None:
-    """Write which files are as they were read, in the caller's transaction.
+def unanswered(store: Store, looked: Looked) -> list[Change]:
+    """Return the changes that nobody has answered, by an import of the file as it is now."""
+    return [
+        change
+        for change, sha256 in looked.changed
+        if sha256 is None or earlier_import(store, change.file.institution_id, sha256) is None
+    ]
+
+
+def keep_looked(
+    store: Store, looked: Looked, changes: Sequence[Change], *, before_night: int
+) -> None:
+    """Write which files need not be read again, in the caller's transaction: all but `changes`.
 
     Of a file of the night that looks, somebody may still be writing the rest: the next one looks.
     """
-    for file, stamp in looked.same:
+    answered = [(each.file, each.later.stamp) for each, _ in looked.changed if each not in changes]
+    for file, stamp in [*looked.same, *answered]:
         if file.night_no < before_night:
             taken_files.looked(store, file, stamp)
 
@@ -125,7 +151,8 @@ def keep_looked(store: Store, looked: Looked, *, before_night: int) -> None:
 def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> dict[str, Any]:
     """Accept a file that changed after it was taken as it is now; raise `NotFound`."""
     with job.store() as store, store.transaction(keep=not dry_run):
-        changes = {change.file.shown: change for change in look_at_taken(store).changes}
+        found = unanswered(store, look_at(watched(store)))
+        changes = {change.file.shown: change for change in found}
         if name not in changes:
             raise NotFound(
                 f"No file {name!r} changed after it was taken.",
@@ -142,10 +169,3 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> dict[str, Any
 def _path(file: TakenFile) -> Path:
     kind = DONE if file.state == "imported" else FAILED
     return Processed(Path(file.processed_folder)).path(file.institution, kind, file.taken_as)
-
-
-def _is_answered(store: Store, file: TakenFile, later: Later) -> bool:
-    if file.accepted_mark == later.mark:
-        return True
-    content = content_sha256(_path(file))
-    return content is not None and earlier_import(store, file.institution_id, content) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from cardoffers_cli.jobs.night import looking, steps
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.taken import accept_taken
+from commands import in_a_pipe
 from work import COLUMNS, Job, found, job, taken, with_catalogue
 
 if TYPE_CHECKING:
@@ -138,7 +140,7 @@ def stop(*_given: Any) -> None:
     raise Stopped
 
 
-@pytest.mark.parametrize("at", ["_compute", "send_webhooks", "look_at_taken"])
+@pytest.mark.parametrize("at", ["_compute", "send_webhooks", "look_at"])
 def test_a_second_look_that_was_broken_off_is_finished(
     made: Job, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
@@ -231,6 +233,20 @@ def test_a_change_can_be_accepted_and_a_further_one_is_told_again(grown: Job) ->
         writer.write(row(40))
     (audit,) = [each for each in doctor(grown)["audits"] if not each["ok"]]
     assert (22, 42) == (audit["example"]["first_line"], audit["example"]["last_line"])
+
+
+def test_the_command_line_accepts(grown: Job) -> None:
+    words = ["run", "accept", "--store", grown.path, "--format", "json"]
+    accepted = in_a_pipe([*words, "alder/tx.csv"])
+    assert (0, "grew", 20) == (
+        accepted.exit_code,
+        *(json.loads(accepted.stdout)[name] for name in ("change", "rows")),
+    )
+    again = in_a_pipe([*words, "alder/tx.csv"])
+    assert (5, "taken_file_not_found") == (
+        again.exit_code,
+        json.loads(again.stderr)["error"]["code"],
+    )
 
 
 def test_only_what_changed_is_accepted(made: Job) -> None:

@@ -12,13 +12,14 @@ folder that cannot be written, an engine or a network that fails.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 from cardoffers_cli.files.claims import Claim, put_away
 from cardoffers_cli.files.disks import free_bytes
-from cardoffers_cli.files.drop import MANIFEST, clear_drafts, marker_names
+from cardoffers_cli.files.drop import MANIFEST, Dropped, clear_drafts, marker_names
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
@@ -84,8 +85,10 @@ def take_late_files(work: Work) -> list[NightFile]:
         files = nights.files(store, work.night)
     late = [file for file in files if not file.is_moved]
     if not late:
-        found = look_twice(work.job, work.order.drop, files)
-        rows = list(file_rows(work.processed, found.files, first=len(files) + 1))
+        found = list[Dropped]()
+        with suppress(OSError):  # a drop folder that is gone by now has nothing more
+            found = look_twice(work.job, work.order.drop, files).files
+        rows = list(file_rows(work.processed, found, first=len(files) + 1))
         if not rows:
             return []
         with work.job.store() as store, store.transaction():
@@ -101,7 +104,8 @@ def take_files(work: Work, files: Sequence[NightFile]) -> None:
     """Take in files of the night that wait, and move those out of the way that are judged."""
     with work.job.store(read_only=True) as store:
         work.site = site_of(store, work.job)
-    work.processed.prepare()
+    if files:
+        work.processed.prepare()
     for number, file in enumerate(files):
         work.onlooker.moves(f"{file.institution}/{file.file_name}", number, len(files))
         _File(work, file).finish()

@@ -24,7 +24,7 @@ from cardoffers_cli.jobs.night.webhooks import send_webhooks
 from cardoffers_cli.jobs.publish import publish as publish_snapshot
 from cardoffers_cli.jobs.security import catch_up
 from cardoffers_cli.jobs.settle import settle_in
-from cardoffers_cli.jobs.taken import keep_looked, look_at_taken
+from cardoffers_cli.jobs.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services import nights, security_log
 
@@ -155,12 +155,15 @@ def _look_again(work: Work) -> Done:
     findings = [*file_findings(work.processed, late)]
     if late:
         findings += _process(work)
+    with work.job.store(read_only=True) as store:
+        files = watched(store)
+    looked = look_at(files)
     with work.job.store() as store, store.transaction():
         nights.files_moved(store, work.night)
-        looked = look_at_taken(store)
-        keep_looked(store, looked, before_night=work.night.night_no)
-    findings += [changed_later(change) for change in looked.changes]
-    counts = {"taken_files": looked.files, "changed_files": len(looked.changes)}
+        changes = unanswered(store, looked)
+        keep_looked(store, looked, changes, before_night=work.night.night_no)
+    findings += [changed_later(change) for change in changes]
+    counts = {"taken_files": looked.files, "changed_files": len(changes)}
     return Done(counts={**_late_counts(late), **counts}, findings=findings)
 
 
