@@ -13,7 +13,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError, field_validator
 
 from cardoffers_cli.domain.errors import ConfigurationError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PREFIX = "CARDOFFERS_"
-_PATHS = ("store", "temp_directory", "webhook_ca_file")
+_PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir")
 _SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
 
 
@@ -94,6 +94,33 @@ class Settings(BaseModel):
         ge=1,
         description="days that parts of the history stay after they were merged, a whole number "
         "from 1",
+    )
+    processed_dir: Path | None = Field(
+        None, description="a folder for the files that nights took; unset: beside the store"
+    )
+    quiet_s: float = Field(
+        120,
+        ge=0,
+        allow_inf_nan=False,
+        description="seconds that a file without a marker must not have been written to, from 0",
+    )
+    file_most_bytes: ByteSize = Field(
+        ByteSize(16 << 30), ge=1, description="the most that a file may have, a size such as 16GiB"
+    )
+    file_most_unpacked_bytes: ByteSize = Field(
+        ByteSize(64 << 30), ge=1, description="the most it may unpack to, a size such as 64GiB"
+    )
+    file_most_ratio: int = Field(
+        200, ge=1, description="how many times its size it may unpack to, a whole number from 1"
+    )
+    file_most_rejects: int = Field(
+        5_000_000, ge=1, description="invalid rows that it may have, a whole number from 1"
+    )
+    file_most_seconds: float = Field(
+        3600, gt=0, allow_inf_nan=False, description="seconds that it may take, more than 0"
+    )
+    file_most_per_institution: int = Field(
+        1000, ge=1, description="files of one institution in a night, a whole number from 1"
     )
     engine: str | None = Field(
         None,

@@ -86,6 +86,7 @@ LINES = """
 0   run list
 0   run show {night}
 5   run resume
+5   run accept larkmere/tx.csv
 0   doctor
 0   store info
 0   store migrate

@@ -29,6 +29,7 @@ COLUMNS = (
     show.Column("widget_limit", kind="integer"),
     show.Column("settlement_hold_days", kind="integer"),
     show.Column("webhook_url"),
+    show.Column("require_marker", kind="flag"),
 )
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
@@ -134,6 +135,14 @@ def set_(
     currency: Annotated[
         str | None, typer.Option(help="ISO 4217; only before it has offers or purchases.")
     ] = None,
+    require_marker: Annotated[
+        bool | None,
+        typer.Option(
+            "--require-marker/--no-require-marker",
+            show_default=False,
+            help="Take its files only with NAME.done or a manifest beside them.",
+        ),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values.
@@ -141,6 +150,7 @@ def set_(
     Try:
 
         cardoffers institution set larkmere --plan enterprise --settlement-hold-days 7
+        cardoffers institution set larkmere --require-marker
     """
     from cardoffers_cli.jobs.institutions import set_institution  # polars is heavy
 
@@ -152,6 +162,7 @@ def set_(
         "widget_limit": widget_limit,
         "settlement_hold_days": settlement_hold_days,
         "currency": currency,
+        "require_marker": None if require_marker is None else str(require_marker).lower(),
     }
     values = {field: str(value) for field, value in given.items() if value is not None}
     if not values:

@@ -1,4 +1,8 @@
-"""`cardoffers run`: the nights that were, what each came to, and going on with one."""
+"""`cardoffers run`: the nights that were, what each came to, and going on with one.
+
+A file that changed after a night took it is a finding of every night until somebody answers it, by
+an import of what was not read or by `run accept`.
+"""
 
 from typing import Annotated, Any
 
@@ -34,6 +38,14 @@ RUNS = (
     Column("as_of", kind="moment"),
     Column("actor", gives_way=1),
     Column("counts", gives_way=2),
+)
+ACCEPTED = (
+    Column("file"),
+    Column("change"),
+    Column("first_line", kind="integer"),
+    Column("last_line", kind="integer"),
+    Column("rows", kind="integer"),
+    Column("path", gives_way=1),
 )
 
 
@@ -136,3 +148,27 @@ def _resumed(
 
     with onlooker(desk, log_format) as looking:
         return resume_night(desk.job, run_id, onlooker=looking, **options)
+
+
+@app.command()
+def accept(
+    ctx: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="INST/NAME", help="The file, as the finding names it.")
+    ],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Accept a file that grew or changed after a night took it: what came later stays unread.
+
+    To take what came later, import the file where the finding says it lies now.
+
+    Try:
+
+        cardoffers run accept larkmere/purchases.csv
+    """
+    from cardoffers_cli.jobs.taken import accept_taken
+
+    desk = Desk.of(ctx)
+    found = accept_taken(desk.job, file, dry_run=dry_run)
+    desk.show(found, Sheet("accepted", ACCEPTED, [found]))

@@ -15,7 +15,7 @@ from cardoffers_cli.domain.sentences import sentence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Level = Literal["error", "warning"]
+Level = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,7 @@ _ALL = (
             Column("widget_limit", whole(1)),
             Column("settlement_hold_days", whole(0), optional=True, default="0"),
             Column("webhook_url", forms.LONG_TEXT, optional=True),
+            Column("require_marker", forms.FLAG, optional=True),
         ),
     ),
     Kind(

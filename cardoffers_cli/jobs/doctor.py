@@ -2,10 +2,10 @@
 
 Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
 on a good store; the rest look at every block of the file, the journal, the book of calls, the
-history, the security log, signing secrets, card numbers, and what killed processes left. An audit
-that cannot be made because of damage has found it, and the others go on. An example shows numbers,
-ids and names, never a token. To add one, add its statement; name it in `QUICK` too if it is cheap
-on a large store.
+history, the security log, signing secrets, card numbers, what killed processes left, and the files
+that nights took. An audit that cannot be made because of damage has found it, and the others go on.
+An example shows numbers, ids and names, never a token. To add one, add its statement; name it in
+`QUICK` too if it is cheap on a large store.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.jobs.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
 from cardoffers_cli.store import backup_places, call_book, history, journal, signing_secrets
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     Found = tuple[int, dict[str, Any] | None]
 
+TAKEN_FILES = "taken_files_are_as_read"
+
 QUICK = frozenset(
     {
         "amounts_add_up",
@@ -44,6 +47,7 @@ QUICK = frozenset(
         "security_log_is_whole",
         "settlements_add_up",
         "signing_secrets_are_there",
+        TAKEN_FILES,
         "totals_add_up",
     }
 )
@@ -83,15 +87,20 @@ def report_of(found: Sequence[Audit]) -> dict[str, Any]:
 
 
 def examine(
-    store: Store, path: Path | None, *, strict: bool = True, tell: Callable[[str], None] = _nobody
+    store: Store,
+    path: Path | None,
+    *,
+    strict: bool = True,
+    but: frozenset[str] = frozenset(),
+    tell: Callable[[str], None] = _nobody,
 ) -> list[Audit]:
-    """Audit the open store of `path`, the quick audits only unless `strict`.
+    """Audit the open store of `path`, the quick audits only unless `strict`, and none of `but`.
 
     Without a path it is a copy, and what stands beside a store is not looked at.
     """
     found = []
     for name in names(strict=strict):
-        if path is None and name in _BESIDE:
+        if name in but or (path is None and name in _BESIDE):
             continue
         tell(name)
         try:
@@ -156,6 +165,11 @@ def _call_book(_store: Store, path: Path) -> Found:
     return _listed(call_book.faults(path))
 
 
+def _taken_files(store: Store, _path: Path) -> Found:
+    found = unanswered(store, look_at(watched(store)))
+    return _listed([change.document() for change in found])
+
+
 def _security_log(store: Store) -> Found:
     return _listed(security_log.faults(store))
 
@@ -176,6 +190,7 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "signing_secrets_are_there": _secrets,
     "call_book_is_whole": _call_book,
     "no_half_backups": _half_backups,
+    TAKEN_FILES: _taken_files,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,

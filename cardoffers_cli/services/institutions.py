@@ -30,6 +30,7 @@ class Institution:
     widget_limit: int
     settlement_hold_days: int
     webhook_url: str | None
+    require_marker: bool
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:

@@ -9,6 +9,7 @@ import pytest
 
 import work
 from cardoffers_cli.cli.explained import KNOWN, Example, entries, explain
+from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.transactions import Reading
@@ -35,6 +36,8 @@ WITHOUT_EXAMPLE = {
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
+    # is about where files lie, how large they are, and what lies beside them
+    *DROP_CODES,
     # is asked of the store, of its clock, or of the settings
     *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
     *("budget_below_spent", "effective_in_future", "webhook_url_refused"),

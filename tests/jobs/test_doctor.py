@@ -346,6 +346,7 @@ OF_FILES = {
     "every_block_is_whole",
     "call_book_is_whole",
     "no_half_backups",
+    doctor.TAKEN_FILES,
 }
 """Audits that no statement breaks; each has a test of its own."""
 

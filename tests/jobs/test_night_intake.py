@@ -70,10 +70,11 @@ def test_one_bad_file_stops_no_other(made: Job) -> None:
         "birch/c.csv": "failed",
     }
     assert expected == ended(made)
-    drop = made.path.parent / "drop"
-    assert ["b.csv", "b.csv.done"] == names(drop / "alder" / "done")
-    assert {"a.csv", "a.csv.errors.csv", "d.csv.gz"} <= set(names(drop / "alder" / "failed"))
-    assert "plan_not_allowed" in (drop / "birch" / "failed" / "c.csv.errors.csv").read_text()
+    processed = made.path.parent / "processed"
+    assert ["b.csv", "b.csv.done"] == names(processed / "alder" / "done")
+    assert {"a.csv", "a.csv.errors.csv", "d.csv.gz"} <= set(names(processed / "alder" / "failed"))
+    assert "plan_not_allowed" in (processed / "birch" / "failed" / "c.csv.errors.csv").read_text()
+    assert [] == names(made.path.parent / "drop")
     assert [(2,)] == found(made, "select count(*) from purchases")
 
 
@@ -137,7 +138,7 @@ def test_the_digest_is_of_the_file_as_it_lies(made: Job) -> None:
 def test_rejected_rows_lie_beside_the_file(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
     result = night(made)
-    done = made.path.parent / "drop" / "alder" / "done"
+    done = made.path.parent / "processed" / "alder" / "done"
     assert ["tx.csv", "tx.csv.done", "tx.csv.errors.csv", "tx.csv.rejected.csv"] == names(done)
     assert "amount_not_positive" in (done / "tx.csv.errors.csv").read_text()
     assert ["r2"] == [line.split(",")[5] for line in lines(done / "tx.csv.rejected.csv")[1:]]
@@ -158,9 +159,9 @@ def test_a_folder_of_nobody_is_left_alone_and_said(made: Job) -> None:
 def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
     dropped(made, "alder/bad.csv", b"")
-    before, files = kept(made), names(made.path.parent / "drop")
+    before, files = kept(made), names(made.path.parent)
     told = rehearse(made, Order(drop=made.path.parent / "drop"))
-    assert (before, files) == (kept(made), names(made.path.parent / "drop"))
+    assert (before, files) == (kept(made), names(made.path.parent))
     result = night(made)
     assert told["dry_run"]
     for member in ("institutions", "findings"):

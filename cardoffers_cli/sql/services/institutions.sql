@@ -11,7 +11,8 @@ select
     institutions.max_active_offers,
     institutions.widget_limit,
     institutions.settlement_hold_days,
-    institutions.webhook_url
+    institutions.webhook_url,
+    institutions.require_marker
 from institutions
 inner join currencies on currencies.currency = institutions.currency
 order by institutions.slug;
@@ -29,7 +30,8 @@ select
     institutions.max_active_offers,
     institutions.widget_limit,
     institutions.settlement_hold_days,
-    institutions.webhook_url
+    institutions.webhook_url,
+    institutions.require_marker
 from institutions
 inner join currencies on currencies.currency = institutions.currency
 where institutions.slug = $slug_or_id
