@@ -18,6 +18,7 @@ PAGES = {
     "formats": "How data is shown, and what each format does to a cell.",
     "environment": "Settings, the environment, shell completion.",
     "files": "Transaction files: what they hold and how they are read.",
+    "store": "The store: what stands beside it, its names, and what to do when it is damaged.",
 }
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
@@ -42,7 +43,7 @@ def topic(
         typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
     ] = None,
 ) -> None:
-    """Explain exit codes, formats, the environment, files and findings.
+    """Explain exit codes, formats, the environment, files, findings and the store.
 
     Try:
 
