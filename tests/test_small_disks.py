@@ -22,7 +22,7 @@ from cardoffers_cli.store.layout import log_path, snapshot_path
 from cardoffers_cli.store.opening import open_copy
 from commands import in_a_pipe
 from disks import fill, small_disk
-from everything import everything
+from sampled import sampled
 from work import job, kept, new_store, settings, tell
 
 if TYPE_CHECKING:
@@ -135,15 +135,15 @@ report redemptions -i larkmere -o {disk}/a.json
 report redemptions -i larkmere -o {disk}/a.parquet
 report redemptions -i larkmere -o {disk}/a.xlsx
 report redemptions -i larkmere -o {disk}/a.html
-validate transactions/larkmere-dirty.csv --valid {disk}/a.csv
-validate transactions/larkmere-dirty.csv --rejected {disk}/a.csv
+validate ../transactions/larkmere-dirty.csv --valid {disk}/a.csv
+validate ../transactions/larkmere-dirty.csv --rejected {disk}/a.csv
 api GET /openapi.json -o {disk}/a.json
 """
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return everything(tmp_path_factory.mktemp("place") / "place").folder
+    return sampled(tmp_path_factory.mktemp("place") / "place")
 
 
 @pytest.mark.parametrize("line", FILES.strip().splitlines())

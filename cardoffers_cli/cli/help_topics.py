@@ -19,6 +19,7 @@ PAGES = {
     "formats": "How data is shown, and what each format does to a cell.",
     "environment": "Settings, the environment, shell completion.",
     "files": "Transaction and catalogue files: what they hold and how they are read.",
+    "store": "The store: what stands beside it, its names, and what to do when it is damaged.",
     "threats": "What could be done to the service, what holds it, and what does not.",
 }
 DOCS = {"threats"}
@@ -47,7 +48,7 @@ def topic(
         typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
     ] = None,
 ) -> None:
-    """Explain exit codes, formats, the environment, files, findings and threats.
+    """Explain exit codes, formats, the environment, files, findings, the store and threats.
 
     Try:
 

@@ -23,6 +23,7 @@ from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
 from cardoffers_cli.store import backup_places, copying, history, journal, signing_secrets
+from cardoffers_cli.store.journal_file import sync_folder
 from cardoffers_cli.store.layout import backup_name, secrets_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
@@ -225,7 +226,7 @@ def _give_name(draft: Path, file: Path) -> None:
         os.link(draft, file)  # which never takes the place of another
     except FileExistsError:
         raise _taken(file) from None
-    journal.sync_folder(file.parent)
+    sync_folder(file.parent)
 
 
 def _head(store: Store) -> dict[str, Any]:

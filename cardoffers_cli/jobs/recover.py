@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.journal import Line
+    from cardoffers_cli.store.journal_file import Line
 
     Document = dict[str, Any]
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.journal import Line
+    from cardoffers_cli.store.journal_file import Line
 
 STEPS = ("copy", "audit", "swap")
 

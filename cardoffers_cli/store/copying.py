@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
-from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.journal_file import sync_folder
 from cardoffers_cli.store.layout import kept_name, log_paths
 from cardoffers_cli.store.store import Store
 

@@ -18,22 +18,18 @@ higher numbers do not count any more. Runs are told apart by number and id toget
 
 from __future__ import annotations
 
-import errno
-import json
-import os
 import shlex
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
-from uuid import UUID
+from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import NoSpace, Refused, StoreDamaged
-from cardoffers_cli.domain.moments import format_moment, parse_moment
-from cardoffers_cli.store.layout import draft_path, journal_path
+from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.store.journal_file import Line, all_lines, append, last_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
+    from uuid import UUID
 
     from cardoffers_cli.store.store import Store
 
@@ -47,37 +43,7 @@ REPLACED = "store_replaced"
 """The code of a file in the place of which another one is the store, and the kind of its line."""
 
 _AT_ONCE = 10_000
-_BLOCK = 32_768
-"""Bytes that hold any line."""
 _FEW = 20
-_MOST_BYTES = 16 << 20
-_OWNER_ONLY = 0o600
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One run that was committed; number 0 without an id is a store before its first run."""
-
-    run_no: int
-    run_id: UUID | None
-    kind: str
-    as_of: datetime
-    resets: bool = False
-    replaced_by: str | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Return the line as it is written and shown."""
-        shown: dict[str, Any] = {
-            "run_no": self.run_no,
-            "run_id": str(self.run_id) if self.run_id else None,
-            "kind": self.kind,
-            "as_of": format_moment(self.as_of),
-        }
-        if self.resets:
-            shown["resets"] = True
-        if self.replaced_by:
-            shown["replaced_by"] = self.replaced_by
-        return shown
 
 
 def check(store: Store, path: Path) -> None:
@@ -97,7 +63,7 @@ def keep_up(store: Store, path: Path) -> None:
     """
     last = _last_of_a_store(path)
     while more := _not_yet_told(store, path, last):
-        _append(path, more)
+        append(path, more)
         last = more[-1]
 
 
@@ -126,7 +92,7 @@ def reset(path: Path, newest_run: Line | None, *, kind: str, now: datetime) -> L
         as_of=now,
         resets=True,
     )
-    _append(path, [line])
+    append(path, [line])
     return line
 
 
@@ -135,7 +101,7 @@ def mark_replaced(kept: Path, by: Path, *, now: datetime) -> None:
 
     `by` is the path of the store, whose journal is copied.
     """
-    found = [*_all_lines(by)]
+    found = [*all_lines(by)]
     last = found[-1] if found else None
     mark = Line(
         run_no=last.run_no if last else 0,
@@ -145,7 +111,7 @@ def mark_replaced(kept: Path, by: Path, *, now: datetime) -> None:
         resets=True,
         replaced_by=str(by.absolute()),
     )
-    _append(kept, [*found, mark])
+    append(kept, [*found, mark])
 
 
 def replaced_by(path: Path) -> str | None:
@@ -181,7 +147,7 @@ def changed(store: Store, path: Path) -> list[Line]:
 def lines(path: Path) -> list[Line]:
     """Return the lines that count, in the order of runs; raise `StoreDamaged` for what is none."""
     counted: list[Line] = []
-    for line in _all_lines(path):
+    for line in all_lines(path):
         while counted and counted[-1].run_no > line.run_no:
             counted.pop()
         if not (counted and _is_one(counted[-1], line)):
@@ -191,31 +157,18 @@ def lines(path: Path) -> list[Line]:
 
 def all_ids(path: Path) -> set[UUID | None]:
     """Return the ids of every run that was ever committed, whether its line still counts or not."""
-    return {line.run_id for line in _all_lines(path)}
+    return {line.run_id for line in all_lines(path)}
 
 
 def put_back_at(path: Path) -> datetime | None:
     """Return when the store was last put back on purpose, or None where it never was."""
-    return max((line.as_of for line in _all_lines(path) if line.resets), default=None)
+    return max((line.as_of for line in all_lines(path) if line.resets), default=None)
 
 
 def nights(path: Path, runs: Iterable[Line]) -> list[str]:
     """Return the dates of the nights that these runs belong to."""
     as_of = {line.as_of for line in lines(path) if line.kind == NIGHTLY}
     return sorted({f"{run.as_of:%Y-%m-%d}" for run in runs if run.as_of in as_of})
-
-
-def last_line(store: Path) -> Line | None:
-    """Return the last whole line of the journal of a store, or None where there is none."""
-    path = journal_path(store)
-    try:
-        with path.open("rb", buffering=0) as file:
-            end = _end_of_lines(file)
-            file.seek(max(0, end - _BLOCK))
-            tail = file.read(min(end, _BLOCK))
-    except FileNotFoundError:
-        return None
-    return _line(path, tail.splitlines()[-1]) if tail else None
 
 
 def lost_commits(path: Path, gone: Sequence[Line], found: Line | None) -> StoreDamaged:
@@ -238,15 +191,6 @@ def lost_commits(path: Path, gone: Sequence[Line], found: Line | None) -> StoreD
         nights=dates,
         next="cardoffers store accept-loss --yes",
     )
-
-
-def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def check_not_replaced(path: Path) -> None:
@@ -284,93 +228,3 @@ def _has(store: Store, line: Line) -> bool:
         return True
     found: UUID | None = store.value("store/journal:run_id", run_no=line.run_no)
     return found == line.run_id
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _append(store: Path, more: Iterable[Line]) -> None:
-    path = journal_path(store)
-    text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
-    is_new = not path.exists()
-    try:
-        size = _append_text(path, text)
-        if size > _MOST_BYTES:
-            _shorten(path, size, draft_path(store, "journal"))
-        elif is_new:
-            sync_folder(path.parent)
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        raise NoSpace(
-            f"The disk that holds {path} is full.",
-            hint="Free some space and run it again: what was committed is in the store, and its "
-            "line is written then.",
-        ) from None
-
-
-def _append_text(path: Path, text: bytes) -> int:
-    """Write whole lines, onto the disk, in the place of what was torn; return the new size."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
-    with os.fdopen(descriptor, "r+b") as file:
-        file.truncate(file.seek(_end_of_lines(file)))
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-        return file.tell()
-
-
-def _shorten(path: Path, size: int, draft: Path) -> None:
-    """Leave the newer half of the lines, in one step."""
-    with path.open("rb") as file:
-        file.seek(size - _MOST_BYTES // 2)
-        file.readline()  # the rest of a line
-        newer = file.read()
-    draft.unlink(missing_ok=True)
-    _append_text(draft, newer)
-    draft.replace(path)
-    sync_folder(path.parent)
-
-
-def _end_of_lines(file: BinaryIO | Any) -> int:
-    """Return where the last whole line ends; what follows was torn."""
-    end: int = file.seek(0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - _BLOCK)
-        file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return int(start + found + 1)
-        end = start
-    return 0
-
-
-def _all_lines(store: Path) -> Iterable[Line]:
-    path = journal_path(store)
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        for text in file:
-            if text.endswith(b"\n"):
-                yield _line(path, text)
-
-
-def _line(path: Path, text: bytes) -> Line:
-    try:
-        told = json.loads(text)
-        return Line(
-            run_no=int(told["run_no"]),
-            run_id=UUID(told["run_id"]) if told["run_id"] else None,
-            kind=str(told["kind"]),
-            as_of=parse_moment(told["as_of"]),
-            resets=bool(told.get("resets")),
-            replaced_by=_text_or_none(told.get("replaced_by")),
-        )
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise StoreDamaged(
-            f"The journal {path} holds a line that is none of ours.",
-            code="journal_damaged",
-            hint="Move it away: a new one is made. Then see that every night is in "
-            "`cardoffers run list`.",
-        ) from None

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NoSpace, Refused, StoreDamaged
 from cardoffers_cli.domain.signing import secret_sha256
-from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.journal_file import sync_folder
 from cardoffers_cli.store.layout import draft_path, secrets_path
 
 if TYPE_CHECKING:

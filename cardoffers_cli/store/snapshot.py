@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NoStore, StoreDamaged, StoreVersion
 from cardoffers_cli.store import copying, history
-from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.journal_file import sync_folder
 from cardoffers_cli.store.layout import draft_path, snapshot_path
 from cardoffers_cli.store.opening import check_version, connected
 

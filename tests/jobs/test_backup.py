@@ -22,6 +22,7 @@ from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.backup_places import draft_in
+from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
@@ -100,7 +101,7 @@ def test_a_backup_in_a_folder_is_named_by_the_time(made: Job, kept_in: Path) -> 
 def test_a_checksum_says_what_a_backup_is(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     told = json.loads((kept_in / "b.checksum").read_text())
-    last = journal.last_line(made.path)
+    last = last_line(made.path)
     assert last
     assert (newest_version(), 1, str(last.run_id)) == (
         told["schema_version"],

@@ -26,6 +26,7 @@ from cardoffers_cli.jobs.recover import recover
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store import journal
+from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
 from tables import NOON, put
 from work import found, job, kept, new_store
@@ -230,7 +231,7 @@ def test_what_is_lost_is_accepted_by_it_and_written_down(torn: Job) -> None:
     assert [13, 14] == [line["run_no"] for line in report["lost_runs"]]
     assert ["2026-06-11", "2026-06-12"] == report["nights"]
     assert "cardoffers nightly DROP_DIR --as-of 2026-06-11" == report["next"][0]
-    last = journal.last_line(torn.path)
+    last = last_line(torn.path)
     assert last
     assert ("log_put_aside", 12) == (last.kind, last.run_no)
     with torn.store() as store, store.transaction():

@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.stores import accept_loss, info, migrate, status
 from cardoffers_cli.store import copying, identity, journal, opening
+from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import journal_path, kept_name, lock_path, log_path
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.store import Store
@@ -207,7 +208,7 @@ def marked(path: Path, aside: Path) -> None:
 
 def put_back(path: Path, aside: Path) -> None:
     marked(path, aside)
-    last = journal.last_line(path)
+    last = last_line(path)
     journal.reset(path, last, kind="store_restored", now=NOON)
 
 
