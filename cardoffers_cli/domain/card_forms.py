@@ -58,17 +58,17 @@ class Tally:
     issued: Counter[Key] = field(default_factory=Counter)
     right: Counter[Key] = field(default_factory=Counter)
 
-    def references(self) -> list[Form]:
-        """Return the forms in which right numbers are so by chance."""
-        return [form for form in self._shared() if self._is_by_chance(form)]
+    def references(self, *, fewest: int = FEWEST) -> list[Form]:
+        """Return the forms in which right numbers are so by chance; fewer numbers tell nothing."""
+        return [form for form in self._shared() if self._is_by_chance(form, fewest)]
 
     def right_of(self, form: Form) -> int:
         """Return how many right numbers have a form."""
         return _of(form, self.right)
 
-    def _is_by_chance(self, form: Form) -> bool:
+    def _is_by_chance(self, form: Form, fewest: int) -> bool:
         issued = _of(form, self.issued)
-        return issued >= FEWEST and is_by_chance(_of(form, self.right), issued)
+        return issued >= fewest and is_by_chance(_of(form, self.right), issued)
 
     def _shared(self) -> Iterator[Form]:
         """Yield the forms that many have: lengths, each with the longest common beginning."""
