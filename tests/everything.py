@@ -94,6 +94,7 @@ LINES = """
 0 ~ store backup copy.duckdb
 0 ~ store restore backup.duckdb --yes
 0   store compact
+0   store mask-card-numbers --dry-run
 0 ~ store export --to history
 4   store accept-loss
 4   store recover

@@ -68,6 +68,7 @@ PARTS = (
     Column("parts_left", "parts left", kind="integer", gives_way=1),
 )
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
+PLACES = (Column("place"), Column("rows", kind="integer"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
 
@@ -157,6 +158,33 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     desk = Desk.of(ctx)
     desk.show(take(desk.job, dry_run=dry_run))
+
+
+@app.command("mask-card-numbers")
+def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Mask real card numbers that a store of before holds, and write the store anew without them.
+
+    References, identifiers and tokens become keyed hashes, so that a reference stays unique and is
+    recognised when it comes again; in descriptors and names the number alone is masked. The key
+    lies beside the store, in STORE.mask-key: keep it, it is in no backup. The snapshot is
+    withdrawn; older backups still hold what is masked here. Ends with 3 if card numbers are left.
+
+    Try:
+
+        cardoffers store mask-card-numbers --dry-run
+    """
+    from cardoffers_cli.jobs.card_numbers import mask_card_numbers as mask
+    from cardoffers_cli.jobs.compact import compact as write_anew
+
+    desk = Desk.of(ctx)
+    if not dry_run:
+        desk.confirm("Mask every card number of the store, for good?", yes=yes)
+    found = mask(desk.job, dry_run=dry_run)
+    if found["masked"]:
+        write_anew(desk.job)
+    if found["left"]:
+        desk.note(f"{found['left']:,} are left: they lie in the history, whose files stay.")
+    desk.show(found, Sheet("places", PLACES, found["places"]), exit_code=3 if found["left"] else 0)
 
 
 @app.command()

@@ -55,6 +55,9 @@ and a hash of 64 letters need not be looked at."""
 LEAST_IN_TEXT = 13
 """Digits of the shortest number that is looked for where no token is meant."""
 
+ACCEPTOR_LENGTH, ACCOUNT_LENGTH = 15, 18
+AMERICAN_EXPRESS = ("34", "37")
+
 BETWEEN_DIGITS = " \t\u00a0\u2000-\u200a\u202f\u205f\u3000\u2010-\u2015\u2212\ufe58\ufe63\uff0d\\-"
 """The blanks and dashes that people write into card numbers, as the inside of a regex's class."""
 
@@ -92,11 +95,28 @@ def numbers_in(text: str) -> Iterator[str]:
     return (found[0] for found in _IN_TEXT.finditer(text))
 
 
-def without_card_numbers(text: str) -> str:
-    """Mask every real card number in a text: `4111…1111`."""
-    return _IN_TEXT.sub(
-        lambda found: mask(found[0]) if is_card_number(found[0]) else found[0], text
-    )
+def is_merchants(text: str) -> bool:
+    """Say whether a number of an issuer's range has a form of merchants' own, which no card has.
+
+    15 digits are a card acceptor's (ISO 8583, field 42), unless American Express issues them, and
+    18 a bank account's in Mexico (codi).
+    """
+    digits = _BETWEEN.sub("", text)
+    if len(digits) == ACCEPTOR_LENGTH:
+        return not digits.startswith(AMERICAN_EXPRESS)
+    return len(digits) == ACCOUNT_LENGTH
+
+
+def without_card_numbers(text: str, *, instead: str | None = None) -> str:
+    """Mask every real card number in a text: `4111…1111`, or put something in its place."""
+
+    def shown(found: re.Match[str]) -> str:
+        number = found[0]
+        if is_merchants(number) or not is_card_number(number):
+            return number
+        return mask(number) if instead is None else instead
+
+    return _IN_TEXT.sub(shown, text)
 
 
 def is_by_chance(right: int, numbers: int) -> bool:

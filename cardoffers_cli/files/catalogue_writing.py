@@ -1,7 +1,7 @@
 """Write catalogue files in the format of import, and the report of an import's findings.
 
-Nothing is guarded against spreadsheet formulas here: a guard would change names that start with a
-hyphen, and an export is there to be imported again.
+The files are not guarded against spreadsheet formulas: a guard would change names that start with a
+hyphen, and an export is there to be imported again. The report is.
 """
 
 from __future__ import annotations
@@ -50,7 +50,14 @@ def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]], *, mo
     ]
     empty = pl.DataFrame(schema={**dict.fromkeys(_REPORT, pl.String), "line": pl.UInt64})
     with replacing(path, mode=mode) as out:
-        write_frame(pl.concat([empty, *(frame.select(_REPORT) for frame in frames)]), out)
+        report = pl.concat([empty, *(frame.select(_REPORT) for frame in frames)])
+        write_frame(report.with_columns(_guarded(pl.col(pl.String))), out)
+
+
+def _guarded(text: pl.Expr) -> pl.Expr:
+    """Keep a spreadsheet from reading text as a formula, as `sheets.guard` does."""
+    is_formula = text.str.contains(r"^[=+\-@\t\r]")
+    return pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep()
 
 
 def _text(name: str, dtype: pl.DataType) -> pl.Expr:

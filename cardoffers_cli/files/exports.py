@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.sheets import Column, Row, Sheet, cell_text
 
 if TYPE_CHECKING:
@@ -70,9 +71,13 @@ def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> 
 
 
 def csv_lines(sheet: Sheet, *, guarded: bool = True) -> Iterator[str]:
-    """Yield a sheet as lines of CSV, the header first."""
+    """Yield a sheet as lines of CSV, the header first.
+
+    Guarded, no text is a spreadsheet's formula, and what acts on a terminal or hides is escaped.
+    """
     for cells in sheet.lines(guarded=guarded):
-        yield (",".join(map(_csv_cell, cells)) or '""') + "\n"
+        line = (",".join(map(_csv_cell, cells)) or '""') + "\n"
+        yield visible(line, keep="\t\n") if guarded else line
 
 
 def _csv_cell(cell: str) -> str:

@@ -2,10 +2,6 @@
 
 Whether one number is a card number, `domain/cards.py` says; here the same is computed for columns.
 The texts that matter are few, so they are picked by their first letter before any other look.
-
-A merchant's identifier may have forms of its own, in which nothing is a card number: 15 digits are
-a card acceptor's (ISO 8583, field 42), unless American Express issues them, and 18 a bank account's
-in Mexico (codi), as no card has.
 """
 
 from __future__ import annotations
@@ -13,6 +9,9 @@ from __future__ import annotations
 import polars as pl
 
 from cardoffers_cli.domain.cards import (
+    ACCEPTOR_LENGTH,
+    ACCOUNT_LENGTH,
+    AMERICAN_EXPRESS,
     BETWEEN_DIGITS,
     ISSUED,
     LEAST_IN_TEXT,
@@ -24,8 +23,6 @@ from cardoffers_cli.domain.cards import (
 
 CARD_LIKE = rf"^[0-9{BETWEEN_DIGITS}]{{{LENGTHS.start},}}$"
 _IN_TEXT = rf"[0-9][0-9{BETWEEN_DIGITS}]{{{LEAST_IN_TEXT - 2},}}[0-9]"
-_ACCEPTOR_LENGTH, _ACCOUNT_LENGTH = 15, 18
-_AMERICAN_EXPRESS = ("34", "37")
 _DOUBLED_TO_TWO = 5  # digits from here on are two when they are doubled
 
 
@@ -72,17 +69,15 @@ def references_numbers(texts: pl.Series) -> pl.DataFrame:
 
 def identifiers_numbers(texts: pl.Series) -> pl.DataFrame:
     """Return the identifiers an issuer could give as a card's number, as `whole_numbers` does."""
-    is_acceptor = texts.str.len_bytes() == _ACCEPTOR_LENGTH
-    for prefix in _AMERICAN_EXPRESS:
+    is_acceptor = texts.str.len_bytes() == ACCEPTOR_LENGTH
+    for prefix in AMERICAN_EXPRESS:
         is_acceptor &= (texts < prefix) | (texts >= f"{prefix}:")
     rows = (~is_acceptor).arg_true()
     if not len(rows):  # as it mostly is
         return _NONE
     found = whole_numbers(texts.gather(rows))
-    length = pl.col("digits").str.len_bytes()
-    return found.with_columns(rows.gather(found["row"]).alias("row")).filter(
-        (length >= LEAST_IN_TEXT) & (length != _ACCOUNT_LENGTH)
-    )
+    own = found.with_columns(rows.gather(found["row"]).alias("row"))
+    return own.filter((_DIGITS.str.len_bytes() >= LEAST_IN_TEXT) & ~_IS_MERCHANTS)
 
 
 def numbers_inside(texts: pl.Series) -> pl.DataFrame:
@@ -96,7 +91,7 @@ def numbers_inside(texts: pl.Series) -> pl.DataFrame:
         lambda text: list(numbers_in(text)), return_dtype=pl.List(pl.String)
     )
     found = pl.DataFrame({"row": rows, "number": each}).explode("number").drop_nulls()
-    return _issued(found["row"], found["number"])
+    return _issued(found["row"], found["number"]).filter(~_IS_MERCHANTS)
 
 
 def _are_right(texts: pl.Series, found: pl.DataFrame) -> pl.Series:
@@ -131,6 +126,13 @@ def _has_check_digit(value: pl.Series) -> pl.Series:
         total = total + digit
     return total % 10 == 0
 
+
+_DIGITS = pl.col("digits")
+_IS_MERCHANTS = (_DIGITS.str.len_bytes() == ACCOUNT_LENGTH) | (
+    (_DIGITS.str.len_bytes() == ACCEPTOR_LENGTH)
+    & ~pl.any_horizontal(_DIGITS.str.starts_with(prefix) for prefix in AMERICAN_EXPRESS)
+)
+"""Forms of merchants' own (`domain.cards.is_merchants`)."""
 
 _NONE = pl.DataFrame(
     schema={"row": pl.UInt32, "number": pl.String, "digits": pl.String, "is_right": pl.Boolean}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from cardoffers_cli.files.documents import Objects
-    from cardoffers_cli.files.number_forms import Form
+    from cardoffers_cli.files.number_forms import FieldForm
 
 __all__ = [
     "FINDING_SCHEMA",
@@ -131,7 +131,7 @@ class TransactionFile:
         return [*findings, *self._judge.forms.findings()]
 
     @property
-    def reference_forms(self) -> list[Form]:
+    def reference_forms(self) -> list[FieldForm]:
         """Return the forms in which doubtful numbers are references; all others are cards'."""
         return self._judge.forms.references()
 

@@ -11,11 +11,13 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.files.sources import aside
 from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.jobs.card_numbers import recognised
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import Admitted, admit
+from cardoffers_cli.pipeline.judge import doubtful_references, take_masked
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import history
@@ -117,6 +119,8 @@ def take_in(
     if site is not None:
         history.begin(store, site.root)  # or the purchases would be in a store without one
     stage_file(store, file, whole=True, progress=progress)
+    if masked := recognised(job, owner.id, lambda: doubtful_references(store)):
+        take_masked(store, masked, owner.id)
     report = judge_file(store, file, owner.id, site)
     if approve:
         approve(report)

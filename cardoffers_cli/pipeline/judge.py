@@ -69,6 +69,20 @@ def refuse_card_numbers(
     return refused
 
 
+def doubtful_references(store: Store) -> list[str]:
+    """Return the references of staged rows that look like card numbers."""
+    return [row["transaction_ref"] for row in store.rows("pipeline/judge:doubtful_references")]
+
+
+def take_masked(store: Store, masked: Mapping[str, str], institution_id: UUID) -> None:
+    """Let staged rows be duplicates of purchases whose references were masked since.
+
+    `masked` has what each reference would be masked as. To be done before `judge`.
+    """
+    masks = [{"transaction_ref": ref, "masked": text} for ref, text in masked.items()]
+    store.execute("pipeline/judge:take_masked", masks=masks, institution_id=institution_id)
+
+
 def judge(store: Store, institution_id: UUID | None) -> Verdicts:
     """Find duplicates among `staged` and in the history of the institution, if one is given."""
     if institution_id is None:

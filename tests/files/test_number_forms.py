@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.cards import has_check_digit
-from cardoffers_cli.files.number_forms import Form, NumberForms
+from cardoffers_cli.files.number_forms import FieldForm, NumberForms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def frame_of(values: Iterable[str | None], name: str) -> pl.DataFrame:
 
 def told(
     values: Iterable[str | None], name: str = "transaction_ref", stretch: int = 1000
-) -> tuple[int, list[Form]]:
+) -> tuple[int, list[FieldForm]]:
     """Return how many values are refused, and the forms of references."""
     forms = NumberForms()
     found = pl.concat(map(forms.note, frame_of(values, name).iter_slices(stretch)))
@@ -88,12 +88,15 @@ def test_references_of_one_form_are_no_card_numbers(name: str) -> None:
 @pytest.mark.parametrize(
     ("values", "form"),
     [
-        (in_order(4000000000000000, 1000), Form(REF, 16, "4000")),
-        ([*in_order(4000000000000000, 500), *in_order(4100000000000000, 500)], Form(REF, 16, "4")),
-        (scattered(2000), Form(REF, 16, "")),
+        (in_order(4000000000000000, 1000), FieldForm(REF, 16, "4000")),
+        (
+            [*in_order(4000000000000000, 500), *in_order(4100000000000000, 500)],
+            FieldForm(REF, 16, "4"),
+        ),
+        (scattered(2000), FieldForm(REF, 16, "")),
     ],
 )
-def test_the_form_is_as_narrow_as_the_file(values: list[str], form: Form) -> None:
+def test_the_form_is_as_narrow_as_the_file(values: list[str], form: FieldForm) -> None:
     assert [form] == told(values)[1]
 
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import stat
+from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.jobs.card_numbers import key_path, mask_card_numbers
+from cardoffers_cli.jobs.doctor import examine
+from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.validate import validate
-from tables import NOON
+from cardoffers_cli.services.search import Wanted
+from commands import cardoffers
+from tables import NOON, select
 from work import found, job, kept, new_store, taken, tell
 
 if TYPE_CHECKING:
@@ -112,6 +119,136 @@ def test_the_mode_of_what_is_written_is_a_setting(tmp_path: Path) -> None:
     outputs = Outputs(errors=tmp_path / "e", rejected=tmp_path / "r")
     validate(str(csv_of(tmp_path / "tx", EVENT)), Reading(now=NOON), made, outputs=outputs)
     assert {0o640} == {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in "er"}
+
+
+# A store of before
+
+OLD = """
+    ref                  cardholder  card              identifier        amount
+    4111111111111111     ann         5555555555554444  6011000990139424  1.00
+    ref-2                ann         c1                M1                2.00
+    5555-5555-5555-4444  bea         c2                -                 3.00
+"""
+IN_IT = ("4111111111111111", "5555555555554444", "6011000990139424", "5555-5555-5555-4444")
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A store that took card numbers in, to be looked at."""
+    made = new_store(tmp_path_factory.mktemp("older"))
+    tell(
+        made,
+        institutions="institution plan\nalder growth",
+        merchants="merchant\nbakery",
+        identifiers="identifier merchant\nM1 bakery",
+        offers="offer merchant\nbread bakery",
+        programs="offer\nbread",
+        links="cardholder offer\nann bread",
+        purchases=OLD,
+    )
+    match_purchases(made)
+    with made.store() as store, store.transaction():
+        select(
+            store,
+            "insert into recent_purchase_details (purchase_no, institution_id, merchant_descriptor)"
+            " select purchase_no, institution_id, 'shop 4111 1111 1111 1111 x' from purchases",
+        )
+        select(
+            store,
+            "insert into duplicates select 1, institution_id, 1, transaction_ref, false"
+            " from purchases where transaction_ref like '4%'",
+        )
+    return made
+
+
+@pytest.fixture
+def old(older: Job, tmp_path: Path) -> Job:
+    """A copy of it, to be changed."""
+    copytree(older.path.parent, tmp_path, dirs_exist_ok=True)
+    return job(tmp_path / older.path.name)
+
+
+def everything_in(made: Job) -> str:
+    return str(kept(made, "runs"))
+
+
+SCREENS = (
+    "find -i alder --ref *",
+    "find -i alder --amount 1",
+    "report unresolved",
+    "timeline ref-2 -i alder",
+    "why ref-2 -i alder",
+    "status",
+    "doctor --strict",
+    "store mask-card-numbers --dry-run",
+)
+
+
+@pytest.mark.parametrize("line", SCREENS)
+@pytest.mark.parametrize("form", ["table", "json", "html"])
+def test_screens_show_no_card_number(older: Job, line: str, form: str) -> None:
+    words = [*line.split(), "--store", older.path, "--format", form]
+    ended = cardoffers(*words, exit_code=None)
+    assert ended.exit_code in {0, 3}, ended.stderr
+    shown = ended.stdout + ended.stderr
+    assert [] == [number for number in IN_IT if number in shown]
+
+
+def test_references_of_one_form_can_be_read_on_screens(alder: Job, tmp_path: Path) -> None:
+    taken(alder, csv_of(tmp_path / "tx.csv", *numbered(100)))
+    right = "4000000000000002"
+    (row,) = find("alder", Wanted(ref=right), alder, limit=5)["data"]
+    assert right == row["transaction_ref"]
+
+
+def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
+    before = everything_in(old)
+    dry = mask_card_numbers(old, dry_run=True)
+    assert (before, 0, 0) == (everything_in(old), dry["masked"], dry["left"])
+    assert not key_path(old.path).exists()
+    done = mask_card_numbers(old)
+    assert (dry["places"], dry["card_numbers"], 0) == (
+        done["places"],
+        done["masked"],
+        done["left"],
+    )
+    assert [] == [number for number in IN_IT if number in everything_in(old)]
+    assert "shop [masked] x" in everything_in(old)
+    assert 0o600 == stat.S_IMODE(key_path(old.path).stat().st_mode)
+    refs = found(old, "select transaction_ref from purchases order by purchase_no")
+    assert ["masked-", "ref-2", "masked-"] == [ref[:7] for (ref,) in refs]
+    assert len(set(refs)) == len(refs)
+    assert refs[:1] == found(old, "select transaction_ref from duplicates")
+    assert {"no_card_numbers": True} == card_audit(old)
+    after = everything_in(old)
+    assert 0 == mask_card_numbers(old)["card_numbers"]
+    assert after == everything_in(old)
+
+
+def card_audit(made: Job) -> dict[str, bool]:
+    with made.store(read_only=True) as store:
+        audits = examine(store, made.path)
+    return {each.name: each.ok for each in audits if each.name == "no_card_numbers"}
+
+
+def test_a_masked_reference_is_known_when_it_comes_again(old: Job, tmp_path: Path) -> None:
+    assert {"no_card_numbers": False} == card_audit(old)
+    mask_card_numbers(old)
+    alone = csv_of(tmp_path / "alone.csv", {**EVENT, "transaction_ref": CARD})
+    assert (0, 1) == tuple(taken(old, alone)[name] for name in ("accepted", "invalid"))
+    around = numbered(1000, int(CARD) - 500)
+    told = taken(old, csv_of(tmp_path / "tx.csv", *around))
+    assert (999, 1, 0) == tuple(told[name] for name in ("accepted", "duplicates", "invalid"))
+
+
+def test_masking_asks_and_writes_the_store_anew(old: Job) -> None:
+    words = ("store", "mask-card-numbers", "--store", old.path, "--format", "json")
+    assert "Add --yes" in cardoffers(*words, exit_code=2).stderr
+    done = json.loads(cardoffers(*words, "--yes").stdout)
+    assert (7, 0) == (done["masked"], done["left"])
+    for path in old.path.parent.iterdir():
+        if path.is_file():
+            assert CARD.encode() not in path.read_bytes(), path.name
 
 
 def numbered(count: int, first: int = 4 * 10**15) -> list[dict[str, str]]:

@@ -81,6 +81,28 @@ where staged_merchants.identifier not in (
     where staged.identifier is not null
 );
 
+-- name: doubtful_references
+-- The references of staged rows that look like card numbers. Grain: one row per reference.
+select distinct staged_doubts.transaction_ref
+from staged_doubts
+inner join staged on staged.line = staged_doubts.line
+where staged_doubts.field = 'transaction_ref';
+
+-- name: take_masked
+-- Gives staged rows the masked reference that the institution has a purchase of, in the place of
+-- their own ($masks, a list of structs): they are duplicates of it.
+update staged
+set transaction_ref = masks.masked
+from (
+    select
+        unnest(
+            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
+        )
+) as masks
+inner join purchases on purchases.transaction_ref = masks.masked
+where masks.transaction_ref = staged.transaction_ref
+    and purchases.institution_id = $institution_id;
+
 -- name: no_history
 -- Makes an empty known_refs, for a check without a store.
 create or replace temp table known_refs (
