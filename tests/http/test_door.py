@@ -262,7 +262,7 @@ def test_an_upgrade_is_not_taken(served: Served) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/", "/docs", "/redoc", "/debug", "/metrics", "/static/", "/.env", "/.git/config", "//",
+        "/", "/docs/", "/redoc", "/debug", "/metrics", "/static/", "/.env", "/.git/config", "//",
         "/api", "/api/", "/api/v1", "/api/v1/", "/api/v1/transactions/", "/API/V1/OFFERS",
         "/api/v1/../v1/offers", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
         "/api/v1/offers;x=1", "/api/v2/offers", "/openapi.json/", "/openapi.yaml",
