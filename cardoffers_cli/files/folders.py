@@ -111,9 +111,12 @@ class Folder:
         os.rename(name, as_name, src_dir_fd=self.descriptor, dst_dir_fd=to.descriptor)
 
     def sync(self) -> None:
-        """Bring the names in it to the disk."""
-        with suppress(PermissionError):  # a folder of somebody else's, on some network disks
+        """Bring the names in it to the disk, where folders can be; not on every network's."""
+        try:
             os.fsync(self.descriptor)
+        except OSError as error:
+            if error.errno not in {errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM}:
+                raise
 
     def close(self) -> None:
         """Close it."""
