@@ -24,6 +24,7 @@ from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.files.private import new_private_file, read_private_file
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.services.card_numbers import REFERENCE, Found, find_card_numbers, mask
+from cardoffers_cli.store.layout import mask_key_path
 from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
@@ -37,11 +38,6 @@ _BEGINS = "masked-"
 _HEX = 32
 INSTEAD = "[masked]"
 """What stands in running text in the place of a card number."""
-
-
-def key_path(store: Path) -> Path:
-    """Return where the key of masks lies."""
-    return store.with_name(f"{store.name}.mask-key")
 
 
 def mask_card_numbers(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
@@ -75,7 +71,7 @@ def recognised(
     job: Job, institution_id: UUID, references: Callable[[], Iterable[str]]
 ) -> dict[str, str]:
     """Return what each reference would be masked as; nothing, where nothing was ever masked."""
-    path = key_path(job.path)
+    path = mask_key_path(job.path)
     if not path.exists():
         return {}
     key = read_private_file(path).strip()
@@ -90,7 +86,7 @@ def masked_text(key: str, institution_id: UUID | None, text: str) -> str:
 
 def _key_of(store: Path) -> str:
     """Return the key of masks, drawn if there is none yet."""
-    path = key_path(store)
+    path = mask_key_path(store)
     if not path.exists():
         with new_private_file(path, f"{secrets.token_hex(32)}\n"):
             pass

@@ -6,7 +6,7 @@ lead to one file are one store, with one lock and one journal.
 
 Beside `<store>` stand `.wal` (the engine's log, with `.wal.checkpoint` and `.wal.recovery` for
 moments of a checkpoint), `.tmp` (what the engine spills), `.lock` and `.turn`, `.night`, `.sender`
-and `.engine` (who does what alone), `.journal`, `.secrets` (of webhooks), `.calls` (the call book,
+and `.engine` (who does what alone), `.journal`, `.secrets` (of webhooks), `.mask-key`, `.calls` (the call book,
 with the files of SQLite), `.snapshot`, `.backups` (where backups were put), `.history`; `runs/` and
 `reports/` of the nights; what is kept under a dated name (`.kept`), and drafts, whose names begin
 with a dot. To move them, change this module alone.
@@ -77,6 +77,11 @@ def journal_path(store: Path) -> Path:
 def secrets_path(store: Path) -> Path:
     """Return the path of the signing secrets of a store, or of a backup."""
     return _beside(store, ".secrets")
+
+
+def mask_key_path(store: Path) -> Path:
+    """Return the path of the key by which card numbers of a store were masked."""
+    return _beside(store, ".mask-key")
 
 
 def book_path(store: Path) -> Path:

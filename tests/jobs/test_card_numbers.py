@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.files.transactions import Reading
-from cardoffers_cli.jobs.card_numbers import key_path, mask_card_numbers
+from cardoffers_cli.jobs.card_numbers import mask_card_numbers
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.validate import validate
 from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.store.layout import mask_key_path
 from commands import cardoffers
 from tables import NOON, select
 from work import found, job, kept, new_store, taken, tell
@@ -205,7 +206,7 @@ def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
     before = everything_in(old)
     dry = mask_card_numbers(old, dry_run=True)
     assert (before, 0, 0) == (everything_in(old), dry["masked"], dry["left"])
-    assert not key_path(old.path).exists()
+    assert not mask_key_path(old.path).exists()
     done = mask_card_numbers(old)
     assert (dry["places"], dry["card_numbers"], 0) == (
         done["places"],
@@ -214,7 +215,7 @@ def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
     )
     assert [] == [number for number in IN_IT if number in everything_in(old)]
     assert "shop [masked] x" in everything_in(old)
-    assert 0o600 == stat.S_IMODE(key_path(old.path).stat().st_mode)
+    assert 0o600 == stat.S_IMODE(mask_key_path(old.path).stat().st_mode)
     refs = found(old, "select transaction_ref from purchases order by purchase_no")
     assert ["masked-", "ref-2", "masked-"] == [ref[:7] for (ref,) in refs]
     assert len(set(refs)) == len(refs)
