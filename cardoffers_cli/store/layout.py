@@ -6,10 +6,10 @@ lead to one file are one store, with one lock and one journal.
 
 Beside `<store>` stand `.wal` (the engine's log, with `.wal.checkpoint` and `.wal.recovery` for
 moments of a checkpoint), `.tmp` (what the engine spills), `.lock` and `.turn`, `.night`, `.sender`
-and `.engine` (who does what alone), `.journal`, `.secrets` (of webhooks), `.mask-key`, `.calls` (the call book,
-with the files of SQLite), `.snapshot`, `.backups` (where backups were put), `.history`; `runs/` and
-`reports/` of the nights; what is kept under a dated name (`.kept`), and drafts, whose names begin
-with a dot. To move them, change this module alone.
+and `.engine` (who does what alone), `.journal`, `.secrets` (of webhooks), `.mask-key` (of card
+numbers), `.calls` (the call book, with the files of SQLite), `.snapshot`, `.backups` (where backups
+were put), `.history`; `runs/` and `reports/` of the nights; what is kept under a dated name
+(`.kept`), and drafts, whose names begin with a dot. To move them, change this module alone.
 """
 
 from __future__ import annotations
