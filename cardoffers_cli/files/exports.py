@@ -1,7 +1,8 @@
 """Files that are written whole or not at all, and a sheet as CSV and as Parquet.
 
 A file gets a temporary name in its own folder, is flushed to the disk and then renamed, so that a
-reader never meets half of it and a failure leaves what was there before.
+reader never meets half of it and a failure leaves what was there before. The new name is on the
+disk too before anybody is told of it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.domain.visible import visible
+from cardoffers_cli.files.lasting import sync_folder
 from cardoffers_cli.files.sheets import Column, Row, Sheet, cell_text
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def replacing(path: Path, *, mode: int | None = OWNER_ONLY) -> Iterator[BinaryIO
         with suppress(OSError):
             draft.unlink()
         raise
+    sync_folder(target.parent)
 
 
 def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> BinaryIO:

@@ -19,6 +19,7 @@ from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.pipeline.resolve import resolve
 from cardoffers_cli.services import (
@@ -130,7 +131,7 @@ def export_catalogue(
     say no more than the funnel does.
     """
     if not dry_run:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     written = []
     with job.store(read_only=True) as store:
         for name, kind, rows in _exported(store, masked_links=masked_links):

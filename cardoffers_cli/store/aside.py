@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.store.journal_file import sync_folder
 from cardoffers_cli.store.layout import kept_name
 
 if TYPE_CHECKING:
@@ -15,4 +16,6 @@ def put_aside(path: Path, since: datetime) -> Path | None:
     """Rename a file, if it is there; return where it is kept."""
     if not path.exists():
         return None
-    return path.rename(kept_name(path, since))
+    kept = path.rename(kept_name(path, since))
+    sync_folder(path.parent)
+    return kept

@@ -65,8 +65,9 @@ def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
         )
     if isinstance(error, duckdb.InterruptException):
         raise KeyboardInterrupt from error
-    if type(error) is duckdb.Error and (kind := buckets.kind_told(text)):
-        return buckets.failure(kind)
+    if type(error) is duckdb.Error:  # of none of its kinds: what it read made no sense to it
+        kind = buckets.kind_told(text)
+        return buckets.failure(kind) if kind else unreadable()
     if path != IN_MEMORY and _is_damage(error, text):
         return _damaged(path, error)
     ours = (
@@ -78,6 +79,14 @@ def of_statement(error: duckdb.Error, path: str = "") -> CardoffersError:
         f"The store refused a statement ({type(error).__name__}).",
         code="store_error",
         hint="Run it again with --debug and report what it prints.",
+    )
+
+
+def unreadable() -> StoreDamaged:
+    """Return the error of what was read and cannot be what was written."""
+    return StoreDamaged(
+        "A part of the store, or of its history, cannot be read.",
+        hint="`cardoffers doctor --strict` says what is damaged.",
     )
 
 

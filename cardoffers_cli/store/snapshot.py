@@ -49,7 +49,9 @@ def publish(store: Store, path: Path, settings: Settings) -> Path:
 def withdraw(path: Path) -> bool:
     """Remove the snapshot of the store of `path`; return whether there was one."""
     there = snapshot_path(path).exists()
-    snapshot_path(path).unlink(missing_ok=True)
+    if there:
+        snapshot_path(path).unlink(missing_ok=True)
+        sync_folder(path.parent)  # or a loss of power would bring it back
     return there
 
 

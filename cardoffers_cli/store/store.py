@@ -239,6 +239,8 @@ def guarded(path: str = "") -> Iterator[None]:
             yield
     except duckdb.Error as error:
         raise engine_errors.of_statement(error, path) from error
+    except UnicodeDecodeError:  # whose message quotes the text
+        raise engine_errors.unreadable() from None
 
 
 @contextmanager

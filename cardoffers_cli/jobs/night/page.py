@@ -10,6 +10,7 @@ from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.html.night import Night, night_page
 from cardoffers_cli.files.html.pages import write_page
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.funnel import count_window, window_of
 from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.jobs.report_pages import LATELY, MOST_MERCHANTS, running
@@ -31,7 +32,7 @@ _INSTANT = timedelta(microseconds=1)
 def write_night_page(work: Work, result: dict[str, Any]) -> None:
     """Write the page of a night whose result is known."""
     folder = reports_folder(work.job.path, work.night.name)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     clear_drafts(folder)
     files = sorted(path.name for path in folder.iterdir() if path.name != PAGE)
     with work.job.store(read_only=True) as store:

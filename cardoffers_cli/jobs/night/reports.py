@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.funnel import conversions
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
 from cardoffers_cli.files.sheets import Sheet
 from cardoffers_cli.jobs.funnel import count_window, window_of
@@ -45,7 +46,7 @@ def write_reports(work: Work) -> Done:
         work.night = nights.cover(store, work.night)
         institutions = sorted(list_institutions(store), key=lambda each: each.slug)
     folder = reports_folder(work.job.path, work.night.name)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     clear_drafts(folder)
     files = 0
     for number, institution in enumerate(institutions):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.json_text import pieces
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.files.processed import DONE, FAILED, Processed
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE
 from cardoffers_cli.jobs.night.reports import reports_folder
@@ -48,7 +49,7 @@ def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[st
 def write_result(path: Path, result: dict[str, Any], *, mode: int) -> None:
     """Keep the result as `runs/RUN_ID/result.json` beside the store of `path`."""
     folder = runs_folder(path) / str(result["run_id"])
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     clear_drafts(folder)
     with replacing(folder / _RESULT, mode=mode) as out:
         out.writelines(piece.encode() for piece in pieces(result, indent=2))
