@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Delimiter, Errors, Rejected, Timezone, Valid
+from cardoffers_cli.cli.options import Delimiter, Errors, RawRejected, Rejected, Timezone, Valid
 from cardoffers_cli.domain.errors import UsageError
 
 
@@ -22,6 +22,7 @@ def validate(
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
 ) -> None:
     """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store.
 
@@ -38,13 +39,16 @@ def validate(
 
     desk = Desk.of(ctx)
     one_file_for(sources, errors, valid, rejected)
+    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=sources)
     reading = Reading(
         now=desk.now,
+        currency=currency,
         decimals=_decimals(currency),
         delimiter=delimiter,
         assume_timezone=assume_timezone,
+        unterminated="warning",
     )
-    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []
     for source in sources:
         with desk.progress(f"Checking {source}") as bar:

@@ -128,7 +128,7 @@ class Document:
                     self.head = text[:at]
                     return text[at:]
                 depth += 1 if found[1] in b"[{" else -1
-        self.head = text
+        self.head, self.tail_place = text, Place().after(text)
         return None
 
     def _opens_list(self, found: re.Match[bytes], depth: int) -> bool:

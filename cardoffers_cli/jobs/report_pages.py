@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.reports import filters_of
+from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import reports, webhooks
 from cardoffers_cli.services.budgets import budget_burn
 from cardoffers_cli.services.imports import rejects_by_code
@@ -62,7 +63,7 @@ def unresolved_page(job: Job, *, limit: int, **filters: Any) -> dict[str, Any]:
         store = source.store
         chosen = filters_of(store, **filters)
         return {
-            "rows": reports.unresolved(store, chosen, limit=limit),
+            "rows": [without_cards(row) for row in reports.unresolved(store, chosen, limit=limit)],
             "in_all": reports.count_unresolved(store, chosen),
             "rejects": rejects_by_code(
                 store,

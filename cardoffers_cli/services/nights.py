@@ -34,6 +34,7 @@ class Night:
     as_of: datetime
     number: int
     drop_folder: str
+    processed_folder: str | None
     after_run_no: int
     to_run_no: int | None
     began_at: datetime
@@ -69,9 +70,9 @@ def next_night(store: Store, as_of: datetime, store_name: str) -> dict[str, Any]
 def begin(store: Store, files: Iterable[Mapping[str, Any]], **night: Any) -> Night:
     """Write a new night and the files it found; the keywords are the columns of `nights`."""
     store.execute("services/nights:begin", **night)
-    for file in files:
-        store.execute("services/nights:record_file", night_no=night["night_no"], **file)
-    return get(store, night["night_no"])
+    begun = get(store, night["night_no"])
+    add_files(store, begun, files)
+    return begun
 
 
 def get(store: Store, night_no: int) -> Night:
@@ -151,16 +152,31 @@ def files(store: Store, night: Night) -> list[NightFile]:
 
 
 def judge_file(
-    store: Store, night: Night, file_no: int, state: str, report: Mapping[str, Any]
+    store: Store,
+    night: Night,
+    file_no: int,
+    state: str,
+    report: Mapping[str, Any],
+    *,
+    taken_bytes: int | None = None,
+    taken_sha256: str | None = None,
 ) -> None:
-    """Write what became of a file that waited."""
+    """Write what became of a file that waited, and what was read of it, as it is stored."""
     store.execute(
         "services/nights:judge_file",
         night_no=night.night_no,
         file_no=file_no,
         state=state,
         report=dumps(report),
+        taken_bytes=taken_bytes,
+        taken_sha256=taken_sha256,
     )
+
+
+def add_files(store: Store, night: Night, files: Iterable[Mapping[str, Any]]) -> None:
+    """Write files that a night found later, with numbers of their own."""
+    for file in files:
+        store.execute("services/nights:record_file", night_no=night.night_no, **file)
 
 
 def files_moved(store: Store, night: Night) -> None:

@@ -68,13 +68,19 @@ def begin(store: Store, place: Place) -> None:
     Raises `Refused` where it has begun elsewhere.
     """
     store.execute("store/history:begin", root=str(place))
-    if (found := root(store)) != place:
+    check_root(store, place)
+    place.ready(store.connection)
+
+
+def check_root(store: Store, place: Place) -> None:
+    """Raise `Refused` where the history of a store has begun at another place."""
+    found = root(store)
+    if found is not None and found != place:
         raise Refused(
             f"The history of this store is at {found}.",
             code="history_elsewhere",
             hint="Leave out --to; what is exported goes there too.",
         )
-    place.ready(store.connection)
 
 
 def folder_of(root: Place, table: str, run_id: UUID) -> Place:

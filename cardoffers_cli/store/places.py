@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from cardoffers_cli.domain.errors import NoSpace, UsageError
 from cardoffers_cli.store.buckets import Bucket, checked_url
-from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.journal_file import sync_folder
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,7 +17,8 @@ import re
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
-from cardoffers_cli.store.copying import contents, log_path
+from cardoffers_cli.store.copying import contents
+from cardoffers_cli.store.layout import log_path
 from cardoffers_cli.store.opening import connected
 
 if TYPE_CHECKING:

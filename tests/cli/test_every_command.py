@@ -112,6 +112,7 @@ def piped(place: Place, line: Line, form: str) -> str:
     run = place.in_a_pipe(line, "--format", form)
     assert line.exit_code == run.exit_code, run
     assert not ESCAPES_AND_BOXES.search(run.stdout + run.stderr)
+    assert not any(secret in run.stdout + run.stderr for secret in place.secrets)
     return run.stdout
 
 

@@ -45,10 +45,7 @@ SENT = [
     ("update outbox set state = 'delivered'", None),
     ("update outbox set state = 'failed'", "cardoffers webhook send"),
     ("update outbox set state = 'exhausted', next_attempt_at = null", "cardoffers webhook retry"),
-    (
-        "insert into webhook_stops select institution_id, now() from outbox",
-        "cardoffers webhook set, then cardoffers webhook send",
-    ),
+    ("update outbox set is_held_back = true", None),
     ("update ledger_entries set status = 'reversed'", None),
 ]
 

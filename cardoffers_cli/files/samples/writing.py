@@ -103,7 +103,7 @@ def _text(frame: pl.DataFrame, line_end: str) -> bytes:
 @contextmanager
 def _opened(path: Path, *, zipped: bool) -> Iterator[BinaryIO]:
     make_folder(path.parent)
-    with replacing(path) as file:
+    with replacing(path, mode=None) as file:  # made up: anybody may read it
         if not zipped:
             yield file
             return

@@ -49,7 +49,7 @@ def write_night_page(work: Work, result: dict[str, Any]) -> None:
             **found,
         )
     )
-    with replacing(folder / PAGE) as out:
+    with replacing(folder / PAGE, mode=work.job.settings.mode) as out:
         write_page(page, out)
 
 

@@ -420,6 +420,5 @@ select
     count(*) filter (where states.is_owed_back) as to_deduct,
     count(*) filter (where states.state in ('due', 'failed')) as to_send,
     min(states.next_attempt_at) filter (where states.state in ('due', 'failed')) as sends_at,
-    count(*) filter (where states.state = 'exhausted') as exhausted,
-    count(*) filter (where states.state = 'stopped' and states.status <> 'reversed') as stopped
+    count(*) filter (where states.state = 'exhausted') as exhausted
 from states;
