@@ -42,6 +42,7 @@ RESTORED = (
 )
 RECOVERED = (
     Column("store"),
+    Column("blocks_mended", "blocks mended", kind="integer", gives_way=1),
     Column("log_bytes", "bytes of log", kind="integer"),
     Column("log_bytes_used", "of these read", kind="integer"),
     Column("run_no", "at run", kind="integer"),
@@ -309,7 +310,8 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
 
     A copy is looked at first: with as much of the log as can be read, and without the rest. The
     runs that go with the rest are listed; `--dry-run` leaves it at that. The log is kept under a
-    dated name. Ends with 3 if the store then fails an audit.
+    dated name. A block of the store that was being written at that moment is mended, by which
+    nothing is lost. Ends with 3 if the store then fails an audit.
 
     Try:
 
@@ -322,7 +324,9 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
 
     def agree(found: dict[str, Any]) -> None:
         without = f" and go on without {_runs(found)}" if found["lost"] else ""
-        desk.confirm(f"Put the log of {found['store']} aside{without}?", yes=yes)
+        is_whole = found["log_bytes_used"] == found["log_bytes"]
+        what = "Mend {store}" if is_whole else "Put the log of {store} aside"
+        desk.confirm(f"{what.format(**found)}{without}?", yes=yes)
 
     with _steps(desk, "Recovering", recovers.STEPS) as tell:
         done = recovers.recover(desk.job, agree=agree, dry_run=dry_run, tell=tell)

@@ -5,7 +5,8 @@ written when the power went may keep a store from opening, though the file is wh
 log up to there. The store itself is never tried: a private copy is opened, with the longest
 beginning of the log that it takes, which is how the engine itself reads a log that was cut off, and
 at the least without. What goes with the rest is told by the journal, and nothing is done before
-somebody has agreed to it.
+somebody has agreed to it. A block over which the engine was writing at that moment is mended first
+(`store/torn_blocks.py`), by which nothing is lost.
 
 The log is kept under a dated name. Killed at any moment the store is as it was, or has lost what
 was told, and running it again goes on.
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.jobs.backup import check_room, faults_of
 from cardoffers_cli.jobs.doctor import examine
-from cardoffers_cli.store import copying, journal
+from cardoffers_cli.store import copying, journal, torn_blocks
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
 from cardoffers_cli.store.opening import connected, current, lock_for, must_exist, open_copy
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.journal_file import Line
+    from cardoffers_cli.store.torn_blocks import Checksums
 
     Document = dict[str, Any]
 
@@ -50,7 +52,7 @@ def recover(
     dry_run: bool = False,
     tell: Callable[[str], None] = _nobody,
 ) -> Document:
-    """Put the log of a store aside, all but what can be read of it; return what is lost by that.
+    """Mend torn blocks, and put the log aside, all but what can be read; return what is lost by it.
 
     `agree` hears what is to come before anything is done, and raises to leave it at that; with
     `dry_run` it is left at that in any case. Raises `Refused` where the store opens and has
@@ -81,8 +83,13 @@ def recover(
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """A store with the beginning of its log: how much that is, and what the store is with it."""
+    """A store with the beginning of its log: how much that is, and what the store is with it.
 
+    It may be the whole log, where only blocks were torn.
+    """
+
+    mended: Checksums
+    is_log_whole: bool
     log_bytes_used: int
     newest: Line | None
     lost: list[Line]
@@ -97,18 +104,21 @@ def _files(path: Path) -> tuple[Path, ...]:
 def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Look:
     """Find the most of the log that the copy opens with, and leave it at that."""
     is_logged = any(log.exists() for log in log_paths(draft))
+    mended = torn_blocks.mend(draft, job.settings)
     refusal = _refusal(job, draft)
-    if refusal is None or not is_logged:
+    if not mended and (refusal is None or not is_logged):
         raise refusal or Refused(
             "The store opens, and has every run of its journal.",
             code="nothing_to_recover",
             hint="`cardoffers doctor --strict` reads all of it.",
         )
-    used = _longest_beginning(job, draft)
+    used = _longest_beginning(job, draft) if refusal else log_path(draft).stat().st_size
     with open_copy(draft, job.settings) as store:
         lost = journal.lost(store, job.path)
         tell("audit")
         return _Look(
+            mended=mended,
+            is_log_whole=refusal is None,
             log_bytes_used=used,
             newest=journal.newest(store),
             lost=lost,
@@ -167,10 +177,12 @@ def _not_opened(job: Job, draft: Path) -> StoreDamaged | None:
 def _put_aside(job: Job, draft: Path, look: _Look) -> list[Path]:
     """Keep the logs under dated names, and write what was read of them into the store.
 
-    The journal is told where commits went with them.
+    The journal is told where commits went with them. A log that is whole stays until it is written.
     """
     since = job.opening().since or job.now
-    kept = copying.replace_logs(job.path, log_path(draft), since)
+    torn_blocks.write(job.path, look.mended)
+    whole = look.is_log_whole
+    kept = [] if whole else copying.replace_logs(job.path, log_path(draft), since)
     with current(job.opening()) as store:
         if look.lost:
             journal.reset(job.path, journal.newest(store), kind=PUT_ASIDE, now=job.now)
@@ -187,6 +199,7 @@ def _report(job: Job, look: _Look, *, dry_run: bool) -> Document:
     sizes = [log.stat().st_size for log in log_paths(job.path) if log.exists()]
     return {
         "store": str(job.path),
+        "blocks_mended": len(look.mended),
         "log_bytes": sum(sizes),
         "log_bytes_used": look.log_bytes_used,
         "kept_logs": [],

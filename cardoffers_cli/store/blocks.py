@@ -30,6 +30,7 @@ _NOWHERE = 2**64 - 1
 _PARTS = 64
 """Parts that a block of metadata has; a pointer holds the number of the part in its highest byte,
 and each part begins with the pointer to the next."""
+CHECKSUM_BYTES = 8
 _SUM, _FACTOR = 5381, 0xBF58476D1CE4E5B9
 """What the checksum starts from, and what each word of eight bytes is multiplied by."""
 _LARGEST_BLOCK = 1 << 24
@@ -82,13 +83,27 @@ def _header(path: Path, start: bytes) -> _Header:
 
 def _is_whole(block: bytes) -> bool:
     """Return whether a block has the checksum that it begins with."""
+    return checksum_of(block) == block[:CHECKSUM_BYTES]
+
+
+def checksum_of(block: bytes) -> bytes:
+    """Return the checksum that a block of this content begins with."""
     import polars as pl  # noqa: PLC0415 - heavy, and only this needs it
     import pyarrow as pa  # noqa: PLC0415 - as above
 
     buffers = [None, pa.py_buffer(block)]
-    words = pl.Series(pa.Array.from_buffers(pa.uint64(), len(block) // 8, buffers))
+    words = pl.Series(pa.Array.from_buffers(pa.uint64(), len(block) // CHECKSUM_BYTES, buffers))
     found: Any = (words.slice(1) * _FACTOR).bitwise_xor()
-    return bool(found ^ _SUM == words[0])
+    return int((found or 0) ^ _SUM).to_bytes(CHECKSUM_BYTES, "little")
+
+
+def block_of(path: Path, number: int) -> tuple[int, bytes]:
+    """Return where a block of a closed store begins in its file, and the block."""
+    with path.open("rb") as file:
+        header = _header(path, file.read(_BLOCKS_AT))
+        at = _BLOCKS_AT + number * header.size
+        file.seek(at)
+        return at, file.read(header.size)
 
 
 def _free_blocks(path: Path, header: _Header, wrong: frozenset[int]) -> frozenset[int] | None:

@@ -13,16 +13,16 @@ when a checkpoint is over, and for blocks of the directory alone: rows are never
 from __future__ import annotations
 
 import os
-import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
-from cardoffers_cli.store.copying import contents
-from cardoffers_cli.store.layout import log_path
+from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.store.blocks import CHECKSUM_BYTES, block_of, checksum_of, damaged_blocks
+from cardoffers_cli.store.layout import log_path, log_paths
 from cardoffers_cli.store.opening import connected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from cardoffers_cli.settings import Settings
@@ -30,33 +30,25 @@ if TYPE_CHECKING:
     Checksums = dict[int, bytes]
     """The checksum of each block, by where the block begins in the file."""
 
-_WORDS = re.compile(
-    r"computed checksum (\d+) does not match stored checksum \d+ in block at location (\d+)"
-)
-_CHECKSUM_BYTES = 8
-_HEADERS_BYTES = 3 * 4096
-"""Where the first block begins."""
-
 
 def mend(file: Path, settings: Settings) -> Checksums:
-    """Mend the torn blocks of a closed store that nobody else has open; return what was written.
+    """Mend the torn blocks of a copy of a store, with its log; return what was written.
 
-    All of the store is read. Raises `StoreDamaged`, the file being as it was, where something else
-    is wrong with it, too.
+    Where another block is damaged too, or all are whole, the file stays as it is.
     """
-    before: Checksums = {}
-    after: Checksums = {}
-    try:
-        while (error := _not_read(file, settings)) is not None:
-            place, checksum = _torn(file, error, before)
-            after[place] = checksum
-            before[place] = _read(file, place)
-            write(file, {place: checksum})
-        _check_are_directory(file, settings, before)
-    except BaseException:
-        write(file, before)
-        raise
-    return after
+    damaged = damaged_blocks(file) if log_path(file).exists() else []
+    before, after = _checksums(file, damaged)
+    write(file, after)
+    # What is free is known when the directory can be read: blocks without content may be torn too.
+    directory = _directory(file, settings)
+    mended = {
+        at: after[at] for at, number in zip(after, damaged, strict=True) if number in directory
+    }
+    write(file, {at: before[at] for at in before.keys() - mended})
+    if mended and not damaged_blocks(file):
+        return mended
+    write(file, before)
+    return {}
 
 
 def write(file: Path, checksums: Checksums) -> None:
@@ -64,52 +56,39 @@ def write(file: Path, checksums: Checksums) -> None:
     if not checksums:
         return
     with file.open("r+b") as out:
-        for place, checksum in checksums.items():
-            out.seek(place)
+        for at, checksum in checksums.items():
+            out.seek(at)
             out.write(checksum)
         out.flush()
         os.fsync(out.fileno())
 
 
-def _read(file: Path, place: int) -> bytes:
-    with file.open("rb") as blocks:
-        blocks.seek(place)
-        return blocks.read(_CHECKSUM_BYTES)
+def _checksums(file: Path, numbers: Iterable[int]) -> tuple[Checksums, Checksums]:
+    """Return the checksums that blocks have, and those that they are to have."""
+    blocks = dict(block_of(file, number) for number in numbers)
+    before = {at: block[:CHECKSUM_BYTES] for at, block in blocks.items()}
+    return before, {at: checksum_of(block) for at, block in blocks.items()}
 
 
-def _not_read(file: Path, settings: Settings) -> CardoffersError | None:
-    """Read every block that is in use; return what is wrong, or None."""
+@contextmanager
+def _without_logs(file: Path) -> Iterator[None]:
+    logs = [(log, log.with_name(f"{log.name}.away")) for log in log_paths(file) if log.exists()]
+    for log, away in logs:
+        log.rename(away)
     try:
-        with connected(file, settings, read_only=True) as store:
-            contents(store)
-    except CardoffersError as error:
-        return error
-    return None
+        yield
+    finally:
+        for log, away in logs:
+            away.rename(log)
 
 
-def _torn(file: Path, error: CardoffersError, mended: Checksums) -> tuple[int, bytes]:
-    """Return which block it is whose checksum is wrong, and the right one; else raise the error."""
-    for each in _causes(error) if log_path(file).exists() else ():
-        if (found := _WORDS.search(str(each))) and int(found[2]) not in mended:
-            return int(found[2]), int(found[1]).to_bytes(_CHECKSUM_BYTES, "little")
-    raise error
+def _directory(file: Path, settings: Settings) -> set[int]:
+    """Return the numbers of the blocks of the directory; none where it cannot be read.
 
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__
-
-
-def _check_are_directory(file: Path, settings: Settings, mended: Checksums) -> None:
-    """Raise `StoreDamaged` for a block that is none of the directory."""
-    with connected(file, settings, read_only=True) as store:
-        size = int(store.value("store/torn_blocks:block_size"))
-        rows = store.rows("store/torn_blocks:directory")
-    if not mended.keys() <= {_HEADERS_BYTES + row["block_id"] * size for row in rows}:
-        raise StoreDamaged(
-            f"{file} is damaged, and not where a checkpoint writes.",
-            hint="Put a backup in its place with `cardoffers store restore FILE`; nothing was "
-            "changed.",
-            file=str(file),
-        )
+    That is the one of the file, whatever is wrong with the log.
+    """
+    try:
+        with _without_logs(file), connected(file, settings, read_only=True) as store:
+            return {row["block_id"] for row in store.rows("store/torn_blocks:directory")}
+    except StoreDamaged:
+        return set()
