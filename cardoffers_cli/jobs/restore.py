@@ -1,8 +1,8 @@
 """Restore: a backup in the place of the store.
 
 Only a whole backup of this version is taken, which its checksum tells. The store of before is kept
-under another name, and the journal is told that the store is at an earlier run on purpose. Nothing
-is ever overwritten or deleted.
+under another name, with a journal which says that it is a store no more, and the journal is told
+that the store is at an earlier run on purpose. Nothing is ever overwritten or deleted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cardoffers_cli.jobs.backup import (
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.store import copying, journal
 from cardoffers_cli.store.aside import put_aside
-from cardoffers_cli.store.layout import draft_path, kept_name, log_path, snapshot_path
+from cardoffers_cli.store.layout import draft_path, kept_name, log_path, log_paths, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, open_copy, opened
 
@@ -130,6 +130,8 @@ def _swap(job: Job, draft: Path, newest: Line | None) -> Path | None:
     if aside:
         copying.keep_aside(job.path, aside)
         journal.mark_replaced(aside, job.path, now=job.now)
+    for log in log_paths(job.path):  # of a store that is gone
+        put_aside(log, since)
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
     put_aside(snapshot_path(job.path), since)  # it may show what was lost
