@@ -150,9 +150,8 @@ class Judge:
 
 def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:
     return pl.DataFrame(
-        [[getattr(finding, name) for name in FINDING_SCHEMA] for finding in findings],
+        {name: [getattr(finding, name) for finding in findings] for name in FINDING_SCHEMA},
         schema=FINDING_SCHEMA,
-        orient="row",
     )
 
 

@@ -209,16 +209,16 @@ def _parted(
 ) -> tuple[pl.DataFrame, list[tuple[int, bytes]], int]:
     """Split the lines that every delimiter splits; return the others with their numbers.
 
-    Lines of nothing are in neither, and counted.
+    Blank lines are in neither, and counted.
     """
     text, delimiter = pl.col("text"), layout.delimiter
     numbered = lines.to_frame().with_columns(
         line=pl.int_range(first_line, first_line + len(lines), dtype=pl.UInt64)
     )
-    frame = numbered.filter(text.is_not_null()).with_columns(
+    is_blank = text.str.contains(r"^[ \t]*$") & (text.str.len_bytes() <= MAX_LINE_BYTES)
+    frame = numbered.filter(text.is_not_null() & ~is_blank).with_columns(
         is_odd=(text.str.count_matches(delimiter, literal=True) != len(layout.names) - 1)
         | text.str.contains(_QUOTE, literal=True)
-        | text.str.contains(r"^[ \t]*$")
         | (text.str.len_bytes() > MAX_LINE_BYTES),
     )
     odd = frame.filter("is_odd").select("line", text).rows()

@@ -22,6 +22,9 @@ from cardoffers_cli.files.stretches import Document, Place
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+_MOST_ITEMS = 100_000
+"""Items of a page: those of a stretch may be as many as it has bytes."""
+
 _POSITION = re.compile(r"line (\d+) column (\d+)$")
 
 
@@ -143,8 +146,10 @@ def read_document(
         seam = Place().after(stretch.opening)
         items, marked = _parsed(stretch.array, seam, stretch.place)
         own = items if stretch.is_first else items[1:]
-        yield as_objects(own, first=first, marked=marked)
-        first += len(own)
+        for start in range(0, len(own) or 1, _MOST_ITEMS):
+            part = own[start : start + _MOST_ITEMS]
+            yield as_objects(part, first=first, marked=marked)
+            first += len(part)
     seam = Place().after(document.head)
     root, _ = _parsed(document.head + document.tail, seam, document.tail_place)
     if is_repeated(root):
@@ -157,6 +162,9 @@ def read_json_lines(text: bytes, *, first_line: int) -> Objects:
     positions, values, findings, blank_lines = [], [], [], 0
     lines = split_lines(text)
     for number, line in enumerate(lines, start=first_line):
+        if not line:
+            blank_lines += 1
+            continue
         value = _object_of_line(line, number)
         if isinstance(value, dict):
             positions.append(number)

@@ -3,7 +3,8 @@
 The small parts of the history are merged first, as `merge.py` has it.
 What was deleted or updated leaves room in the file that is not given back. The copy is made beside
 the store, compared with it table by table, and takes its place in one step; killed before that, the
-store is as it was and a draft is left, which the next time removes.
+store is as it was and a draft is left, which the next time removes. The file before has no name
+then, as a store has one (`store/identity.py`), so nothing can go on with it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Restore: a backup in the place of the store.
 
 Only a whole backup of this version is taken, which its checksum tells. The store of before is kept
-under another name, and the journal is told that the store is at an earlier run on purpose. Signing
-secrets come from the file beside the backup, and those that were here stay; where that file is
-gone, the report says whose webhooks cannot be signed. Nothing is ever overwritten or deleted.
+under another name, with a journal which says that it is a store no more, and the journal is told
+that the store is at an earlier run on purpose. Signing secrets come from the file beside the
+backup, and those that were here stay; where that file is gone, the report says whose webhooks
+cannot be signed. Nothing is ever overwritten or deleted.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from cardoffers_cli.store.layout import (
     draft_path,
     kept_name,
     log_path,
+    log_paths,
     secrets_path,
     snapshot_path,
 )
@@ -152,6 +154,8 @@ def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]
         if before := read_secrets(job.path):
             write_secrets(aside, before)
         journal.mark_replaced(aside, job.path, now=job.now)
+    for log in log_paths(job.path):  # of a store that is gone
+        put_aside(log, since)
     add_secrets(job.path, secrets.values())
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)

@@ -86,6 +86,12 @@ def find(store: Store, run_id: str) -> Night | None:
     return None if night_no is None else get(store, night_no)
 
 
+def keep_in(store: Store, night: Night, folder: str) -> Night:
+    """Fix where a night of an earlier version keeps the files that it is still to take."""
+    store.execute("services/nights:keep_in", night_no=night.night_no, processed_folder=folder)
+    return get(store, night.night_no)
+
+
 def unfinished(store: Store) -> list[Night]:
     """Return the nights that have not ended, the oldest first."""
     return [get(store, row["night_no"]) for row in store.rows("services/nights:unfinished")]

@@ -160,6 +160,23 @@ def test_nothing_is_held_without_limit(
     assert [] != list(blocks)
 
 
+# What is nested without end -> nothing is read behind the depth that is refused
+DEEP = [
+    ("lists", b"["),
+    ("objects", b'{"a":'),
+    ("lists in a list", b"[[],"),
+    ("lists of the key", b'{"transactions":[['),
+]
+
+
+@pytest.mark.parametrize("filler", [row[1] for row in DEEP], ids=[row[0] for row in DEEP])
+def test_nesting_is_not_followed_without_limit(filler: bytes) -> None:
+    blocks = iter([filler * 1000] * 50)
+    with pytest.raises(FileUnusable, match="does not parse at line 1"):
+        list(read_document(blocks, KEY))
+    assert 49 == len(list(blocks))
+
+
 def test_a_list_of_any_length_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stretches, "MAX_HELD_BYTES", 1 << 20)
     blocks = [b"[{}", *[b', {"a": 1}' * 50_000] * 10, b"]"]

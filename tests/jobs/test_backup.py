@@ -218,6 +218,17 @@ def test_a_store_that_is_gone_is_restored(made: Job, kept_in: Path) -> None:
     assert before == kept(made)
 
 
+def test_the_log_of_a_store_that_is_gone_is_kept_and_not_read(made: Job, kept_in: Path) -> None:
+    before = kept(made)
+    backup(made, kept_in / "b")
+    made.path.unlink()
+    log_path(made.path).write_text("of the store before")
+    restore(made, kept_in / "b")
+    assert before == kept(made)
+    (log,) = made.path.parent.glob("*.wal.*.kept")
+    assert "of the store before" == log.read_text()
+
+
 def test_a_store_that_is_damaged_is_restored(made: Job, kept_in: Path) -> None:
     before = kept(made)
     backup(made, kept_in / "b")

@@ -24,7 +24,7 @@ from cardoffers_cli.files.claims import Claim
 from cardoffers_cli.jobs.night import intake, run
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
-from work import Job, file_of, found, job, new_store, tell
+from work import Job, file_of, found, job, new_store, short_nights, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +35,17 @@ HEADER = b"cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,t
 LIMITS = {"quiet_s": 0, "file_most_bytes": 1 << 30, "file_most_unpacked_bytes": 8 << 20}
 STORE = "store.duckdb"
 BANK, OTHER_BANK = 5001, 5002
+
+
+@pytest.fixture(autouse=True)
+def _short(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "whole_nights" not in request.fixturenames:
+        short_nights(monkeypatch)
+
+
+@pytest.fixture
+def whole_nights() -> None:
+    """Nights with all of their steps."""
 
 
 @pytest.fixture
@@ -241,6 +252,7 @@ def shown(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
+@pytest.mark.usefixtures("whole_nights")
 def test_each_hostile_thing_has_its_finding_and_stops_no_other(made: Job) -> None:
     """All of them at once, one after the other in one folder, and again on the night after.
 

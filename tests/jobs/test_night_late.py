@@ -18,7 +18,7 @@ from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.taken import accept_taken
 from commands import in_a_pipe
-from work import COLUMNS, Job, found, job, taken, with_catalogue
+from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,17 @@ def made(tmp_path: Path) -> Job:
     made = with_catalogue(tmp_path)
     (tmp_path / "drop" / "alder").mkdir(parents=True)
     return job(made.path, quiet_s=60)
+
+
+@pytest.fixture(autouse=True)
+def _short(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "whole_nights" not in request.fixturenames:
+        short_nights(monkeypatch)
+
+
+@pytest.fixture
+def whole_nights() -> None:
+    """Nights with all of their steps."""
 
 
 @pytest.fixture
@@ -104,6 +115,7 @@ def test_a_file_that_is_open_for_writing_waits(made: Job) -> None:
     assert [3] == [each["accepted"] for each in night(made)["imports"]]
 
 
+@pytest.mark.usefixtures("whole_nights")
 def test_a_young_file_is_looked_at_again_before_the_night_ends(made: Job) -> None:
     path = dropped(made, old=False)
     result = night(made, During("second_look", lambda: age(path)))
@@ -119,6 +131,7 @@ def test_a_young_file_is_looked_at_again_before_the_night_ends(made: Job) -> Non
     assert "nothing_new" == night(made)["status"]
 
 
+@pytest.mark.usefixtures("whole_nights")
 def test_a_marker_that_comes_meanwhile_counts(made: Job) -> None:
     path = dropped(made, old=False)
     result = night(made, During("match", path.with_name("tx.csv.done").touch))
@@ -140,6 +153,7 @@ def stop(*_given: Any) -> None:
     raise Stopped
 
 
+@pytest.mark.usefixtures("whole_nights")
 @pytest.mark.parametrize("at", ["_compute", "send_webhooks", "look_at"])
 def test_a_second_look_that_was_broken_off_is_finished(
     made: Job, monkeypatch: pytest.MonkeyPatch, at: str
@@ -337,6 +351,46 @@ def test_folders_of_an_earlier_version_stay_as_history(made: Job) -> None:
     assert ["done", "failed"] == sorted(path.name for path in alder.iterdir())
 
 
+def test_files_that_an_earlier_version_had_not_taken_are_left_for_the_next_look(
+    made: Job,
+) -> None:
+    """It found them by another stamp, so they count as changed, and are taken as the night ends."""
+    path = dropped(made)
+    night(made)
+    kept(made).rename(path)
+    with made.store() as store, store.transaction():
+        for sql in (
+            "update nights set processed_folder = null, ended_at = null, last_run_no = null",
+            "delete from night_steps",
+            "update night_files set is_moved = false, stamp = '1:1', state = 'waiting'",
+        ):
+            store.connection.execute(sql)
+    result = night(made)
+    assert ["changed", "imported"] == [each["status"] for each in result["imports"]]
+    assert kept(made).exists()
+    assert str(made.path.parent / "processed") == result["processed"]
+
+
+def test_a_night_that_an_earlier_version_left_is_finished(made: Job) -> None:
+    """Killed between the commit of a file and its move, which was to `done/` of the drop folder."""
+    path = dropped(made)
+    night(made)
+    kept(made).rename(path)
+    with made.store() as store, store.transaction():
+        for sql in (
+            "update nights set processed_folder = null, ended_at = null, last_run_no = null",
+            "delete from night_steps",
+            "update night_files set is_moved = false, stamp = '1:1', taken_sha256 = null",
+        ):
+            store.connection.execute(sql)
+    result = night(made)
+    assert ["imported", "imported"] == [each["status"] for each in result["imports"]]
+    assert [2, 0] == [each["accepted"] for each in result["imports"]]
+    assert kept(made).exists()
+    assert [(2,)] == found(made, PURCHASES)
+
+
+@pytest.mark.usefixtures("whole_nights")
 def test_the_result_names_the_places(made: Job) -> None:
     dropped(made)
     result = night(made)

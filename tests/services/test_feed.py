@@ -265,13 +265,14 @@ def test_own_purchases_come_next_whatever_names_their_merchant(store: Store) -> 
             alder        ann         2    kiosk     -
             alder        ann         3    -         M2
             alder        ann         4    nobody    -
-            alder        ann         5    nobody    M1
+            alder        cat         5    nobody    M1
             alder        bob         6    Cinema    -
             brook        ann         7    Cinema    -
         """,
     )
     assert reasons("C past_merchant, D past_merchant, A, B") == personal(store)
     assert reasons("B past_merchant, A, C, D") == personal(store, cardholder="bob")
+    assert reasons("C past_merchant, A, B, D") == personal(store, cardholder="cat")
     assert reasons("A, B, C, D") == personal(store, cardholder="stranger")
     hinted = reasons("B preferred_merchant, C past_merchant, D past_merchant, A")
     assert hinted == personal(store, merchants="cinema")

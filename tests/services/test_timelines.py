@@ -72,6 +72,14 @@ def test_a_ref_comes_before_an_id_and_others_have_neither(matched: Store) -> Non
     assert "ref" == kind_of(matched, alder, entry)
 
 
+def test_a_merchant_that_nobody_knows_is_told_by_its_identifier(matched: Store) -> None:
+    given(matched, "identifiers", "identifier merchant\nM1 bakery\nM2 -")
+    given(matched, "purchases", "ref merchant identifier\nq florist M1\nr florist M2")
+    for ref, seller in (("q", "bakery"), ("r", "M2")):
+        told = timeline(matched, uid("alder"), ref, "ref", NOON)
+        assert seller in str(told["events"][0])
+
+
 @pytest.mark.parametrize("version", [4, 8])
 def test_an_id_that_nobody_has_leads_nowhere(matched: Store, version: int) -> None:
     assert kind_of(matched, uid("alder"), f"01234567-89ab-{version}def-a123-456789abcdef") is None

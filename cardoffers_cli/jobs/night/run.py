@@ -128,6 +128,9 @@ class _Nights:
     def go_on(self, night: Night) -> dict[str, Any]:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
+        if night.processed_folder is None:
+            with self._job.store() as store, store.transaction():
+                night = nights.keep_in(store, night, str(processed_root(self._job)))
         work = work_of(self._job, night, self._order, self._onlooker)
         work.remarks = self._remarks
         with work.job.store(read_only=True) as store:
@@ -164,14 +167,13 @@ class _Nights:
 
 def work_of(job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:
     """Return the work of a night, by the night's clock, and where it keeps what it takes."""
-    kept_in = Path(night.processed_folder) if night.processed_folder else processed_root(job)
     return Work(
         job=replace(job, now=night.as_of),
         night=night,
         order=order,
         onlooker=onlooker,
         clock=job.now,
-        processed=Processed(kept_in),
+        processed=Processed(Path(night.processed_folder or processed_root(job))),
     )
 
 

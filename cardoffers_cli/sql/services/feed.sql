@@ -71,8 +71,9 @@ with bought_from as (
     select distinct merchants.merchant_no, merchants.category
     from purchases
     left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants as named on named.merchant_id = purchases.merchant_id
     inner join merchants
-        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
     where purchases.institution_id = $institution_id
         and purchases.cardholder_no = $cardholder_no
         and purchases.transacted_at >= $past_from

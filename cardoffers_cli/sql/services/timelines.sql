@@ -225,8 +225,9 @@ with bought as (
     from (select distinct followed.purchase_no from followed) as followed
     inner join purchases on purchases.purchase_no = followed.purchase_no
     left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants as named on named.merchant_id = purchases.merchant_id
     left join merchants
-        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
     where purchases.institution_id = $institution_id
 ),
 
