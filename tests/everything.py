@@ -166,10 +166,13 @@ class Place:
 
 
 def _copied(source: str, target: str) -> None:
-    """Copy what commands write into; other files they replace, so that a link will do."""
-    name = Path(source).name
-    is_written = name.startswith("cardoffers.duckdb") and not name.endswith(".snapshot")
-    (shutil.copy if is_written else os.link)(source, target)
+    """Copy what commands write into; other files they replace, so that a link will do.
+
+    A night takes no file that has a second name.
+    """
+    path = Path(source)
+    is_written = path.name.startswith("cardoffers.duckdb") and path.suffix != ".snapshot"
+    (shutil.copy if is_written or "drop" in path.parts else os.link)(source, target)
 
 
 def _insecure() -> Any:
