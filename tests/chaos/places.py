@@ -162,8 +162,8 @@ class Places:
         self._buy(1)
         self._do("match")
         self._do("settle")
-        self._do(f"webhook set -i larkmere --url {self.receiver.url}")
-        self._do(f"webhook set -i tarnhollow --url {_NOBODY}")
+        self._do(f"webhook set -i larkmere --url {self.receiver.url} --from all")
+        self._do(f"webhook set -i tarnhollow --url {_NOBODY} --from all")
         self._do("webhook send", ends=3)
         self._do(f"webhook set -i tarnhollow --url {self.receiver.url}")
         key = "key create -i larkmere --name app --scopes offers,transactions"

@@ -127,8 +127,22 @@ static size_t part_of(uint64_t offset, size_t length) {
 
 /* ---- files that come into being ---- */
 
+/* One without a name, which is noted because its number may be that of a file that is gone. */
+static int nameless(int folder, const char *name, int flags, mode_t mode, int (*real)(int, const char *, int, ...)) {
+  char path[PATH_MAX];
+  if (!is_awake() || !absolute(folder, name, path)) return real(folder, name, flags, mode);
+  ENTER();
+  int descriptor = real(folder, name, flags, mode);
+  int kept = errno;
+  if (descriptor >= 0) note(CREATE, number_of(descriptor, NULL), 0, 0, "", "", "", 0);
+  LEAVE();
+  errno = kept;
+  return descriptor;
+}
+
 static int opened(int folder, const char *name, int flags, mode_t mode, int (*real)(int, const char *, int, ...)) {
   char path[PATH_MAX];
+  if ((flags & O_TMPFILE) == O_TMPFILE) return nameless(folder, name, flags, mode, real);
   int changing = flags & (O_CREAT | O_TRUNC);
   if (!is_awake() || !changing || !absolute(folder, name, path)) return real(folder, name, flags, mode);
   ENTER();

@@ -36,7 +36,10 @@ _KINDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One change of the disk, as `recorder.c` noted it; `file` is its number, an inode."""
+    """One change of the disk, as `recorder.c` noted it; `file` is its number, an inode.
+
+    A file without a name is created under an empty one.
+    """
 
     kind: str
     file: int
@@ -128,7 +131,8 @@ class Disk:
     def _rename(self, change: Change) -> None:
         if change.kind == "create":
             self._files[change.file] = _File(bytearray())
-        self._since.append((change, self._files.get(change.file)))
+        if change.first:
+            self._since.append((change, self._files.get(change.file)))
 
     def _name_lasts(self, model: str, synced: Change) -> None:
         """Let names last that this sync makes last."""
@@ -180,7 +184,9 @@ class Disk:
                 sizes[id(file)] = max(sizes.get(id(file), 0), end) if is_write else change.size
             elif change.kind not in {"sync", "sync_folder"}:
                 self._rename(change)
-                self._apply_name(self._sure, *self._since.pop())
+                for each in self._since:
+                    self._apply_name(self._sure, *each)
+                self._since.clear()
             there = {id(file) for file in self._sure.values() if file}
             most = max(most, sum(sizes.get(each, 0) for each in there))
         return most - before
