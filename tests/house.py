@@ -64,7 +64,6 @@ ROOMS_OF = {
     "textual": {"tui"},
     "typer": {"cli"},
     "uvicorn": {"http"},
-    "vl_convert": {"files"},
     "xlsxwriter": {"files"},
 }
 """Third-party package -> the rooms it lives in."""

@@ -17,8 +17,8 @@ ENTRIES = (
     Column("event"),
     Column("actor", gives_way=2),
     Column("details", gives_way=3),
-    Column("key_id", gives_way=4),
-    Column("event_id", gives_way=5),
+    Column("key_id", kind="id", gives_way=4),
+    Column("event_id", kind="id", gives_way=5),
 )
 LOG = (Column("ok", kind="flag"), Column("entries", kind="integer"), Column("head"))
 FAULTS = (Column("entry_no", "no", kind="integer"), Column("fault"), Column("message"))

@@ -199,11 +199,10 @@ def _md(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -
 
 
 def _html(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
-    from cardoffers_cli.files.html.pages import Page, Section, write_page
-    from cardoffers_cli.files.html.sections import plain_section
+    from cardoffers_cli.files.html.pages import Page, Section, section_of, write_page
 
     sections = [
-        plain_section(block, title=block.title or block.name.replace("_", " ").capitalize())
+        section_of(block)
         if isinstance(block, Sheet)
         else Section(title=block.title, text="\n".join(block.lines))
         for block in blocks

@@ -10,7 +10,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.funnel import STEPS
-from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel
+from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel, count_people
 from tables import NOON, Row, given, put, uid
 
 if TYPE_CHECKING:
@@ -147,6 +147,64 @@ def test_a_title_missing_in_the_language_of_the_program_is_english(store: Store)
     assert ["A"] == [row["title"] for row in count_by(store, uid("alder"), DAY, "offer")]
 
 
+def steps(store: Store, window: Window = DAY) -> tuple[int, ...]:
+    return tuple(count_people(store, uid("alder"), window).values())
+
+
+def test_cardholders_are_counted_step_by_step(store: Store) -> None:
+    situation(
+        store,
+        engagement="""
+        institution  cardholder  event             offer  at
+        alder        ann         widget_view       -      13:00
+        alder        ann         offer_impression  A      13:00
+        alder        bob         offer_impression  A      13:00
+        alder        cy          widget_view       -      13:00
+        alder        eve         widget_view       -      11:00
+        brook        dan         widget_view       -      13:00
+        """,
+        links="""
+        institution  cardholder  offer  added_at
+        alder        ann         A      2026-05-01T00:00Z
+        alder        bob         A      13:00
+        alder        cy          A      2026-06-03T00:00Z
+        alder        eve         A      2026-05-01T00:00Z
+        alder        fay         A      2026-05-01T00:00Z
+        brook        cy          A      2026-05-01T00:00Z
+        """,
+        redemptions="""
+        institution  cardholder  offer  at
+        alder        ann         A      14:00
+        alder        ann         A      15:00
+        alder        bob         A      11:00
+        alder        eve         A      14:00
+        alder        fay         A      14:00
+        brook        bob         A      14:00
+        """,
+    )
+    assert (3, 2, 1, 3) == steps(store)
+    assert (0, 0, 0, 0) == tuple(count_people(store, uid("brook"), EMPTY).values())
+
+
+EMPTY = Window(from_at=NOON + timedelta(days=9), to_at=NOON + timedelta(days=10))
+
+
+def test_a_day_has_the_redemptions_of_its_purchases_too(store: Store) -> None:
+    situation(store)
+    put(store, "purchases", [{"ref": "1", "at": NOON}, {"ref": "2", "at": NOON - DAY_LONG}])
+    put(store, "redemptions", [{"offer": "A", "at": NOON + DAY_LONG}] * 2)
+    window = Window(from_at=NOON, to_at=NOON + 2 * DAY_LONG)
+    rows = count_by(store, uid("alder"), window, "day")
+    assert [
+        ("2026-06-01", 0, 1),
+        ("2026-06-02", 2, 0),
+        ("2026-06-03", 0, 0),
+    ] == [(row["day"], row["redemptions"], row["purchase_day_redemptions"]) for row in rows]
+
+
+DAY_LONG = timedelta(days=1)
+
+
 # Random events against a plain loop
 
 MOMENTS = st.integers(0, 5 * 24).map(lambda hours: NOON + timedelta(hours=hours))
@@ -194,6 +252,21 @@ def plainly(events: list[Row], window: Window) -> tuple[int, ...]:
     return views, len(holders), seen, added, redeemed
 
 
+def people_plainly(events: list[Row], window: Window) -> tuple[int, ...]:
+    """Follow one cardholder after the other through the steps."""
+    own = [row for row in events if row["institution"] == "alder"]
+
+    def who(step: str, *, ever: bool = False) -> set[str]:
+        rows = [row for row in own if row["at"] < window.to_at]
+        rows = [row for row in rows if ever or row["at"] >= window.from_at]
+        return {row["cardholder"] for row in rows if row["step"] == step}
+
+    saw = who("widget_view") | who("offer_impression")
+    added = {each for each in saw if each in who("link", ever=True)}
+    redeemed = who("redemption")
+    return len(saw), len(added), len(added & redeemed), len(redeemed)
+
+
 @profile(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -205,6 +278,9 @@ def test_it_counts_as_a_plain_loop_does(
     with scratch.transaction(keep=False):
         write(scratch, events)
         assert plainly(events, window) == counted(scratch, window)
+        assert people_plainly(events, window) == steps(scratch, window)
+        saw, had_added, redeemed, _ = steps(scratch, window)
+        assert saw >= had_added >= redeemed
         for day, *counts in taken_apart(scratch, "day", window):
             on_day = [row for row in events if str(row["at"].date()) == day]
             assert plainly(on_day, window) == tuple(counts)

@@ -26,6 +26,7 @@ _GRACE_S = 1.0
 """How long an interrupted night waits for what is in flight."""
 
 _FAILURES = (("failed", "warning", "will be tried again"), ("exhausted", "error", "will not be"))
+_REASONS = {"no_url": "it has no webhook URL", "no_secret": "it has no signing secret"}
 
 
 def send_webhooks(work: Work) -> Done:
@@ -95,7 +96,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
         yield finding(
             "webhooks_held",
             f"{counted(held['events'], 'event')} of {held['institution']} cannot be sent "
-            f"({held['reason']}).",
+            f"({_REASONS.get(held['reason'], held['reason'])}).",
             level=WITHOUT_CONSEQUENCE,
             then=f"cardoffers webhook set -i {held['institution']} --url URL",
             institution=held["institution"],
