@@ -9,10 +9,11 @@ setting, add a field; `cli/topics/environment.md` lists them for users.
 from __future__ import annotations
 
 import tomllib
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError, field_validator
 
 from cardoffers_cli.domain.errors import ConfigurationError
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PREFIX = "CARDOFFERS_"
-_PATHS = ("store", "temp_directory", "webhook_ca_file")
+_PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir")
 _SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
 
 
@@ -41,12 +42,32 @@ class Settings(BaseModel):
     reporting_calls_per_minute: int = Field(
         60, ge=1, description="reporting calls that a key has in a minute, a whole number from 1"
     )
+    serve_connections: int = Field(
+        1000, ge=1, le=100_000, description="connections at once, a whole number from 1"
+    )
+    serve_connections_per_address: int = Field(
+        100, ge=1, le=100_000, description="of them, those of one address, a whole number from 1"
+    )
+    serve_trusted_proxies: str = Field(
+        "",
+        description="addresses or networks of proxies between commas, such as 10.0.0.5,10.1.0.0/16",
+    )
+    serve_wrong_keys_per_minute: int = Field(
+        10,
+        ge=1,
+        description="wrong keys of an address that are answered at once, a whole number from 1",
+    )
     memory_limit: str = Field(
         "1GiB",
         pattern=_SIZE,
         description="a size such as 512MiB or 2GiB",
     )
     threads: int = Field(0, ge=0, description="a whole number; 0 means all cores")
+    file_mode: str = Field(
+        "0600",
+        pattern=r"^0?[0-7]{3}$",
+        description="the mode of reports and of files of rows, in octal, such as 0640",
+    )
     temp_directory: Path | None = Field(
         None, description="a folder for what does not fit into memory; unset: beside the store"
     )
@@ -74,6 +95,33 @@ class Settings(BaseModel):
         description="days that parts of the history stay after they were merged, a whole number "
         "from 1",
     )
+    processed_dir: Path | None = Field(
+        None, description="a folder for the files that nights took; unset: beside the store"
+    )
+    quiet_s: float = Field(
+        120,
+        ge=0,
+        allow_inf_nan=False,
+        description="seconds that a file without a marker must not have been written to, from 0",
+    )
+    file_most_bytes: ByteSize = Field(
+        ByteSize(16 << 30), ge=1, description="the most that a file may have, a size such as 16GiB"
+    )
+    file_most_unpacked_bytes: ByteSize = Field(
+        ByteSize(64 << 30), ge=1, description="the most it may unpack to, a size such as 64GiB"
+    )
+    file_most_ratio: int = Field(
+        200, ge=1, description="how many times its size it may unpack to, a whole number from 1"
+    )
+    file_most_rejects: int = Field(
+        5_000_000, ge=1, description="invalid rows that it may have, a whole number from 1"
+    )
+    file_most_seconds: float = Field(
+        3600, gt=0, allow_inf_nan=False, description="seconds that it may take, more than 0"
+    )
+    file_most_per_institution: int = Field(
+        1000, ge=1, description="files of one institution in a night, a whole number from 1"
+    )
     engine: str | None = Field(
         None,
         pattern=r"^(sc://|session$)",
@@ -86,6 +134,18 @@ class Settings(BaseModel):
         min_length=1,
         description="how the engine names the place of the history, a path or a URL, if otherwise",
     )
+
+    @property
+    def mode(self) -> int:
+        """Who may read the files that are written: `file_mode` as a number."""
+        return int(self.file_mode, 8)
+
+    @field_validator("serve_trusted_proxies")
+    @classmethod
+    def _check_networks(cls, text: str) -> str:
+        for part in filter(None, map(str.strip, text.split(","))):
+            ip_network(part)
+        return text
 
 
 def read_settings(

@@ -120,10 +120,10 @@ class Files:
     root: str
 
     def below(self, folder: str = "") -> list[str]:
-        """Return the files below a folder."""
+        """Return the files below a folder, but for those that hold the digests of others."""
         files, path = self._reached()
         found = files.find(f"{path}/{folder}".rstrip("/"))
-        return sorted(file.removeprefix(f"{path}/") for file in found)
+        return sorted(file.removeprefix(f"{path}/") for file in found if "/_" not in file)
 
     def folders(self) -> set[str]:
         """Return the folders that hold files."""

@@ -46,6 +46,15 @@ def command(*words: object) -> list[str]:
     return [sys.executable, "-m", "cardoffers_cli", *map(str, words)]
 
 
+def every_command(group: Any, *path: str) -> Iterator[str]:
+    """Yield the name of each command that is no group."""
+    if not hasattr(group, "commands"):
+        yield " ".join(path)
+        return
+    for name in group.commands:
+        yield from every_command(group.commands[name], *path, name)
+
+
 def cardoffers(*words: object, exit_code: int | None = 0, **options: Any) -> Ended:
     """Run a command and expect how it ends; None expects nothing."""
     done = subprocess.run(command(*words), check=False, text=True, capture_output=True, **options)

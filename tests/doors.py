@@ -193,5 +193,6 @@ DOORS: Mapping[str, Any] = {"command": open_command, "server": open_server}
 
 
 def open_door(kind: str, job: Job, **settings: str) -> AbstractContextManager[Door]:
-    """Open a door by its kind (`DOORS`); reports are not limited if not said otherwise."""
-    return DOORS[kind](job, **{"reporting_calls_per_minute": "1000000", **settings})
+    """Open a door by its kind (`DOORS`); calls are not limited if not said otherwise."""
+    unlimited = {"reporting_calls_per_minute": "1000000", "serve_wrong_keys_per_minute": "1000000"}
+    return DOORS[kind](job, **{**unlimited, **settings})

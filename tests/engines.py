@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 GIVEN = (
-    *("merchants", "identifiers", "offer_terms", "links", "reserved", "uses", "this_run"),
+    *("merchants", "identifiers", "terms_in_force", "link_starts", "reserved", "uses", "this_run"),
     *("purchases", "decisions"),
 )
 """What plans read."""

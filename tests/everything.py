@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from cardoffers_cli.store.signing_secrets import read_secrets
 from commands import in_a_pipe, on_a_screen
 
 if TYPE_CHECKING:
@@ -25,16 +26,22 @@ AS_OF = "2026-10-10"
 
 LINES = """
 0 ~ demo
-0   init --store new.duckdb
+0 ~ init --example --store new.duckdb
 0   status
 0   sample made --rows 50 --seed 1
 3   catalog import dirty
 0   catalog export exported
+0   catalog template templates
 0   institution list
 0   institution show larkmere
 0   institution set larkmere --plan starter
+0 ~ institution add new-bank --name 'New Bank' --currency GBP
+0   merchant list
+0 ~ merchant add 'New Bakery' --category food --identifier 526101883310029
+0   merchant identify 'Ostrowick Grocers' 526101883310029
 0   offer list -i larkmere
 0   offer show of-00000
+0   offer create new -i larkmere --merchant latest --title New --min-spend 5 --cashback 1 --expires 2027-01-01
 0   offer feed -i larkmere --cardholder - --personalize < cardholder.txt
 0   offer add of-00007 -i larkmere --cardholder - --card - < cardholder.txt
 0   offer link-list -i larkmere --cardholder - < cardholder.txt
@@ -44,7 +51,7 @@ LINES = """
 0 ~ match
 0   settle
 0 ~ nightly drop
-0   webhook set -i larkmere --url https://hooks.larkmere.example/
+0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
 0 ~ webhook retry --failed
 0   webhook list
@@ -78,11 +85,13 @@ LINES = """
 0   inbox list -i larkmere
 0   inbox read -i larkmere --all
 0   api GET /openapi.json
+0   audit changes
 0   audit list
 0   audit verify
 0   run list
 0   run show {night}
 5   run resume
+5   run accept larkmere/tx.csv
 0   doctor
 0   store info
 0   store migrate
@@ -90,10 +99,12 @@ LINES = """
 0 ~ store backup copy.duckdb
 0 ~ store restore backup.duckdb --yes
 0   store compact
+0   store mask-card-numbers --dry-run
 0 ~ store export --to history
 4   store accept-loss
+4   store recover
 0   help formats
-"""
+"""  # noqa: E501 - a line is a line
 """How each ends, `~` where no two runs say the same, and its words; `<` is standard input."""
 
 RUN_ON = ("serve", "webhook listen")
@@ -127,29 +138,34 @@ class Place:
 
     folder: Path
     ids: dict[str, str]
+    secrets: tuple[str, ...]
+    """The signing secrets of its webhooks, which nobody is told."""
 
     def in_a_pipe(self, line: Line, *more: str) -> Ended:
         """Run a line in a copy of the folder, its output a pipe."""
-        with self._copy():
-            return in_a_pipe([*self._words(line), *more], stdin=self._stdin(line))
+        with self.copied():
+            return in_a_pipe([*self.words(line), *more], stdin=self.stdin(line))
 
     def on_a_screen(self, line: Line, *more: str, **looks: Any) -> Ended:
         """Run a line in a copy of the folder, its output a terminal."""
-        with self._copy():
-            return on_a_screen([*self._words(line), *more], stdin=self._stdin(line), **looks)
+        with self.copied():
+            return on_a_screen([*self.words(line), *more], stdin=self.stdin(line), **looks)
 
-    def _words(self, line: Line) -> list[str]:
+    def words(self, line: Line) -> list[str]:
+        """Return the words of a line, with the ids and the clock of the place."""
         return [*shlex.split(line.words.format(**self.ids)), "--as-of", AS_OF]
 
-    def _stdin(self, line: Line) -> str:
+    def stdin(self, line: Line) -> str:
+        """Return what a line reads."""
         return (self.folder / line.stdin).read_text() if line.stdin else ""
 
     @contextmanager
-    def _copy(self) -> Iterator[None]:
+    def copied(self) -> Iterator[Path]:
+        """Work in a copy of the folder, and remove it again."""
         copy = shutil.copytree(self.folder, self.folder.with_name("copy"), copy_function=_copied)
         try:
             with chdir(copy), _insecure():
-                yield
+                yield copy
         finally:
             shutil.rmtree(copy)
 
@@ -180,14 +196,15 @@ def everything(folder: Path) -> Place:
         _run("nightly drop", exit_code=3)
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
-        return Place(folder, _ids())
+        secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
+        return Place(folder, _ids(), secrets)
 
 
 NOBODY = "http://127.0.0.1:9/"
 """Where nobody listens."""
 
-KEY = "--expires 2026-10-12 --key-file app.key"
-"""How a key is made that ends in two days."""
+KEY = "--expires 2026-10-10T12:00:00Z --key-file app.key"
+"""How a key is made that ends today, of which its institution is told."""
 
 FILES = {
     "drop/larkmere/other.csv": "a;b\n",

@@ -118,6 +118,9 @@ CODES = {
 }
 """Visible ASCII without spaces, which references and offer ids may be."""
 
+OF_SPREADSHEETS = ("'", "=")
+"""How an identifier or a reference begins that a spreadsheet has changed; files may not have it."""
+
 FILE_NAME = "=\x1b[31m[bold]<b>\u202e.csv"
 """The name of the file that the purchases came in: whoever sends it chooses it."""
 
@@ -158,8 +161,11 @@ def hostile_store(folder: Path) -> Job:
         )
         put(store, "programs", [{"offer": offer} for offer in shops])
         put(store, "links", [{"offer": offer, "cardholder": CARDHOLDER} for offer in shops])
+    rows = _purchases(shops)
+    with made.store() as store:
+        put(store, "purchases", [row for row in rows if _is_older(row)])
     with chdir(folder):
-        taken(made, file_of(Path(FILE_NAME), _purchases(shops)))
+        taken(made, file_of(Path(FILE_NAME), [row for row in rows if not _is_older(row)]))
     match_purchases(made)
     reverse(
         redemption_of(made, offer_of(NAMES["colour"])),
@@ -167,6 +173,12 @@ def hostile_store(folder: Path) -> Job:
         made,
     )
     return job(made.path, now=NOON + timedelta(hours=1))
+
+
+def _is_older(row: Row) -> bool:
+    """Whether a good row can only have come before spreadsheets were looked for."""
+    names = (row["ref"], row["identifier"]) if "amount" not in row else ()
+    return any(str(name).startswith(OF_SPREADSHEETS) for name in names)
 
 
 def redemption_of(made: Job, ref: str) -> str:

@@ -60,10 +60,8 @@ ROOMS_OF = {
     "pydantic": {"domain", "settings"},
     "pyspark": {"engine"},
     "rich": {"cli"},
-    "starlette": {"http"},
     "textual": {"tui"},
     "typer": {"cli"},
-    "uvicorn": {"http"},
     "xlsxwriter": {"files"},
 }
 """Third-party package -> the rooms it lives in."""
@@ -91,6 +89,13 @@ WRAPS_SQL = {"engine/duck.py"}
 STDOUT = {"cli/show.py"}
 STDERR = {"cli/exits.py", "cli/progress.py", "cli/desk.py"}
 HEAVY = {"aiohttp", "duckdb", "fsspec", "httpx", "polars", "pyarrow", "rich"}
+
+BESIDE_A_STORE = re.compile(
+    r"\.(wal|tmp|lock|turn|night|sender|engine|journal|calls|snapshot|backups|history|kept)\b"
+)
+"""How the names of the files beside a store end, which one module knows."""
+KNOWS_THE_LAYOUT = "store/layout.py"
+OWNS_STORES = {"store", "jobs", "contract"}
 
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "core"}
 
@@ -338,6 +343,19 @@ def names_say_something(source: Module) -> Iterator[str]:
             )
 
 
+def one_module_knows_what_is_beside_a_store(source: Module) -> Iterator[str]:
+    if source.room not in OWNS_STORES or source.path == KNOWS_THE_LAYOUT:
+        return
+    prose = docstrings(source.tree)
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Constant) or node in prose:
+            continue
+        if isinstance(node.value, str) and BESIDE_A_STORE.match(node.value):
+            yield source.complain(
+                node, f"the name of a file beside a store: ask {KNOWS_THE_LAYOUT} for its path"
+            )
+
+
 def few_write_to_the_terminal(source: Module) -> Iterator[str]:
     for node, stream in streams(source):
         if stream == "stdout" and source.path not in STDOUT:
@@ -387,6 +405,7 @@ CHECKS: list[Check] = [
     sql_stands_in_sql_files,
     every_package_has_a_sign,
     names_say_something,
+    one_module_knows_what_is_beside_a_store,
     few_write_to_the_terminal,
 ]
 

@@ -47,7 +47,7 @@ FINISHED = {0, 3}
 NO_SPACE = 16
 _REACH = 0.6
 """The part of a night in which it is struck: the page at its end, drawn anew, is a third of it."""
-STORE, DROP, OUTPUT = "store.duckdb", "drop", "output.txt"
+STORE, DROP, PROCESSED, OUTPUT = "store.duckdb", "drop", "processed", "output.txt"
 _PRELOADED = [
     "cardoffers_cli.cli.main",
     "cardoffers_cli.cli.nightly",
@@ -165,7 +165,7 @@ def said(folder: Path) -> str:
 
 def exports(folder: Path) -> dict[str, str]:
     """Return what is outside of the store when a night has ended: names, and bytes as digests."""
-    places = (folder / "reports", folder / DROP)
+    places = (folder / "reports", folder / DROP, folder / PROCESSED)
     return {
         str(path.relative_to(folder)): hashlib.sha256(lasting(path)).hexdigest()
         for place in places

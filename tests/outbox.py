@@ -45,8 +45,8 @@ def events(
 
 
 def goes_to(made: Job, url: str, institution: str = "alder") -> str | None:
-    """Set where events go; return the signing secret if it is new."""
-    return set_webhook(made, institution, url).get("signing_secret")
+    """Set where events go, those from before too; return the signing secret if it is new."""
+    return set_webhook(made, institution, url, past="all").get("signing_secret")
 
 
 def redemption(made: Job) -> str:

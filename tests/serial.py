@@ -1,8 +1,9 @@
 """The serial meaning of matching (decisions, From purchase to redemption), as a plain loop.
 
 Written for reading, one purchase after the other, to hold the set-based program against. Offers,
-links and purchases are the rows of `tables.put`, their cells as values. The ids of institutions
-sort as their names do.
+versions, links and purchases are the rows of `tables.put`, their cells as values. An offer is as it
+is now, but for its terms, which are those of its first version; the later ones stand in `versions`,
+in the order in which they came. The ids of institutions sort as their names do.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 Row = dict[str, Any]
 CENT = Decimal("0.01")
+TERMS = ("cashback", "rate", "uses", "min_spend")
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Service:
     links: list[Row]
     merchants: set[str]
     merchant_of: dict[str, str]
+    versions: list[Row] = field(default_factory=list)
     spent: Counter[str] = field(default_factory=Counter)
     used: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     redemptions: dict[tuple[str, str], tuple[str, Decimal, Decimal, Decimal]] = field(
@@ -38,15 +41,27 @@ class Service:
 
     def _decide(self, purchase: Row) -> None:
         key = (purchase["institution"], purchase["ref"])
-        merchant = purchase["merchant"] or self.merchant_of.get(purchase["identifier"])
+        merchant = purchase["merchant"]
+        if merchant not in self.merchants:
+            merchant = self.merchant_of.get(purchase["identifier"])
         if merchant not in self.merchants:
             self.unresolved.add(key)
             return
-        for offer in sorted(self.offers, key=_preference):
+        for offer in sorted(
+            (self._then(each, purchase["at"]) for each in self.offers), key=_preference
+        ):
             added_at = self._added_at(purchase, offer)
             if offer["merchant"] == merchant and added_at is not None:
                 outcome = _fits(purchase, offer, added_at) or self._ask(purchase, offer, key)
                 self.outcomes[(*key, offer["offer"])] = outcome
+
+    def _then(self, offer: Row, at: Any) -> Row:
+        """Return an offer with the terms of its newest version known at a moment."""
+        terms = offer
+        for version in self.versions:
+            if version["offer"] == offer["offer"] and version["known_at"] <= at:
+                terms = version
+        return {**offer, **{name: terms[name] for name in TERMS}}
 
     def _added_at(self, purchase: Row, offer: Row) -> Any:
         for link in self.links:
@@ -84,7 +99,7 @@ def _preference(offer: Row) -> tuple[Any, ...]:
 
 def _fits(purchase: Row, offer: Row, added_at: Any) -> str | None:
     """Return why a purchase does not fit an offer; None if it does."""
-    if added_at > purchase["at"]:
+    if added_at.replace(microsecond=0) > purchase["at"]:
         return "enrolled_after_purchase"
     if purchase["at"] < offer["starts_at"]:
         return "offer_not_started"

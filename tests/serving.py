@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 LIMITED = """
 import json, sys
 from pathlib import Path
-path, limits, settings, port_file, tests = sys.argv[1:]
+path, limits, settings, port_file, tests, *tls = sys.argv[1:]
 sys.path.insert(0, tests)
-from cardoffers_cli.cli.exits import tell
+from cardoffers_cli.cli.exits import write_line
 from cardoffers_cli.http.limits import Limits
 from cardoffers_cli.http.listening import Place
 from cardoffers_cli.http.server import serve
@@ -31,9 +31,9 @@ from tables import NOON
 from work import job
 serve(
     job(path, **json.loads(settings)),
-    Place(host="127.0.0.1", port=0),
+    Place(host="127.0.0.1", port=0, **dict(zip(("tls_cert", "tls_key"), map(Path, tls)))),
     clock=lambda: NOON,
-    log=tell,
+    log=write_line,
     ready=lambda url, port: Path(port_file).write_text(str(port)),
     limits=Limits(**json.loads(limits)),
 )
@@ -155,12 +155,17 @@ def serving(
 
 @contextmanager
 def serving_within(
-    store: Path, settings: dict[str, Any] | None = None, **limits: Any
+    store: Path,
+    settings: dict[str, Any] | None = None,
+    *,
+    tls: tuple[Path, Path] | None = None,
+    **limits: Any,
 ) -> Iterator[Served]:
-    """Run a server with limits that a test can reach."""
+    """Run a server with limits that a test can reach; `tls` is a certificate chain and its key."""
     port_file = store.with_name("port")
     words = [str(store), json.dumps(limits), json.dumps(settings or {}), str(port_file)]
-    line = [sys.executable, "-c", LIMITED, *words, str(Path(__file__).parent)]
+    files = map(str, tls or ())
+    line = [sys.executable, "-c", LIMITED, *words, str(Path(__file__).parent), *files]
     with _started(line, port_file, None) as served:
         yield served
 

@@ -149,7 +149,7 @@ def _offers(store: Store, rows: list[Row]) -> None:
     offers = [_offer(row, number) for number, row in enumerate(rows, first)]
     _insert(store, "offers", offers)
     kept = _columns(store, "offer_versions")
-    versions = [{**offer, "run_no": 0} for offer in offers]
+    versions = [{**offer, "run_no": 0, "known_at": NOON} for offer in offers]
     _insert(store, "offer_versions", [{name: row[name] for name in kept} for row in versions])
     texts = [{"offer_id": row["offer"], "language": "en", "title": row["offer"]} for row in rows]
     _insert(store, "offer_texts", texts)
@@ -172,6 +172,42 @@ def _offer(row: Row, number: int) -> Row:
         "max_redemptions_per_cardholder": None if uses is None else int(uses),
         "is_paused": row.get("paused") == "yes",
     }
+
+
+def _versions(store: Store, rows: list[Row]) -> None:
+    """Change offers as catalogue imports do, each row in a run of its own.
+
+    A row has the offer, `known_at`, and by the words of `_offers` what changes; the rest stays.
+    """
+    for number, row in enumerate(rows, _count(store, "runs") + 1):
+        known_at = moment(row["known_at"])
+        run = {"run_no": number, "run_id": str(uid(f"run {number}")), "kind": "catalog_import"}
+        _insert(store, "runs", [{**run, "as_of": known_at, "actor": "tester"}])
+        new = _offer({"merchant": "-", **row}, 0)
+        changed = [name for word, name in _CHANGES.items() if word in row]
+        store.connection.execute(
+            f"update offers set {', '.join(f'{name} = ${name}' for name in changed)}"  # noqa: S608
+            " where offer_id = $offer_id",
+            {name: new[name] for name in (*changed, "offer_id")},
+        )
+        columns = ", ".join(name for name in _columns(store, "offer_versions") if name not in run)
+        store.connection.execute(
+            f"insert into offer_versions by name select $run_no as run_no, {columns}"  # noqa: S608
+            " from (select *, $known_at as known_at from offers) where offer_id = $offer_id",
+            {"run_no": number, "known_at": known_at, "offer_id": row["offer"]},
+        )
+
+
+_CHANGES = {
+    "min_spend": "min_spend",
+    "cashback": "cashback_amount",
+    "rate": "commission_rate",
+    "uses": "max_redemptions_per_cardholder",
+    "budget": "budget_amount",
+    "starts_at": "starts_at",
+    "expires_at": "expires_at",
+}
+"""What a version may change: the word for it, and its column."""
 
 
 def _texts(store: Store, rows: list[Row]) -> None:
@@ -401,6 +437,7 @@ _PUT: dict[str, Callable[[Store, list[Row]], None]] = {
     "merchants": _merchants,
     "identifiers": _identifiers,
     "offers": _offers,
+    "versions": _versions,
     "texts": _texts,
     "programs": _programs,
     "links": _links,

@@ -29,6 +29,7 @@ from nights import (
     DROP,
     FINISHED,
     NIGHT,
+    PROCESSED,
     STORE,
     Driver,
     World,
@@ -252,7 +253,7 @@ def test_a_file_that_comes_later_has_a_night_of_its_own(folder: Path) -> None:
     run(folder)
     before = exports(folder)
     late = folder / DROP / "larkmere" / "late.csv"
-    shutil.copy(folder / DROP / "larkmere" / "done" / "larkmere.csv", late)
+    shutil.copy(folder / PROCESSED / "larkmere" / "done" / "larkmere.csv", late)
     late.with_name("late.csv.done").touch()
     second = run(folder)
     assert ("2026-10-25-2", "finished") == (second["night"], second["status"])
@@ -282,8 +283,13 @@ def test_a_crash_between_commit_and_move_loses_nothing(folder: Path) -> None:
     with pytest.raises(Stopped):
         run(folder, stop_at="match")
     purchases = found(folder, "select count(*), sum(amount) from purchases")
-    done = folder / DROP / "larkmere" / "done" / "larkmere.csv"
-    done.rename(folder / DROP / "larkmere" / "larkmere.csv")
+    done = folder / PROCESSED / "larkmere" / "done" / "larkmere.csv"
+    ((run_id, file_no),) = found(
+        folder,
+        "select run_id, file_no from night_files join nights using (night_no)"
+        " where taken_as = 'larkmere.csv'",
+    )
+    done.rename(folder / PROCESSED / "larkmere" / "taken" / f"{run_id}-{file_no}")
     with at(folder).store() as store:
         store.connection.execute("delete from night_steps")
         store.connection.execute("update night_files set is_moved = false")

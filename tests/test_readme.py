@@ -162,7 +162,8 @@ def test_the_night_can_be_run_as_it_is_shown(tmp_path: Path) -> None:
 
     assert "would come to this" in on_a_terminal(missed + " --dry-run", tmp_path, exit_code=3)
     assert "2 files taken" in on_a_terminal(missed, tmp_path, exit_code=3)
-    assert ["done"] == [path.name for path in drop.iterdir()]
+    assert [] == [path.name for path in drop.iterdir()]
+    assert 2 == len([*(tmp_path / "processed" / "larkmere" / "done").glob("*.done")])
     assert "nothing new" in on_a_terminal(missed, tmp_path)
     assert "finished" in on_a_terminal(runs, tmp_path)
     assert rehearsal == f"{night} --dry-run"

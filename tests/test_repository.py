@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -82,6 +83,30 @@ def test_readme_holds_the_commands_the_gate_runs() -> None:
         "demo": f"{setup}. && .venv/bin/cardoffers demo\n",
         "tests": f"{setup}-e '.[test]' && .venv/bin/pytest -q -n auto\n",
     } == {name: block for name, block in blocks if name in {"demo", "tests"}}
+
+
+def test_the_gate_installs_from_the_lock_files_as_readme_says() -> None:
+    locked = dict(re.findall(r"<!-- (\w+) -->\n```sh\n([^`]+)```", read(Path("README.md"))))[
+        "locked"
+    ]
+    assert "--require-hashes -r .ci/requirements.lock" in locked
+    assert all("--require-hashes" in line or "--no-deps" in line for line in locked.splitlines())
+    assert 'step locked "$(readme_command locked)' in read(Path(".ci/run"))
+
+
+def test_every_line_of_pip_in_readme_works_from_a_clone() -> None:
+    lines = re.findall(r"pip install ([^`&\n#]+)", read(Path("README.md")))
+    assert len(lines) > 8
+    extras = tomllib.loads(read(Path("pyproject.toml")))["project"]["optional-dependencies"]
+    for line in lines:
+        words = shlex.split(line)
+        named = [word for word in words if not word.startswith("-")]
+        local = [re.fullmatch(r"\.(?:\[([a-z0-9,]+)\])?", word) for word in named]
+        files = [word for word in named if word.startswith((".ci/", ".build/"))]
+        assert files or all(local), line
+        wanted = [name for each in local if each and each[1] for name in each[1].split(",")]
+        assert set(wanted) <= extras.keys()
+        assert all(list(CHECKOUT.glob(word)) for word in files if word.startswith(".ci/"))
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:

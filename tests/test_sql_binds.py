@@ -22,11 +22,13 @@ MAKES_A_TABLE = re.compile(r"(?:\s*--[^\n]*\n)*\s*create\s+(or\s+replace\s+)?tem
 NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
+ELSEWHERE = {f"store/{stem}" for stem in "call_book copying history merging migrating".split()}
 
 
 def queries() -> dict[str, str]:
     """Return every query by its address, but those of the migrations, which have been run, and
-    those about other files: of the call book, and of copies. Their own tests run them.
+    those about other files: of the call book, of copies, and of older stores. Their own tests run
+    them.
     """
     stems = [
         f"{folder.name}/{file.name.removesuffix('.sql')}"
@@ -37,7 +39,7 @@ def queries() -> dict[str, str]:
     return {
         f"{stem}:{name}": sql
         for stem in stems
-        if stem not in {"store/call_book", "store/copying", "store/history", "store/merging"}
+        if stem not in ELSEWHERE
         for name, sql in statements(stem).items()
     }
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    import pytest
+
 
 def settings(**changes: Any) -> Settings:
     return Settings(**{"threads": 1, "memory_limit": "256MiB", "lock_wait_s": 5, **changes})
@@ -111,6 +113,15 @@ def found(made: Job, sql: str) -> list[tuple[Any, ...]]:
     """Return what a query of the test finds in the store of a job."""
     with made.store(read_only=True) as store:
         return select(store, sql)
+
+
+def short_nights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a night be what it does with files, without what becomes of them: a third of its time."""
+    from cardoffers_cli.jobs.night import run  # noqa: PLC0415  heavy
+
+    kept = [step for step in run.STEPS if step.name in {"import", "second_look"}]
+    monkeypatch.setattr(run, "STEPS", kept)
+    monkeypatch.setattr(run, "write_night_page", lambda *_: None)
 
 
 RECORDS = ("runs", "imports", "duplicates", "rejects")

@@ -12,7 +12,7 @@ from uuid import uuid4
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.options import DryRun, Format
 from cardoffers_cli.domain.errors import NotFound, StoreBusy, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def api(
     include: Annotated[
         bool, typer.Option("--include", help="Show the status and the headers too.")
     ] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Call the HTTP contract without a server, and print the body as it comes.
 
@@ -58,6 +59,7 @@ def api(
         cardoffers api POST /api/v1/transactions --key-file key.txt --body event.json --include
     """
     desk = Desk.of(ctx)
+    desk.writes({}, reads=[each for each in (body, key_file) if each])
     headers = _headers(header or [])
     key = _key(key_file)
     if key:
@@ -65,12 +67,15 @@ def api(
     content = b"" if body is None else _content(body)
     if body is not None:
         headers.setdefault("content-type", "application/json")
-    answer = _answer(desk, _call(method, path, headers, content))
+    answer = _answer(desk, _call(method, path, headers, content), dry_run=dry_run)
+    if dry_run:
+        desk.note("Nothing of it was kept (--dry-run).")
     if desk.is_terminal and answer.status >= HTTPStatus.BAD_REQUEST:
         desk.note(_explained(answer))
     code = _exit_code(answer.status)
     if include and desk.format is Format.json:
-        desk.show(_document(answer), exit_code=code)
+        told = {"dry_run": True} if dry_run else {}
+        desk.show({**_document(answer), **told}, exit_code=code)
     else:
         desk.write((_head(answer) if include else b"") + answer.body, exit_code=code)
 
@@ -89,10 +94,10 @@ def _call(method: str, path: str, headers: dict[str, str], body: bytes) -> "Call
     )
 
 
-def _answer(desk: Desk, call: "Call") -> "Answer":
+def _answer(desk: Desk, call: "Call", *, dry_run: bool) -> "Answer":
     from cardoffers_cli.contract.service import Service
 
-    service = Service(desk.job, lambda: desk.now)
+    service = Service(desk.job, lambda: desk.now, dry_run=dry_run)
     try:
         (answer,) = service.answer_all([call], wait_s=desk.settings.lock_wait_s)
     except StoreBusy:

@@ -1,11 +1,12 @@
-"""`cardoffers audit`: the security log, and the proof that nobody has changed it."""
+"""`cardoffers audit`: who changed what, the security log, and the proof that it is whole."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import AnyInstitution, From, Limit, To
+from cardoffers_cli.cli.options import All, AnyInstitution, From, Limit, To
 from cardoffers_cli.cli.show import Column, Sheet
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -20,13 +21,81 @@ ENTRIES = (
     Column("key_id", kind="id", gives_way=4),
     Column("event_id", kind="id", gives_way=5),
 )
+CHANGES = (
+    Column("happened_at", kind="moment"),
+    Column("actor", gives_way=1),
+    Column("subject"),
+    Column("subject_id"),
+    Column("field"),
+    Column("old_value", "old"),
+    Column("new_value", "new"),
+    Column("institution", gives_way=3),
+    Column("by_run", "by", gives_way=2),
+    Column("run_id", gives_way=4),
+    Column("audit_no", "no", kind="integer", gives_way=5),
+)
 LOG = (Column("ok", kind="flag"), Column("entries", kind="integer"), Column("head"))
 FAULTS = (Column("entry_no", "no", kind="integer"), Column("fault"), Column("message"))
 
 
+class Subject(StrEnum):
+    """What can be changed."""
+
+    institution = "institution"
+    merchant = "merchant"
+    merchant_identifier = "merchant_identifier"
+    offer = "offer"
+    program_offer = "program_offer"
+
+
 @app.callback()
 def audit() -> None:
-    """List the security log, and verify it."""
+    """List changes and the security log, and verify the log."""
+
+
+@app.command()
+def changes(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    subject: Annotated[Subject | None, typer.Option(help="Only of this kind.")] = None,
+    subject_id: Annotated[
+        str | None, typer.Option("--id", help="Only of this record, such as of-12 or larkmere.")
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option(help="Only this field, such as cashback_amount.")
+    ] = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+) -> None:
+    """List what was changed in the catalogue and in settings, the newest first.
+
+    Each line has the old value and the new one, who changed it, when, and by which command. Of an
+    institution these are its settings, its program and the offers that stand in it.
+
+    Try:
+
+        cardoffers audit changes --subject offer --id of-12
+        cardoffers audit changes -i larkmere --from 2026-10-01 --all -o changes.xlsx
+    """
+    from cardoffers_cli.jobs.changes import list_changes  # polars is heavy
+
+    desk = Desk.of(ctx)
+    filters: dict[str, Any] = {
+        "subject": subject.value if subject else None,
+        "subject_id": subject_id,
+        "field": field,
+        "from_at": from_at,
+        "to_at": to_at,
+    }
+    most = None if all_rows else limit + 1
+    found = list_changes(desk.job, institution, **filters, limit=most)
+    shown = found if all_rows else found[:limit]
+    if len(shown) < len(found):
+        desk.note(f"There are more than {limit}: --limit or --all shows them.")
+    desk.show(shown, Sheet("changes", CHANGES, shown))
 
 
 @app.command("list")

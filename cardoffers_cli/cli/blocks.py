@@ -23,7 +23,7 @@ Block = Sheet | Text
 
 @dataclass(frozen=True)
 class Style:
-    """The form to show, and for whom; what is private goes to a file of its owner's only.
+    """The form to show, and for whom; `mode` is that of the file it goes to, if to any.
 
     A page says what it is of: the command as its `title`, the moment, and where it is from.
     """
@@ -32,7 +32,7 @@ class Style:
     is_terminal: bool = False
     has_colour: bool = False
     raw: bool = False
-    private: bool = False
+    mode: int = 0o600
     title: str = ""
     as_of: datetime | None = None
     about: tuple[str, ...] = ()

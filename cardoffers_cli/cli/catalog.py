@@ -1,5 +1,6 @@
 """`cardoffers catalog`: who takes part, offers, links and engagement, in and out."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ import typer
 from cardoffers_cli.cli import show
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -26,8 +28,12 @@ FINDINGS = (
     show.Column("code"),
     show.Column("rows", kind="integer"),
     show.Column("lines"),
-    show.Column("fix"),
+    show.Column("message"),
+    show.Column("fix", gives_way=1),
 )
+_SHOWN = 5
+"""Messages of a code that a screen shows."""
+
 WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
 
 
@@ -68,6 +74,10 @@ def import_(
     clears its value, but an institution's id and webhook_url are kept, and so is everything a file
     no longer names.
 
+    Changed terms of an offer (cashback, minimum, commission, limit) count for purchases from now
+    on, or from the `effective_at` of its row, which dates a correction back; dates and budget count
+    for all that is not decided yet. What was decided stands.
+
     Try:
 
         cardoffers catalog import sample_data/catalog
@@ -75,11 +85,14 @@ def import_(
     from cardoffers_cli.jobs.catalogue import import_catalogue  # polars is heavy
 
     desk = Desk.of(ctx)
+    desk.writes({"--errors": errors}, reads=[*path.iterdir()] if path.is_dir() else [path])
     with desk.progress("Rows read") as progress:
         result = import_catalogue(
             desk.job, path, dry_run=dry_run, errors=errors, advance=progress.advance
         )
-    desk.show(result, *_sheets(result), exit_code=3 if result["rejected"] else 0)
+    for note in _notes(result):
+        desk.note(note)
+    desk.show(result, *file_sheets(result), exit_code=3 if result["rejected"] else 0)
 
 
 @app.command("export")
@@ -91,6 +104,7 @@ def export(
     links: Annotated[
         Links | None, typer.Option(help="Write links too, their tokens masked [left out].")
     ] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Write every catalogue file in the form that import reads; files of the same names go.
 
@@ -102,18 +116,58 @@ def export(
 
         cardoffers catalog export backup/catalog
     """
-    from cardoffers_cli.jobs.catalogue import export_catalogue  # polars is heavy
+    from cardoffers_cli.files.catalogue_kinds import KINDS  # polars is heavy
+    from cardoffers_cli.jobs.catalogue import export_catalogue
 
     desk = Desk.of(ctx)
-    written = export_catalogue(desk.job, folder, suffix=form.value, masked_links=links is not None)
+    kinds = (*KINDS, "links_masked")
+    desk.writes({f"{kind}.{form.value}": folder / f"{kind}.{form.value}" for kind in kinds})
+    options: dict[str, Any] = {"suffix": form.value, "masked_links": links is not None}
+    written = export_catalogue(desk.job, folder, **options, dry_run=dry_run)
     if links is None:
         desk.note("Links are left out: full tokens do not leave the store (--links masked).")
     desk.show(written, show.Sheet("files", WRITTEN, written))
 
 
-def _sheets(result: dict[str, Any]) -> list[show.Sheet]:
+def _notes(result: dict[str, Any]) -> Iterator[str]:
+    """Say what changed offers mean for purchases that wait, and for what is spent."""
+    for file in result["files"]:
+        for finding in file["findings"]:
+            if finding["code"] == "budget_below_spent":
+                yield from (f"{file['file']}: {message}." for message in finding["messages"])
+        if waiting := file.get("waiting_purchases"):
+            concerned = counted(waiting, "purchase")
+            yield f"{file['file']}: its changes concern {concerned} that wait for a match."
+
+
+@app.command()
+def template(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Write a template of every catalogue file, with one line each, and of a transaction file.
+
+    Their lines fit each other, and can be imported as they are; `cardoffers help files` says what
+    each column holds. Nothing is ever overwritten.
+
+    Try:
+
+        cardoffers catalog template my-catalog
+        cardoffers catalog import my-catalog
+    """
+    from cardoffers_cli.jobs.example import make_templates  # polars is heavy
+
+    desk = Desk.of(ctx)
+    written = make_templates(folder, dry_run=dry_run)
+    desk.show(written, show.Sheet("files", WRITTEN, written))
+
+
+def file_sheets(result: dict[str, Any]) -> list[show.Sheet]:
+    """Return what an import of a catalogue came to, file by file, and its findings."""
     found = [
-        {"file": file["file"], **finding}
+        {"file": file["file"], **finding, "message": "; ".join(finding["messages"][:_SHOWN])}
         for file in result["files"]
         for finding in file["findings"]
     ]

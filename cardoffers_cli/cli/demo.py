@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.options import DryRun, Format
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 
@@ -19,6 +19,8 @@ def demo(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="A new folder, to keep it all.")
     ] = None,
+    *,
+    dry_run: DryRun = False,
 ) -> None:
     """Run the whole service on sample data, and tell what happens to the money.
 
@@ -38,7 +40,7 @@ def demo(
         raise UsageError("The demo makes a store of its own.", hint="Leave --store out.")
     moment = desk.options.as_of or job.CLOCK
     with (
-        job.demo_folder(folder) as place,
+        job.demo_folder(folder, keep=not dry_run) as place,
         desk.progress("Running the demo", job.STEPS) as progress,
     ):
         steps = []
@@ -49,9 +51,10 @@ def demo(
         "as_of": moment,
         "folder": folder and str(folder),
         "steps": [asdict(step) for step in steps],
+        "dry_run": dry_run,
     }
     if desk.format in {Format.table, Format.md}:
-        desk.show(document, *story(steps, folder))
+        desk.show(document, *story(steps, None if dry_run else folder))
     else:
         rows = [{"step": number, "command": step.command} for number, step in enumerate(steps, 1)]
         desk.show(document, Sheet("steps", STEPS, rows))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,6 +23,7 @@ from cardoffers_cli.cli.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_length, format_minute, format_moment
 from cardoffers_cli.domain.visible import visible
+from cardoffers_cli.files.exports import OWNER_ONLY
 
 if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
@@ -46,7 +47,22 @@ class Desk:
         options = replace(ctx.ensure_object(Options), engine=engine)
         desk = cls(options, os.environ, ctx.command_path)
         show.check(desk.format, desk.output)
+        if desk.output is not None:
+            desk.writes({})
         return desk
+
+    def writes(
+        self, outputs: Mapping[str, Path | None], *, reads: Iterable[Path | str] = ()
+    ) -> None:
+        """Refuse, before any work, files to write that are the store's, are read, or are one file.
+
+        `outputs` are by the options that name them; --output is always among them.
+        """
+        from cardoffers_cli.files.outputs import refuse_taken
+
+        outputs = {**outputs, "--output": self.output}
+        if any(outputs.values()):
+            refuse_taken(outputs, store=self.store_path, inputs=reads)
 
     @cached_property
     def settings(self) -> Settings:
@@ -155,7 +171,8 @@ class Desk:
 
     def show_page(self, page: Page, *, exit_code: int = 0) -> None:
         """Show a page that was made for looking at, in HTML; end with the code if it is not 0."""
-        show.show_page(replace(page, about=[*page.about, *self._source()]), self.output)
+        page = replace(page, about=[*page.about, *self._source()])
+        show.show_page(page, self.output, mode=self._mode())
         if self.output is not None:
             self.note(f"Wrote {self.output}")
         if exit_code:
@@ -169,7 +186,7 @@ class Desk:
 
     def write(self, content: bytes, *, exit_code: int = 0) -> None:
         """Write bytes as they came, and end the command when the exit code is not 0."""
-        show.write(content, self.output)
+        show.write(content, self.output, mode=self._mode())
         if self.is_terminal and not content.endswith(b"\n"):
             show.write(b"\n", None)  # or the shell's prompt would stand behind them
         if self.output is not None:
@@ -191,11 +208,15 @@ class Desk:
             self.is_terminal,
             self.has_colour,
             raw,
-            private,
+            self._mode(private=private),
             title=self._command,
             as_of=self.now,
             about=tuple(self._source()),
         )
+
+    def _mode(self, *, private: bool = False) -> int:
+        """Return the mode of the file that is written, if one is: as set, or its owner's only."""
+        return OWNER_ONLY if private or self.output is None else self.settings.mode
 
     def note(self, text: str) -> None:
         """Say something to the person at the screen, unless quiet is wanted."""
@@ -216,9 +237,17 @@ class Desk:
             return
         if not sys.stdin.isatty():
             self._unconfirmed(question)
-        exits.tell(f"{question} [y/N]")
-        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        if not self.agrees(question):
             raise typer.Abort
+
+    def ask(self, question: str, *, yes: bool) -> None:
+        """Ask as `confirm` does; where nobody is at a terminal, go on."""
+        self.confirm(question, yes=yes or not sys.stdin.isatty())
+
+    def agrees(self, question: str) -> bool:
+        """Ask the person at the terminal, who must be there, and return the answer."""
+        exits.tell(f"{question} [y/N]")
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
     def _unconfirmed(self, question: str) -> NoReturn:
         raise UsageError(f"Not confirmed: {question}", code="unconfirmed", hint="Add --yes.")

@@ -5,6 +5,8 @@ error nobody foresaw is named by its type alone, because its message could hold 
 """
 
 import errno
+import os
+import select
 import signal
 import sys
 import traceback
@@ -172,6 +174,22 @@ def tell(text: str, *, as_it_is: bool = False) -> None:
         sys.stderr.flush()
 
 
+def write_line(text: str) -> None:
+    """Write a line of a log to stderr; wait for its reader, or raise `OSError` if there is none.
+
+    It goes past Python's own buffer, which a thread that waits here would hold at the program's
+    end.
+    """
+    if sys.stderr is None:  # the descriptor may be a file's by now
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    number, left = sys.stderr.fileno(), f"{visible(text)}\n".encode()
+    while left:
+        try:
+            left = left[os.write(number, left) :]
+        except BlockingIOError:
+            select.select([], [number], [])
+
+
 @dataclass
 class Interruption:
     """The interruption that came: DuckDB raises an error of its own in place of ours."""
@@ -257,6 +275,13 @@ def _unforeseen(error: BaseException) -> Ending:
     match error:
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return ending_of(errors.NoSpace(hint="Free some space and run again."))
+        case OSError(errno=errno.EROFS):
+            said = f"{error.filename} is on a disk that is mounted for reading only."
+            return ending_of(
+                errors.Refused(
+                    said, code="read_only", hint="Mount it for writing, or name another."
+                )
+            )
         case PermissionError():
             return ending_of(errors.Refused(f"Not permitted: {error.filename}", code="permission"))
         case _:

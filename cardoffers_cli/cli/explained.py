@@ -10,9 +10,10 @@ from importlib.resources import files
 from typing import Any
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.findings import CODES, FILE_CODES, Code
 
-KNOWN = {**CATALOGUE_CODES, **CODES, **FILE_CODES}
+KNOWN = {**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES}
 """Every code there is; one that rows and catalogues share is explained for rows."""
 
 USUAL_HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"

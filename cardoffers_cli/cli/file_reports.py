@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +27,8 @@ FOUND = (
     Column("lines"),
     Column("fix"),
 )
+ABOUT_FILES = Column("message")
+"""What a finding about a whole file says, where there is one."""
 _LINES_SHOWN = 5
 
 
@@ -40,11 +44,7 @@ def show_files(
     `is_page` shows them as a page that says no value of a row. Ends by raising the first file's
     error, where a file could not be read: exit 14 outweighs 3.
     """
-    unusable = [
-        named(report.file, report.file_error) if len(reports) > 1 else report.file_error
-        for report in reports
-        if report.file_error
-    ]
+    unusable = [named(report.file, report.file_error) for report in reports if report.file_error]
     ok = all(report.ok for report in reports)
     document = documents[0] if len(documents) == 1 else list(documents)
     exit_code = 0 if ok or unusable else 3
@@ -66,20 +66,23 @@ def page_of(desk: Desk, documents: Sequence[dict[str, Any]]) -> Page:
 
 
 def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:
-    """Yield the findings by code, then one by one as `file:line:`, then a verdict on each file."""
+    """Yield the findings by code, then one by one as `file:line:`, then a verdict on each file.
+
+    Errors come before warnings, and what is found in most rows once, with how many they are.
+    """
     rows = [row for report in reports for row in _rows(report)]
-    yield Sheet("findings", FOUND if len(reports) > 1 else FOUND[1:], rows, title="Findings")
+    columns = FOUND if len(reports) > 1 else FOUND[1:]
+    further = (ABOUT_FILES,) if any("message" in row for row in rows) else ()
+    yield Sheet("findings", (*columns, *further), rows, title="Findings")
     first = [line for report in reports for line in _first_findings(report)]
     if first:
         yield Text(first)
     yield Text([_headline(report) for report in reports if report.file_error is None])
 
 
-def named(source: str, error: CardoffersError) -> FileUnusable:
-    """Give an error of one file its name, so that several can be told apart."""
-    return FileUnusable(
-        f"{source}: {error.message}", code=error.code, hint=error.hint, **error.details
-    )
+def named(source: str, error: FileUnusable) -> FileUnusable:
+    """Give an error of one file its name, as a sentence can carry it."""
+    return error.of("Standard input" if source == "-" else shortened(source))
 
 
 def _rows(report: FileReport) -> Iterator[dict[str, Any]]:
@@ -105,10 +108,29 @@ def _headline(report: FileReport) -> str:
 
 
 def _first_findings(report: FileReport) -> Iterator[str]:
-    """Yield the first findings that ask something of the reader, one a line."""
-    for found in report.first_findings:
-        yield f"{report.file}:{found['line']}: {found['code']} {found['message']}"
-    told = (finding["rows"] for finding in report.findings if finding["code"] != "duplicate")
-    more = sum(told) - len(report.first_findings)
-    if more > 0:
+    """Yield the first findings that ask something of the reader, one a line, errors first."""
+    told = [
+        *((found["level"], _common(report, found)) for found in report.common_findings),
+        *((found["level"], _single(report, found)) for found in report.first_findings),
+        *((found["level"], _of_file(report, found)) for found in report.findings),
+    ]
+    for level in ("error", "warning"):
+        yield from (line for own, line in told if own == level and line)
+    count = report.first_findings[0]["findings"] if report.first_findings else 0
+    if (more := count - len(report.first_findings)) > 0:
         yield f"… {more:,} more; --errors FILE writes them all."
+
+
+def _common(report: FileReport, found: dict[str, Any]) -> str:
+    message = found["message"] or CODES[found["code"]].summary
+    of = f"{found['row_count']:,} of {counted(report.received, 'row')}"
+    return f"{report.file}: {found['code']} {message}: {of}"
+
+
+def _single(report: FileReport, found: dict[str, Any]) -> str:
+    return f"{report.file}:{found['line']}: {found['code']} {found['message']}"
+
+
+def _of_file(report: FileReport, found: dict[str, Any]) -> str | None:
+    """Say what is about the file as a whole; what is about rows is said of them."""
+    return None if found["rows"] else f"{report.file}: {found['code']} {found['message']}"

@@ -1,5 +1,6 @@
 """`cardoffers help`: what is not about one command: exit codes, formats, files, findings."""
 
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Annotated
 
@@ -17,8 +18,13 @@ from cardoffers_cli.domain.nearest import did_you_mean, nearest
 PAGES = {
     "formats": "How data is shown, and what each format does to a cell.",
     "environment": "Settings, the environment, shell completion.",
-    "files": "Transaction files: what they hold and how they are read.",
+    "files": "Transaction and catalogue files: what they hold and how they are read.",
+    "store": "The store: what stands beside it, its names, and what to do when it is damaged.",
+    "threats": "What could be done to the service, what holds it, and what does not.",
 }
+DOCS = {"threats"}
+"""The pages that are read beside the code too, in `docs/`."""
+
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
     "commands": "Every command with its options and examples, as one page.",
@@ -42,7 +48,7 @@ def topic(
         typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
     ] = None,
 ) -> None:
-    """Explain exit codes, formats, the environment, files and findings.
+    """Explain exit codes, formats, the environment, files, findings, the store and threats.
 
     Try:
 
@@ -82,8 +88,25 @@ def _no_topic(name: str) -> NotFound:
 
 
 def page_text(name: str) -> str:
-    """Return a page's Markdown."""
-    return files("cardoffers_cli.cli").joinpath("topics", f"{name}.md").read_text("utf-8")
+    """Return a page's Markdown; to that of files, the columns of catalogue files are added."""
+    folder = files("cardoffers_cli").joinpath(*("docs",) if name in DOCS else ("cli", "topics"))
+    text = folder.joinpath(f"{name}.md").read_text("utf-8")
+    return "\n".join([text.rstrip(), "", *_catalogue_files()]) if name == "files" else text
+
+
+def _catalogue_files() -> Iterator[str]:
+    """Yield the columns of every kind of catalogue file."""
+    from cardoffers_cli.files.catalogue_kinds import KINDS  # polars is heavy
+
+    for kind in KINDS.values():
+        yield f"## `{kind.name}`\n"
+        yield "| column | needed | holds |\n|---|---|---|"
+        for column in kind.columns:
+            default = f"no; else {column.default}" if column.default else "no"
+            needed = default if column.optional else "yes"
+            said = column.form.says.replace("|", r"\|")
+            yield f"| `{column.name}` | {needed} | {said} |"
+        yield ""
 
 
 def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[str, ...]) -> None:

@@ -6,11 +6,13 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import (
+    AllowUnterminated,
     Delimiter,
     DryRun,
     Engine,
     Errors,
     Institution,
+    RawRejected,
     Rejected,
     Timezone,
     Valid,
@@ -18,6 +20,7 @@ from cardoffers_cli.cli.options import (
 from cardoffers_cli.cli.show import Text
 from cardoffers_cli.cli.validate import one_file_for
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.imports import ImportReport
@@ -30,9 +33,11 @@ def import_(
     institution: Institution,
     delimiter: Delimiter = ",",
     assume_timezone: Timezone = None,
+    allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -43,7 +48,7 @@ def import_(
 
     Try:
 
-        cardoffers import transactions.csv -i alder --errors report.csv
+        cardoffers import transactions.csv -i larkmere --errors report.csv
     """
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.domain.errors import FileUnusable
@@ -52,8 +57,14 @@ def import_(
 
     desk = Desk.of(ctx, engine=engine)
     one_file_for(sources, errors, valid, rejected)
-    options = ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone, dry_run=dry_run)
-    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=sources)
+    options = ImportOptions(
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+        dry_run=dry_run,
+    )
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     documents, reports, taken = [], [], []
     for source in sources:
         try:
@@ -68,8 +79,8 @@ def import_(
             reports.append(made.report)
             documents.append(made.document())
             taken.append(_taken(made))
-            if made.already_imported:
-                desk.note(f"{source} was imported before, as {made.already_imported}.")
+            if made.earlier:
+                desk.note(f"{shortened(source)} is {made.earlier.told()}.")
     show_files(desk, documents, reports, Text(taken))
 
 
@@ -78,6 +89,8 @@ _NOTHING_TAKEN: dict[str, Any] = {
     "institution_id": None,
     "accepted": 0,
     "already_imported": None,
+    "already_imported_as": None,
+    "already_imported_at": None,
 }
 
 

@@ -48,7 +48,10 @@ def list_(
 def read(
     ctx: typer.Context,
     message_id: Annotated[
-        str | None, typer.Argument(metavar="MESSAGE_ID", help="The message's id.")
+        str | None,
+        typer.Argument(
+            metavar="MESSAGE_ID", help="The message: its id, the beginning of that, or latest."
+        ),
     ] = None,
     *,
     institution: Institution,

@@ -29,13 +29,14 @@ COLUMNS = (
     show.Column("widget_limit", kind="integer"),
     show.Column("settlement_hold_days", kind="integer"),
     show.Column("webhook_url"),
+    show.Column("require_marker", kind="flag"),
 )
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
 
 @app.callback()
 def institution() -> None:
-    """List, show and set institutions."""
+    """List, show, add and set institutions."""
 
 
 @app.command("list")
@@ -68,6 +69,52 @@ def show_(ctx: typer.Context, slug: Slug) -> None:
     desk.show(found, _fields(found))
 
 
+@app.command()
+def add(
+    ctx: typer.Context,
+    slug: Annotated[
+        str, typer.Argument(metavar="SLUG", help="Its short name: small letters, digits, hyphens.")
+    ],
+    *,
+    name: Annotated[str, typer.Option(help="Its name.")],
+    currency: Annotated[str, typer.Option(help="The currency of its program, ISO 4217.")],
+    plan: Annotated[str, typer.Option(help="starter, growth or enterprise.")] = "growth",
+    languages: Annotated[
+        str, typer.Option(help="The first is the default; such as en,es or 'en|es'.")
+    ] = "en",
+    max_active_offers: Annotated[
+        int, typer.Option(help="Links a cardholder may have at once.")
+    ] = 50,
+    widget_limit: Annotated[int, typer.Option(help="Offers shown at most.")] = 20,
+    settlement_hold_days: Annotated[
+        int, typer.Option(help="Days from redemption to settlement.")
+    ] = 0,
+    dry_run: DryRun = False,
+) -> None:
+    """Add an institution with its program, which has no offers yet.
+
+    Try:
+
+        cardoffers institution add larkmere --name "Larkmere Bank" --currency GBP
+    """
+    from cardoffers_cli.jobs.catalogue_rows import add_institution  # polars is heavy
+
+    desk = Desk.of(ctx)
+    cells: dict[str, str | None] = {
+        "slug": slug,
+        "name": name,
+        "currency": currency,
+        "plan": plan,
+        "languages": languages.replace(",", "|"),
+        "max_active_offers": str(max_active_offers),
+        "widget_limit": str(widget_limit),
+        "settlement_hold_days": str(settlement_hold_days),
+    }
+    made = add_institution(desk.job, cells, dry_run=dry_run)
+    desk.show(made, _fields(made))
+    desk.note(f"Next: `cardoffers merchant add`, then `cardoffers offer create -i {slug}`.")
+
+
 @app.command("set")
 def set_(
     ctx: typer.Context,
@@ -88,6 +135,14 @@ def set_(
     currency: Annotated[
         str | None, typer.Option(help="ISO 4217; only before it has offers or purchases.")
     ] = None,
+    require_marker: Annotated[
+        bool | None,
+        typer.Option(
+            "--require-marker/--no-require-marker",
+            show_default=False,
+            help="Take its files only with NAME.done or a manifest beside them.",
+        ),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values.
@@ -95,6 +150,7 @@ def set_(
     Try:
 
         cardoffers institution set larkmere --plan enterprise --settlement-hold-days 7
+        cardoffers institution set larkmere --require-marker
     """
     from cardoffers_cli.jobs.institutions import set_institution  # polars is heavy
 
@@ -106,6 +162,7 @@ def set_(
         "widget_limit": widget_limit,
         "settlement_hold_days": settlement_hold_days,
         "currency": currency,
+        "require_marker": None if require_marker is None else str(require_marker).lower(),
     }
     values = {field: str(value) for field, value in given.items() if value is not None}
     if not values:

@@ -57,7 +57,9 @@ def overlap_of(value: str | None) -> timedelta | None:
 KeyId = Annotated[
     str,
     typer.Argument(
-        metavar="KEY_ID", help="The key's id, from `key list`.", autocompletion=completing.keys
+        metavar="KEY_ID",
+        help="The key: its id, the beginning of that, or latest.",
+        autocompletion=completing.keys,
     ),
 ]
 Expires = Annotated[
@@ -98,6 +100,7 @@ def create(
     from cardoffers_cli.jobs.keys import KeyRequest, create_key
 
     desk = Desk.of(ctx)
+    desk.writes({"--key-file": key_file})
     wanted: dict[str, Any] = {
         "institution": institution,
         "name": name,
@@ -129,7 +132,7 @@ def show_(ctx: typer.Context, key_id: KeyId) -> None:
 
     Try:
 
-        cardoffers key show 5b1f...
+        cardoffers key show 5b1f
     """
     from cardoffers_cli.jobs.keys import show_key
 
@@ -161,18 +164,20 @@ def rotate(
 
     Try:
 
-        cardoffers key rotate 5b1f... --overlap 7d --key-file new.key
-        cardoffers key revoke 5b1f...
+        cardoffers key rotate 5b1f --overlap 7d --key-file new.key
+        cardoffers key revoke 5b1f
     """
     from cardoffers_cli.jobs.keys import rotate_key
 
     desk = Desk.of(ctx)
+    desk.writes({"--key-file": key_file})
     options: dict[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
     made = rotate_key(key_id, desk.job, **options, dry_run=dry_run)
     _hand_over(desk, made)
     ends_at = made["old_key_ends_at"]
     until = f"until {format_moment(ends_at)}, or until" if ends_at else "until"
-    desk.note(f"The old key works {until} it is revoked: `cardoffers key revoke {key_id}`.")
+    revoke_it = f"cardoffers key revoke {made['replaces']}"
+    desk.note(f"The old key works {until} it is revoked: `{revoke_it}`.")
 
 
 @app.command()
@@ -181,7 +186,7 @@ def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryR
 
     Try:
 
-        cardoffers key revoke 5b1f... --yes
+        cardoffers key revoke 5b1f --yes
     """
     from cardoffers_cli.jobs.keys import revoke_key
 
@@ -190,7 +195,7 @@ def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryR
     if not dry_run:
         which = f"{ended['name']} ({ended['key_masked']}) of {ended['institution']}"
         desk.confirm(f"Revoke the key {which}? Calls with it fail from now on.", yes=yes)
-        ended = revoke_key(key_id, desk.job)
+        ended = revoke_key(str(ended["key_id"]), desk.job)
     desk.show(ended, _fields(ended))
 
 

@@ -37,7 +37,8 @@ COMMANDS = (
     Entry(
         "Catalogue", "catalog", "catalog:app", "Institutions, merchants, offers, links: in, out."
     ),
-    Entry("Catalogue", "institution", "institution:app", "List, show and set institutions."),
+    Entry("Catalogue", "institution", "institution:app", "List, show, add and set institutions."),
+    Entry("Catalogue", "merchant", "merchant:app", "List, add and identify merchants."),
     Entry("Offers", "offer", "offer:app", "What cardholders are shown, and what they add."),
     Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
@@ -60,9 +61,7 @@ COMMANDS = (
     Entry("Upkeep", "run", "run:app", "The nights that were, and going on with one."),
     Entry("Upkeep", "doctor", "doctor:doctor", "Audit the store: what must not be in it."),
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
-    Entry(
-        "Upkeep", "help", "help_topics:topic", "Exit codes, formats, environment, files, findings."
-    ),
+    Entry("Upkeep", "help", "help_topics:topic", "Exit codes, formats, files, findings, threats."),
 )
 
 

@@ -50,10 +50,10 @@ def nightly(
 ) -> None:
     """Run the night: import, match, settle, notices, webhooks, reports, audits, snapshot.
 
-    Files in DROP_DIR/<institution>/ move to done/, those that cannot be taken to failed/. Run it
-    again after any crash: it goes on where it stopped. A second one at the same time is refused
-    (exit code 11), or waits when --lock-wait is given. The exit code is 3 when something needs
-    somebody. --as-of runs the night of an earlier date.
+    Files in DROP_DIR/<institution>/ move to processed/<institution>/done/ beside the store, those
+    that cannot be taken to failed/. Run it again after any crash: it goes on where it stopped. A
+    second one at the same time is refused (exit code 11), or waits when --lock-wait is given. The
+    exit code is 3 when something needs somebody. --as-of runs the night of an earlier date.
 
     Try:
 

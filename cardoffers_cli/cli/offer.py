@@ -16,7 +16,11 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 OfferId = Annotated[
     str,
-    typer.Argument(metavar="OFFER_ID", help="The offer's id.", autocompletion=completing.offers),
+    typer.Argument(
+        metavar="OFFER_ID",
+        help="The offer: its id, a beginning that only it has, or latest.",
+        autocompletion=completing.offers,
+    ),
 ]
 Cardholder = Annotated[
     str,
@@ -82,6 +86,7 @@ PROGRAMS = (
     Column("reserved_amount", kind="money"),
 )
 VERSIONS = (
+    Column("version", kind="integer"),
     Column("since", kind="moment"),
     Column("min_spend", kind="money"),
     Column("cashback_amount", kind="money"),
@@ -96,7 +101,7 @@ VERSIONS = (
 
 @app.callback()
 def offer() -> None:
-    """Show offers, read a cardholder's feed, add an offer."""
+    """Show offers, make one, read a cardholder's feed, add an offer."""
 
 
 @app.command("list")
@@ -128,6 +133,68 @@ def show_(ctx: typer.Context, offer_id: OfferId) -> None:
     desk = Desk.of(ctx)
     found = show_offer(offer_id, desk.job)
     desk.show(found, *_sheets(found))
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    offer_id: Annotated[
+        str, typer.Argument(metavar="OFFER_ID", help="A new id: visible characters, no spaces.")
+    ],
+    *,
+    institution: Institution,
+    merchant: Annotated[
+        str, typer.Option(help="The merchant: its name, its id, the beginning of that, or latest.")
+    ],
+    title: Annotated[str, typer.Option(help="The title in English.")],
+    min_spend: Annotated[str, typer.Option(metavar="AMOUNT", help="What is to be spent.")],
+    cashback: Annotated[str, typer.Option(metavar="AMOUNT", help="What comes back.")],
+    expires: Annotated[str, typer.Option(metavar="MOMENT", help="When it ends, excluded.")],
+    starts: Annotated[
+        str | None, typer.Option(metavar="MOMENT", help="When it begins [now].")
+    ] = None,
+    description: Annotated[str | None, typer.Option(help="A description in English.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="AMOUNT", help="What it may cost [no limit].")
+    ] = None,
+    commission_rate: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Of the cashback, such as 0.10 [0].")
+    ] = None,
+    max_redemptions: Annotated[
+        int | None, typer.Option(help="For each cardholder [no limit].")
+    ] = None,
+    segments: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only for these [everybody].")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Make an offer, and put it at the end of an institution's program, in its currency.
+
+    Texts in other languages, and other programs, come with `cardoffers catalog import`.
+
+    Try:
+
+        cardoffers offer create of-12 -i larkmere --merchant "Ostrowick Grocers" \
+            --title "1.50 back on 16.00" --min-spend 16.00 --cashback 1.50 \
+            --starts 2026-01-01 --expires 2027-01-01
+    """
+    from cardoffers_cli.jobs.catalogue_rows import create_offer  # polars is heavy
+
+    desk = Desk.of(ctx)
+    cells: dict[str, str | None] = {
+        "offer_id": offer_id,
+        "title_en": title,
+        "description_en": description,
+        "min_spend": min_spend,
+        "cashback_amount": cashback,
+        "commission_rate": commission_rate,
+        "budget_amount": budget,
+        "starts_at": starts,
+        "expires_at": expires,
+        "segments": segments and segments.replace(",", "|"),
+        "max_redemptions_per_cardholder": None if max_redemptions is None else str(max_redemptions),
+    }
+    desk.show(create_offer(desk.job, institution, merchant, cells, dry_run=dry_run))
 
 
 @app.command()

@@ -156,6 +156,9 @@ Timezone = Annotated[
         help="Accept times without an offset, as times of this zone.",
     ),
 ]
+AllowUnterminated = Annotated[
+    bool, typer.Option(help="Take a last line without a line end: it was not cut off.")
+]
 Errors = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write every finding, one a line, as CSV.")
 ]
@@ -163,7 +166,11 @@ Valid = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the good rows, byte for byte.")
 ]
 Rejected = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the other rows, byte for byte.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the other rows as they came, card numbers masked."),
+]
+RawRejected = Annotated[
+    bool, typer.Option(help="Leave card numbers and e-mail addresses in --rejected as they came.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Confirm without being asked.")]
 Raw = Annotated[

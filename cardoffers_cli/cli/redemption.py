@@ -1,11 +1,11 @@
 """`cardoffers redemption`: look at one redemption, or take it back."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.cli.options import AnyInstitution, DryRun, Yes
 from cardoffers_cli.cli.show import Column, Sheet
 
 app = typer.Typer(
@@ -24,7 +24,13 @@ HISTORY = (
     Column("reason"),
 )
 
-RedemptionId = Annotated[str, typer.Argument(metavar="ID", help="The redemption's id.")]
+RedemptionId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="The redemption: its id, the beginning of that, its purchase's reference, or latest.",
+    ),
+]
 
 
 @app.callback()
@@ -33,17 +39,20 @@ def redemption() -> None:
 
 
 @app.command("show")
-def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+def show_(
+    ctx: typer.Context, redemption_id: RedemptionId, *, institution: AnyInstitution = None
+) -> None:
     """Show a redemption: purchase, offer, money, webhook, and every change of its state.
 
     Try:
 
-        cardoffers redemption show 6b0e...
+        cardoffers redemption show 6b0e
+        cardoffers redemption show tx-1234 -i larkmere
     """
     from cardoffers_cli.jobs.redemptions import show  # polars is heavy
 
     desk = Desk.of(ctx)
-    found = show(redemption_id, desk.job)
+    found = show(redemption_id, desk.job, institution=institution)
     fields = [{"field": name, "value": each} for name, each in found.items() if name != "history"]
     desk.show(
         found,
@@ -58,17 +67,39 @@ def reverse(
     redemption_id: RedemptionId,
     *,
     reason: Annotated[str, typer.Option(help="Why; kept in the ledger's history.")],
+    institution: AnyInstitution = None,
+    yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
     """Reverse a redemption: its budget and its use come back. This is final.
 
-    A settled one is deducted from the next settlement.
+    A settled one is deducted from the next settlement. It cannot be dated before the redemption or
+    its settlement, nor in the future (exit 4). On a terminal it shows what it is about to move, and
+    asks.
 
     Try:
 
-        cardoffers redemption reverse 6b0e... --reason "goods returned"
+        cardoffers redemption reverse 6b0e --reason "goods returned"
+        cardoffers redemption reverse tx-1234 -i larkmere --reason "goods returned" --yes
     """
     from cardoffers_cli.jobs.reverse import reverse as take_back
 
     desk = Desk.of(ctx)
-    desk.show(take_back(redemption_id, reason, desk.job, dry_run=dry_run))
+    done = take_back(redemption_id, reason, desk.job, institution=institution, dry_run=True)
+    if not dry_run:
+        desk.ask(_question(done), yes=yes)
+        done = take_back(str(done["redemption_id"]), reason, desk.job)
+    desk.show(done)
+
+
+def _question(planned: dict[str, Any]) -> str:
+    """Say what a reversal is about to move."""
+    money = f"{planned['currency']} {{}}"
+    deducted = ", deducted from the next settlement" if planned["deducted"] else ""
+    return (
+        f"Reverse the redemption of {planned['transaction_ref']} of {planned['institution']}, "
+        f"{planned['offer_id']} at {planned['merchant_name']}? "
+        f"{money.format(planned['institution_payout_amount'])} of cashback is taken back, "
+        f"{money.format(planned['merchant_funded_amount'])} of the merchant's{deducted}. "
+        "This is final."
+    )

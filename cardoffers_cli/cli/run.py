@@ -1,4 +1,8 @@
-"""`cardoffers run`: the nights that were, what each came to, and going on with one."""
+"""`cardoffers run`: the nights that were, what each came to, and going on with one.
+
+A file that changed after a night took it is a finding of every night until somebody answers it, by
+an import of what was not read or by `run accept`.
+"""
 
 from typing import Annotated, Any
 
@@ -13,7 +17,7 @@ from cardoffers_cli.cli.nightly import (
     exit_code_of,
     onlooker,
 )
-from cardoffers_cli.cli.options import Format, Limit
+from cardoffers_cli.cli.options import DryRun, Format, Limit
 from cardoffers_cli.cli.show import Column, Sheet
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -34,6 +38,14 @@ RUNS = (
     Column("as_of", kind="moment"),
     Column("actor", gives_way=1),
     Column("counts", gives_way=2),
+)
+ACCEPTED = (
+    Column("file"),
+    Column("change"),
+    Column("first_line", kind="integer"),
+    Column("last_line", kind="integer"),
+    Column("rows", kind="integer"),
+    Column("path", gives_way=1),
 )
 
 
@@ -79,13 +91,19 @@ def _show_nights(desk: Desk, limit: int) -> None:
 @app.command()
 def show(
     ctx: typer.Context,
-    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="The night, or any run.")],
+    run_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN_ID", help="A night or any run: its id, the beginning of that, or latest."
+        ),
+    ],
 ) -> None:
     """Show a night step by step, with its files and its findings; of another run, its counts.
 
     Try:
 
-        cardoffers run show 4b9d...
+        cardoffers run show latest
+        cardoffers run show 4b9d
     """
     from cardoffers_cli.cli.night_screen import step_blocks
     from cardoffers_cli.jobs.night.history import show_run
@@ -99,11 +117,16 @@ def show(
 def resume(
     ctx: typer.Context,
     run_id: Annotated[
-        str | None, typer.Argument(metavar="[RUN_ID]", help="The night; else the oldest one.")
+        str | None,
+        typer.Argument(
+            metavar="[RUN_ID]",
+            help="The night: its id, the beginning of that, or latest; else the oldest one.",
+        ),
     ] = None,
     *,
     webhook_time: WebhookTime = "10m",
     log_format: Log = LogFormat.text,
+    dry_run: DryRun = False,
 ) -> None:
     """Go on with a night that did not end, where it stopped and by the clock it had.
 
@@ -114,13 +137,51 @@ def resume(
         cardoffers run resume
     """
     from cardoffers_cli.cli.night_screen import night_blocks
-    from cardoffers_cli.jobs.night.run import resume_night  # httpx is heavy
 
     desk = Desk.of(ctx)
     options: dict[str, Any] = {
         "wait_s": desk.options.lock_wait or 0,
         "webhook_time_s": as_seconds(webhook_time),
     }
-    with onlooker(desk, log_format) as looking:
-        result = resume_night(desk.job, run_id, onlooker=looking, **options)
+    result = _rehearsed(desk, run_id) if dry_run else _resumed(desk, run_id, log_format, options)
     desk.show(result, *night_blocks(result), exit_code=exit_code_of(result))
+
+
+def _rehearsed(desk: Desk, run_id: str | None) -> dict[str, Any]:
+    from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
+
+    with desk.progress("Rehearsing the night"):
+        return rehearse_rest(desk.job, run_id)
+
+
+def _resumed(
+    desk: Desk, run_id: str | None, log_format: LogFormat, options: dict[str, Any]
+) -> dict[str, Any]:
+    from cardoffers_cli.jobs.night.run import resume_night  # httpx is heavy
+
+    with onlooker(desk, log_format) as looking:
+        return resume_night(desk.job, run_id, onlooker=looking, **options)
+
+
+@app.command()
+def accept(
+    ctx: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="INST/NAME", help="The file, as the finding names it.")
+    ],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Accept a file that grew or changed after a night took it: what came later stays unread.
+
+    To take what came later, import the file where the finding says it lies now.
+
+    Try:
+
+        cardoffers run accept larkmere/purchases.csv
+    """
+    from cardoffers_cli.jobs.taken import accept_taken
+
+    desk = Desk.of(ctx)
+    found = accept_taken(desk.job, file, dry_run=dry_run)
+    desk.show(found, Sheet("accepted", ACCEPTED, [found]))

@@ -9,7 +9,7 @@ import typer
 
 from cardoffers_cli.cli import show
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import moment
+from cardoffers_cli.cli.options import DryRun, moment
 
 
 class Kind(StrEnum):
@@ -48,6 +48,7 @@ def sample(
     ] = None,
     days: Annotated[int, typer.Option(min=1, help="Length of the period.")] = 90,
     files: Annotated[int, typer.Option(min=1, help="Files for each institution's rows.")] = 1,
+    dry_run: DryRun = False,
 ) -> None:
     """Write realistic sample data: DIR/catalog and DIR/transactions.
 
@@ -62,6 +63,7 @@ def sample(
     from cardoffers_cli.jobs.sample import sample as make
 
     desk = Desk.of(ctx)
+    desk.writes({"DIR": folder})
     plan = Plan(
         rows=rows,
         seed=seed,
@@ -76,7 +78,7 @@ def sample(
     )
     made = []
     with desk.progress("Rows written") as progress:
-        for file in make(folder, plan):
+        for file in make(folder, plan, dry_run=dry_run):
             made.append(file)
             progress.advance(file["rows"])
     desk.show(made, show.Sheet("files", COLUMNS, made))

@@ -10,7 +10,7 @@ from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.extras import extra
 
-EXTRA = {"h11", "starlette", "uvicorn"}
+EXTRA = {"h11"}
 """The packages of the extra `serve`."""
 
 
@@ -47,6 +47,7 @@ def serve(
         from cardoffers_cli.http.listening import Place
         from cardoffers_cli.http.server import serve as run
     desk = Desk.of(ctx)
+    desk.writes({"--port-file": port_file})
     if not is_free(desk.job):
         desk.note("The store is busy; calls wait for it.")
 
@@ -58,12 +59,12 @@ def serve(
     place = Place(
         host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, is_plain_allowed=plain_http
     )
-    run(desk.job, place, clock=running_clock(desk.options.as_of), log=exits.tell, ready=ready)
+    run(desk.job, place, clock=running_clock(desk.options.as_of), log=exits.write_line, ready=ready)
 
 
 def _write(path: Path, port: int) -> None:
     """Write the port as a whole or not at all, for whoever looks for the file."""
     from cardoffers_cli.files.exports import replacing
 
-    with replacing(path) as out:
+    with replacing(path, mode=None) as out:
         out.write(f"{port}\n".encode())

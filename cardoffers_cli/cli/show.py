@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -19,8 +20,8 @@ from cardoffers_cli.cli.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible, visible
-from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
-from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
+from cardoffers_cli.files.exports import OWNER_ONLY, csv_lines, replacing, write_parquet
+from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet, guard
 from cardoffers_cli.files.workbooks import write_xlsx
 
 if TYPE_CHECKING:
@@ -57,21 +58,21 @@ def check(form: Format, output: Path | None) -> None:
 
 def show(document: Any, blocks: Sequence[Block], style: Style, output: Path | None) -> None:
     """Write the outcome to stdout or, whole or not at all, to a file."""
-    with replacing(output, private=style.private) if output else _stdout() as out:
+    with replacing(output, mode=style.mode) if output else _stdout() as out:
         _WRITERS[style.format](document, blocks or (_fields(document),), style, out)
 
 
-def write(content: bytes, output: Path | None) -> None:
-    """Write bytes as they came."""
-    with replacing(output) if output else _stdout() as out:
+def write(content: bytes, output: Path | None, *, mode: int = OWNER_ONLY) -> None:
+    """Write bytes as they came; a file gets the mode."""
+    with replacing(output, mode=mode) if output else _stdout() as out:
         out.write(content)
 
 
-def show_page(page: Page, output: Path | None) -> None:
-    """Write a page, in HTML, to stdout or, whole or not at all, to a file."""
+def show_page(page: Page, output: Path | None, *, mode: int = OWNER_ONLY) -> None:
+    """Write a page, in HTML, to stdout or, whole or not at all, to a file of the mode."""
     from cardoffers_cli.files.html.pages import write_page
 
-    with replacing(output) if output else _stdout() as out:
+    with replacing(output, mode=mode) if output else _stdout() as out:
         write_page(page, out)
 
 
@@ -179,8 +180,12 @@ def _tsv_cell(cell: str) -> str:
 
 
 def _harmless(lines: Iterator[str], style: Style) -> Iterator[str]:
-    """Leave lines as they are for programs; a terminal would obey what is in them."""
-    return (visible(line, keep="\t\n") for line in lines) if style.is_terminal else lines
+    """Show what acts or hides as escapes, for whatever is piped ends on a terminal too.
+
+    Only raw lines keep every character, and not on a terminal.
+    """
+    keeps_all = style.raw and not style.is_terminal
+    return lines if keeps_all else (visible(line, keep="\t\n") for line in lines)
 
 
 def _parquet(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:
@@ -202,13 +207,29 @@ def _html(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) 
     from cardoffers_cli.files.html.pages import Page, Section, section_of, write_page
 
     sections = [
-        section_of(block)
+        section_of(block if style.raw else _guarded(block))
         if isinstance(block, Sheet)
         else Section(title=block.title, text="\n".join(block.lines))
         for block in blocks
     ]
     page = Page(title=style.title, as_of=style.as_of, about=style.about, sections=sections)
     write_page(page, out)
+
+
+def _guarded(sheet: Sheet) -> Sheet:
+    """Return a sheet whose texts a spreadsheet takes for no formulas: it opens pages, too."""
+    rows = (
+        {
+            **row,
+            **{
+                column.name: guard(value)
+                for column in sheet.columns
+                if isinstance(value := column.value(row), str)
+            },
+        }
+        for row in sheet.rows
+    )
+    return replace(sheet, rows=rows)
 
 
 def _table(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:

@@ -8,10 +8,12 @@ import typer
 
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import (
+    AllowUnterminated,
     Delimiter,
     Engine,
     Errors,
     Institution,
+    RawRejected,
     Rejected,
     Timezone,
     Valid,
@@ -36,9 +38,11 @@ def simulate(
     institution: Institution,
     delimiter: Delimiter = ",",
     assume_timezone: Timezone = None,
+    allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
     engine: Engine = None,
 ) -> None:
     """Show what importing and matching a file would come to; nothing is written.
@@ -50,21 +54,27 @@ def simulate(
 
         cardoffers simulate transactions.csv -i alder
     """
-    from cardoffers_cli.cli.file_reports import blocks
+    from cardoffers_cli.cli.file_reports import blocks, named
+    from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.jobs.imports import ImportOptions
     from cardoffers_cli.jobs.intake import Outputs
     from cardoffers_cli.jobs.simulate import simulate_file
 
     desk = Desk.of(ctx, engine=engine)
-    with desk.progress(f"Simulating {source}") as bar:
-        report = simulate_file(
-            source,
-            institution,
-            desk.job,
-            ImportOptions(delimiter=delimiter, assume_timezone=assume_timezone),
-            outputs=Outputs(errors=errors, valid=valid, rejected=rejected),
-            progress=bar.update,
-        )
+    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
+    options = ImportOptions(
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+    )
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
+    try:
+        with desk.progress(f"Simulating {source}") as bar:
+            report = simulate_file(
+                source, institution, desk.job, options, outputs=outputs, progress=bar.update
+            )
+    except FileUnusable as error:
+        raise named(source, error) from None
     found = report.taken.report
     desk.show(
         report.document(),

@@ -108,6 +108,7 @@ def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "events given up",
             "cardoffers webhook list --state exhausted",
         ),
+        (len(found["calls_put_aside"]), "books of calls put aside, damaged", "cardoffers doctor"),
         (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
     )
     for count, waits, then in counted:

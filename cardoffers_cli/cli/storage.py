@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.options import DryRun, Yes
 from cardoffers_cli.cli.show import Column, Sheet, Text
@@ -14,7 +15,7 @@ from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(
     name="store",
-    help="Look at, migrate, publish, export, back up and restore the store.",
+    help="Look at, migrate, publish, export, back up, restore and recover the store.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -39,6 +40,14 @@ RESTORED = (
     Column("run_no", "at run", kind="integer"),
     Column("kept_aside", "before it"),
 )
+RECOVERED = (
+    Column("store"),
+    Column("blocks_mended", "blocks mended", kind="integer", gives_way=1),
+    Column("log_bytes", "bytes of log", kind="integer"),
+    Column("log_bytes_used", "of these read", kind="integer"),
+    Column("run_no", "at run", kind="integer"),
+    Column("lost", "runs lost", kind="integer"),
+)
 COMPACTED = (
     Column("store"),
     Column("size_bytes_before", "bytes before", kind="integer"),
@@ -60,21 +69,45 @@ PARTS = (
     Column("parts_left", "parts left", kind="integer", gives_way=1),
 )
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
+PLACES = (Column("place"), Column("rows", kind="integer"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))
 
 
-def init(ctx: typer.Context) -> None:
+def init(
+    ctx: typer.Context,
+    *,
+    example: Annotated[
+        bool, typer.Option("--example", help="Begin with an institution, a merchant, an offer.")
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
     """Make a new, empty store.
+
+    A first program of one's own is made with `institution add`, `merchant add` and `offer create`,
+    or of files: `catalog template` writes them with a line each to change.
 
     Try:
 
-        cardoffers init --store service.duckdb
+        cardoffers init
+        cardoffers init --example --store try.duckdb
     """
-    from cardoffers_cli.jobs.stores import init as make
-
     desk = Desk.of(ctx)
-    desk.show(make(desk.job))
-    desk.note("Next: `cardoffers catalog import DIR`, then `cardoffers import FILE -i INST`.")
+    if example:
+        from cardoffers_cli.jobs.example import init_with_example  # polars is heavy
+
+        made = init_with_example(desk.job, dry_run=dry_run)
+        desk.show(made, *(file_sheets(made["example"]) if made["example"] else ()))
+    else:
+        from cardoffers_cli.jobs.stores import init as make
+
+        desk.show(make(desk.job, dry_run=dry_run))
+    if not dry_run:
+        desk.note(
+            "Next: `cardoffers institution list`, `cardoffers offer list -i example-bank`."
+            if example
+            else "Next: `cardoffers institution add`, or `cardoffers catalog template DIR` and "
+            "`cardoffers catalog import DIR`."
+        )
 
 
 @app.command()
@@ -99,7 +132,7 @@ def info(ctx: typer.Context) -> None:
 
 
 @app.command()
-def migrate(ctx: typer.Context) -> None:
+def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Bring an older store to this version, in one transaction. A current one stays as it is.
 
     Try:
@@ -109,11 +142,11 @@ def migrate(ctx: typer.Context) -> None:
     from cardoffers_cli.jobs.stores import migrate as bring
 
     desk = Desk.of(ctx)
-    desk.show(bring(desk.job))
+    desk.show(bring(desk.job, dry_run=dry_run))
 
 
 @app.command()
-def publish(ctx: typer.Context) -> None:
+def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Put a snapshot beside the store, which is read while a long job holds it.
 
     It replaces the one before. Revoking a key withdraws it; `nightly` takes a new one.
@@ -125,18 +158,48 @@ def publish(ctx: typer.Context) -> None:
     from cardoffers_cli.jobs.publish import publish as take
 
     desk = Desk.of(ctx)
-    desk.show(take(desk.job))
+    desk.show(take(desk.job, dry_run=dry_run))
+
+
+@app.command("mask-card-numbers")
+def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Mask real card numbers that a store of before holds, and write the store anew without them.
+
+    References, identifiers and tokens become keyed hashes, so that a reference stays unique and is
+    recognised when it comes again; in descriptors and names the number alone is masked. The key
+    lies beside the store, in STORE.mask-key: keep it, it is in no backup. The snapshot is
+    withdrawn; older backups still hold what is masked here. Ends with 3 if card numbers are left.
+
+    Try:
+
+        cardoffers store mask-card-numbers --dry-run
+    """
+    from cardoffers_cli.jobs.card_numbers import mask_card_numbers as mask
+    from cardoffers_cli.jobs.compact import compact as write_anew
+
+    desk = Desk.of(ctx)
+    if not dry_run:
+        desk.confirm("Mask every card number of the store, for good?", yes=yes)
+    found = mask(desk.job, dry_run=dry_run)
+    if found["masked"]:
+        write_anew(desk.job)
+    if found["left"]:
+        desk.note(f"{found['left']:,} are left: they lie in the history, whose files stay.")
+    desk.show(found, Sheet("places", PLACES, found["places"]), exit_code=3 if found["left"] else 0)
 
 
 @app.command()
 def backup(
     ctx: typer.Context,
     target: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="Where to put the copy.")],
+    *,
+    dry_run: DryRun = False,
 ) -> None:
     """Copy the store into a new file, checked and audited, with its checksum beside it.
 
     In a folder the file is named by the time. Nothing is ever overwritten. It holds every token
-    that the store holds, and only its owner can read it. Ends with 3 if the store fails an audit.
+    that the store holds, and FILE.secrets beside it the secrets that sign webhooks: only their
+    owner can read them. Ends with 3 if the store fails an audit.
 
     Try:
 
@@ -146,11 +209,11 @@ def backup(
 
     desk = Desk.of(ctx)
     with _steps(desk, "Backing up", backups.STEPS) as tell:
-        made = backups.backup(desk.job, target, tell=tell)
+        made = backups.backup(desk.job, target, dry_run=dry_run, tell=tell)
     desk.show(
         made,
         Sheet("backup", BACKUP, [made]),
-        Text([*_history(made), *_faults(made)]),
+        Text([*_written(made), *_history(made), *_kept(made), *_faults(made)]),
         exit_code=3 if made["faults"] else 0,
     )
 
@@ -181,8 +244,8 @@ def restore(
         done,
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
-        Text([*_history(done), *_faults(done)]),
-        exit_code=3 if done["faults"] else 0,
+        Text([*_history(done), *_secrets(done), *_faults(done)]),
+        exit_code=3 if done["faults"] or done["secrets_missing"] else 0,
     )
 
 
@@ -202,7 +265,7 @@ def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     desk = Desk.of(ctx)
     with _steps(desk, "Compacting", compacts.STEPS) as tell:
         done = compacts.compact(desk.job, dry_run=dry_run, tell=tell)
-    said = ["Nothing was written (--dry-run)."] if dry_run else []
+    said = list(_written(done))
     desk.show(done, Sheet("compacted", COMPACTED, [done]), *_merged(done), Text(said))
 
 
@@ -214,6 +277,7 @@ def export(
         str | None,
         typer.Option(metavar="ROOT", help="Where it begins, the first time: a folder or a URL."),
     ] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Move purchases and decisions out of the store, into Parquet files that an engine can read.
 
@@ -229,14 +293,57 @@ def export(
 
     desk = Desk.of(ctx)
     with desk.progress("Exporting"):
-        done = move(desk.job, to)
+        done = move(desk.job, to, dry_run=dry_run)
     desk.show(
         done,
         Sheet("moved", MOVED, done["moved"]),
         *_merged(done),
-        Text(list(_exported(done))),
+        Text([*_written(done), *_exported(done)]),
     )
-    desk.note("Next: `cardoffers store compact` gives the room back.")
+    if not dry_run:
+        desk.note("Next: `cardoffers store compact` gives the room back.")
+
+
+@app.command()
+def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
+    """Go on with a store that does not open since the power went: put the engine's log aside.
+
+    A copy is looked at first: with as much of the log as can be read, and without the rest. The
+    runs that go with the rest are listed; `--dry-run` leaves it at that. The log is kept under a
+    dated name. A block of the store that was being written at that moment is mended, by which
+    nothing is lost. Ends with 3 if the store then fails an audit.
+
+    Try:
+
+        cardoffers store recover --dry-run
+        cardoffers store recover --yes
+    """
+    from cardoffers_cli.jobs import recover as recovers
+
+    desk = Desk.of(ctx)
+
+    def agree(found: dict[str, Any]) -> None:
+        without = f" and go on without {_runs(found)}" if found["lost"] else ""
+        is_whole = found["log_bytes_used"] == found["log_bytes"]
+        what = "Mend {store}" if is_whole else "Put the log of {store} aside"
+        desk.confirm(f"{what.format(**found)}{without}?", yes=yes)
+
+    with _steps(desk, "Recovering", recovers.STEPS) as tell:
+        done = recovers.recover(desk.job, agree=agree, dry_run=dry_run, tell=tell)
+    said = ["Nothing was changed (--dry-run)."] if dry_run else []
+    desk.show(
+        done,
+        Sheet("recovered", RECOVERED, [done]),
+        *_lost(done),
+        Text([*said, *(f"The log is kept: {log}" for log in done["kept_logs"]), *_faults(done)]),
+        exit_code=3 if done["faults"] else 0,
+    )
+
+
+def _runs(found: dict[str, Any]) -> str:
+    first, last = found["lost_runs"][0], found["lost_runs"][-1]
+    named = f"{first['run_no']} to {last['run_no']}" if found["lost"] > 1 else first["run_no"]
+    return f"{counted(found['lost'], 'run')} that were committed ({named})"
 
 
 @app.command("accept-loss")
@@ -258,7 +365,10 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
             desk.confirm(
                 f"Go on without {counted(loss['lost'], 'run')} that were committed?", yes=yes
             )
+        elif loss["replaced_by"]:
+            desk.confirm(f"Go on with this file beside {loss['replaced_by']}?", yes=yes)
         loss = stores.accept_loss(desk.job)
+    loss = {**loss, "dry_run": dry_run}
     desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))
 
 
@@ -272,6 +382,11 @@ def _steps(desk: Desk, what: str, steps: Sequence[str]) -> Iterator[Callable[[st
             bar.update(steps.index(step), total=len(steps))
 
         yield tell
+
+
+def _written(told: dict[str, Any]) -> Iterator[str]:
+    if told["dry_run"]:
+        yield "Nothing was written (--dry-run)."
 
 
 def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
@@ -302,6 +417,19 @@ def _exported(done: dict[str, Any]) -> Iterator[str]:
 def _history(told: dict[str, Any]) -> Iterator[str]:
     if told["history"]:
         yield f"The history is not in it: back up {told['history']} where it is."
+
+
+def _kept(made: dict[str, Any]) -> Iterator[str]:
+    if made["secrets"]:
+        yield f"The signing secrets are in {made['secrets']}: keep it as safe as they are."
+
+
+def _secrets(done: dict[str, Any]) -> Iterator[str]:
+    for slug in done["secrets_missing"]:
+        yield (
+            f"The signing secret of {slug} is not beside the backup: its webhooks wait until "
+            f"`cardoffers webhook rotate-secret -i {slug}` makes a new one."
+        )
 
 
 def _faults(told: dict[str, Any]) -> list[str]:

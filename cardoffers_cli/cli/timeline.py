@@ -34,7 +34,8 @@ def timeline(
         typer.Argument(
             metavar="ID",
             help="A reference, or the id of a redemption, ledger entry, settlement, import, "
-            "webhook (its redemption), link or transaction.",
+            "webhook (its redemption), link or transaction. Of the first five the beginning does, "
+            "and latest is the newest redemption.",
         ),
     ],
     *,
@@ -48,7 +49,7 @@ def timeline(
     Try:
 
         cardoffers timeline tx-1234 -i larkmere
-        cardoffers timeline 6b0e... -i larkmere --format json
+        cardoffers timeline 6b0e -i larkmere --format json
     """
     from cardoffers_cli.jobs.timeline import tell_timeline  # polars is heavy
 

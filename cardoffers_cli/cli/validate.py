@@ -7,7 +7,15 @@ import typer
 
 from cardoffers_cli.cli import show
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Delimiter, Errors, Format, Rejected, Timezone, Valid
+from cardoffers_cli.cli.options import (
+    Delimiter,
+    Errors,
+    Format,
+    RawRejected,
+    Rejected,
+    Timezone,
+    Valid,
+)
 from cardoffers_cli.domain.errors import UsageError
 
 
@@ -23,6 +31,7 @@ def validate(
     errors: Errors = None,
     valid: Valid = None,
     rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a page (.html) with the verdict, to be sent on."),
@@ -46,15 +55,21 @@ def validate(
 
     desk = Desk.of(ctx)
     one_file_for(sources, errors, valid, rejected)
+    desk.writes(
+        {"--errors": errors, "--valid": valid, "--rejected": rejected, "--report": report},
+        reads=sources,
+    )
     if report:
         _check_page(report)
     reading = Reading(
         now=desk.now,
+        currency=currency,
         decimals=_decimals(currency),
         delimiter=delimiter,
         assume_timezone=assume_timezone,
+        unterminated="warning",
     )
-    outputs = Outputs(errors=errors, valid=valid, rejected=rejected)
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []
     for source in sources:
         with desk.progress(f"Checking {source}") as bar:

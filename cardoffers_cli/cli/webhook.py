@@ -1,5 +1,6 @@
 """`cardoffers webhook`: tell institutions of redemptions, and see that they hear it."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
@@ -25,6 +26,7 @@ from cardoffers_cli.cli.options import (
 from cardoffers_cli.cli.progress import Progress
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.cli.verify import verify
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_moment
 
@@ -63,7 +65,12 @@ HELD = (
 FIELDS = (Column("field"), Column("value"))
 
 RedemptionId = Annotated[
-    str, typer.Argument(metavar="REDEMPTION_ID", help="The redemption whose event is meant.")
+    str,
+    typer.Argument(
+        metavar="REDEMPTION_ID",
+        help="The redemption whose event is meant: its id, the beginning of that, its purchase's "
+        "reference, or latest.",
+    ),
 ]
 SecretFile = Annotated[
     Path | None,
@@ -81,6 +88,13 @@ class State(StrEnum):
     stopped = "stopped"
 
 
+class Past(StrEnum):
+    """What becomes of the events that wait when a webhook is set."""
+
+    all = "all"
+    now = "now"
+
+
 @app.callback()
 def webhook() -> None:
     """Send redemption events to institutions, and see what became of them."""
@@ -92,23 +106,42 @@ def set_(
     *,
     institution: Institution,
     url: Annotated[str, typer.Option(help="Where to send events: https, a public address.")],
+    past: Annotated[
+        Past | None,
+        typer.Option(
+            "--from",
+            help="Send the events that wait too, or from now on only [asked the first time; now].",
+        ),
+    ] = None,
     secret_file: SecretFile = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Set where an institution receives events; start it again if it was stopped.
+    """Set where an institution receives events.
 
-    The first time it makes the signing secret and shows it, this once.
+    The first time it makes the signing secret and shows it, this once. Events from before may wait
+    by then: it says how many, and asks whether they are to be sent too. Where nobody can be asked
+    they are held back; `--from` says it, also later.
 
     Try:
 
         cardoffers webhook set -i larkmere --url https://hooks.larkmere.example/redemptions
+        cardoffers webhook set -i larkmere --url https://hooks.larkmere.example/r --from all
     """
     from cardoffers_cli.jobs.webhooks import set_webhook  # polars is heavy
 
     desk = Desk.of(ctx)
+    desk.writes({"--secret-file": secret_file})
     _warn(desk)
-    report = set_webhook(desk.job, institution, url, secret_file=secret_file, dry_run=dry_run)
+    report = set_webhook(
+        desk.job,
+        institution,
+        url,
+        past=_past(desk, institution, past),
+        secret_file=secret_file,
+        dry_run=dry_run,
+    )
     _tell_of_secret(desk, report)
+    _tell_of_past(desk, report)
     desk.show(report)
 
 
@@ -165,7 +198,7 @@ def retry(
     Try:
 
         cardoffers webhook retry --failed -i larkmere --since 2026-10-01
-        cardoffers webhook retry 6b0e...
+        cardoffers webhook retry 6b0e
     """
     from cardoffers_cli.jobs.webhooks import retry as make_due  # polars is heavy
 
@@ -227,7 +260,8 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
     Try:
 
-        cardoffers webhook show 6b0e...
+        cardoffers webhook show 6b0e
+        cardoffers webhook show latest
     """
     from cardoffers_cli.jobs.webhooks import show_event  # polars is heavy
 
@@ -237,19 +271,19 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
 
 @app.command()
-def resend(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun = False) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand.
 
     Try:
 
-        cardoffers webhook resend 6b0e...
+        cardoffers webhook resend 6b0e
     """
     from cardoffers_cli.jobs.deliver import resend as send_again  # httpx is heavy
 
     desk = Desk.of(ctx)
     _warn(desk)
-    found = send_again(desk.job, redemption_id)
-    failed = found["log"][-1]["error"] is not None
+    found = send_again(desk.job, redemption_id, dry_run=dry_run)
+    failed = not dry_run and found["log"][-1]["error"] is not None
     desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0)
 
 
@@ -276,6 +310,7 @@ def rotate_secret(
     from cardoffers_cli.jobs.webhooks import rotate_secret as rotate  # polars is heavy
 
     desk = Desk.of(ctx)
+    desk.writes({"--secret-file": secret_file})
     when: dict[str, Any] = {"activate_at": activate_at}
     report = rotate(desk.job, institution, **when, secret_file=secret_file, dry_run=dry_run)
     _tell_of_secret(desk, report)
@@ -299,6 +334,31 @@ def _tell_of_secret(desk: Desk, report: Mapping[str, Any]) -> None:
         desk.note("The signing secret is shown this once: give it to the receiver, and keep it.")
 
 
+def _past(desk: Desk, institution: str, said: Past | None) -> str | None:
+    """Return what becomes of events from before a first webhook: as said, or as asked for."""
+    from cardoffers_cli.jobs.webhooks import past_events  # polars is heavy
+
+    if said is not None:
+        return said.value
+    if not sys.stdin.isatty():
+        return None
+    waiting = past_events(desk.job, institution)
+    if not waiting:
+        return None
+    question = f"{counted(waiting, 'event')} from before wait for this webhook. Send them too?"
+    return Past.all if desk.agrees(question) else Past.now
+
+
+def _tell_of_past(desk: Desk, report: Mapping[str, Any]) -> None:
+    if report["from"] and report["past_events"]:
+        what = (
+            "`cardoffers webhook send` sends them"
+            if report["from"] == "all"
+            else "held back until --from all"
+        )
+        desk.note(f"Events from before: {report['past_events']:,}; {what}.")
+
+
 def _count(bar: Progress, counts: Mapping[str, int], due: int) -> None:
     failed = counts["failed"] + counts["exhausted"]
     bar.describe(f"Sending webhooks: {counts['delivered']:,} delivered, {failed:,} failed")
@@ -313,9 +373,10 @@ _MEANINGS = {
     "still_due": "are still to be delivered",
 }
 _NEXT = {
-    "stopped": "the receiver wants no more: webhook set starts it again",
     "no_url": "cardoffers webhook set -i {institution} --url URL",
     "no_secret": "cardoffers webhook set -i {institution} --url URL",
+    "secret_missing": "put the file of secrets back, or cardoffers webhook rotate-secret "
+    "-i {institution}",
 }
 
 

@@ -31,7 +31,13 @@ CHECKS = (
     Column("actual", gives_way=1),
     Column("detail"),
 )
-OFFERS = (Column("offer_id", "offer"), Column("outcome"), Column("expected"), Column("actual"))
+OFFERS = (
+    Column("offer_id", "offer"),
+    Column("outcome"),
+    Column("expected"),
+    Column("actual"),
+    Column("version", kind="integer", gives_way=1),
+)
 FIELDS = (Column("field"), Column("value"))
 REJECTS = (
     Column("file"),
@@ -81,6 +87,7 @@ def why(
         cardoffers why --file complaints.txt -i larkmere -o answers.xlsx
     """
     desk = Desk.of(ctx)
+    desk.writes({}, reads=[file] if file else [])
     refs = _refs(ref, file, now=now, plain=plain, locale=locale)
     if plain:
         _show_plain(desk, refs, institution, locale, is_list=file is not None)
@@ -167,7 +174,12 @@ def _blocks(found: dict[str, Any]) -> Iterator[Block]:
     if found["checks"]:
         title = f"Every check of {found['offer_id']}"
         yield Sheet("checks", CHECKS, found["checks"], title=title)
-    others = [each for each in found["evaluations"] if each["offer_id"] != found["offer_id"]]
+    yield from _terms(found)
+    others = [
+        {**each, "version": each["terms"]["version"]}
+        for each in found["evaluations"]
+        if each["offer_id"] != found["offer_id"]
+    ]
     if others:
         yield Sheet("offers", OFFERS, others, title="The other offers")
     for name in ("purchase", "redemption"):
@@ -180,6 +192,16 @@ def _blocks(found: dict[str, Any]) -> Iterator[Block]:
         yield Sheet("duplicates", DUPLICATES, found["duplicates"], title="Came again")
     if "now" in found:
         yield from _now(found["now"])
+
+
+def _terms(found: dict[str, Any]) -> Iterator[Block]:
+    """Name the version of the nearest offer's terms, with its figures."""
+    for each in found["evaluations"]:
+        if each["offer_id"] == found["offer_id"]:
+            terms = {**each["terms"], "since": each["terms"]["since"] or "the beginning"}
+            fields = [{"field": name, "value": value} for name, value in terms.items()]
+            title = f"The terms of {found['offer_id']} at the purchase"
+            yield Sheet("terms", FIELDS, fields, title=title)
 
 
 def _now(again: dict[str, Any]) -> Iterator[Block]:

@@ -53,11 +53,9 @@ def _batch(value: Any) -> list[Any]:
     if not isinstance(items, list):
         raise invalid("/transactions", "required_missing", "There is no array of transactions.")
     if len(items) > MOST_ITEMS:
-        raise Problem(
-            422,
-            "batch_too_large",
-            f"A batch holds {MOST_ITEMS} transactions at most. Nothing of it was taken.",
-        )
+        detail = f"A batch holds {MOST_ITEMS} transactions at most. Nothing of it was taken."
+        error = {"pointer": "/transactions", "code": "batch_too_large", "detail": detail}
+        raise Problem(422, "batch_too_large", detail, [error])
     return items
 
 

@@ -44,14 +44,7 @@ class Gate:
 
     def identify(self, call: Call) -> Caller:
         """Return who calls; raise `Problem` 401 where that cannot be told."""
-        token = _token(call)
-        if not token:
-            raise _unauthenticated(
-                "Send the API key in the header Authorization, as a Bearer token."
-            )
-        if not is_well_formed(token):
-            raise _unauthenticated("The API key is mistyped: its checksum does not fit.")
-        key = find_key(self._store, token)
+        key = find_key(self._store, presented_key(call))
         if key is None:
             self._note(call, "unauthenticated", None)
             raise _unauthenticated("There is no such API key.")
@@ -103,6 +96,19 @@ class Gate:
             key_id=key.key_id if key else None,
             institution_id=key.institution_id if key else None,
         )
+
+
+def presented_key(call: Call) -> str:
+    """Return the text of the key that a call presents; raise `Problem` 401 for none, or no key's.
+
+    This needs no store, so a server can ask before it reads a body.
+    """
+    token = _token(call)
+    if not token:
+        raise _unauthenticated("Send the API key in the header Authorization, as a Bearer token.")
+    if not is_well_formed(token):
+        raise _unauthenticated("The API key is mistyped: its checksum does not fit.")
+    return token
 
 
 def _token(call: Call) -> str:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Call
 
 BODY_BYTES = 8 << 20
+BODY_VALUES = 100_000
+"""Values in a body: many times what a batch of 1000 events holds. 8 MiB of `[],` would be three
+million, which take seconds and 250 MiB to parse."""
 HEAD_BYTES = 16 << 10
 TARGET_BYTES = 8 << 10
 """Path and query."""
@@ -27,9 +30,11 @@ def check_head(call: Call) -> None:
 
 
 def check_body(call: Call) -> None:
-    """Let a call pass whose body is not too large; raise `Problem` 413."""
+    """Let a call pass whose body is not too large, nor holds too much; raise `Problem` 413."""
     if len(call.body) > BODY_BYTES:
         raise body_too_large()
+    if sum(map(call.body.count, (b",", b"[", b"{"))) > BODY_VALUES:
+        raise Problem(413, "body_too_large", f"A body holds {BODY_VALUES:,} values at most.")
 
 
 def target_too_long() -> Problem:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 JSON_TYPE = "application/json"
+HTML_TYPE = "text/html; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
 
 
@@ -18,7 +19,8 @@ PROBLEM_TYPE = "application/problem+json"
 class Call:
     """One request. Names of headers are lower case; what a cardholder may be known by is not shown.
 
-    `path` is as sent, without the query; `query` is the raw query string.
+    `path` is as sent, without the query; `query` is the raw query string. `is_head_only` says that
+    the body was not read, because the key was not known: such a call can only be refused.
     """
 
     method: str
@@ -27,6 +29,7 @@ class Call:
     query: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = field(default=b"", repr=False)
+    is_head_only: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli import __version__
 from cardoffers_cli.contract import offers, reports
-from cardoffers_cli.contract.messages import JSON_TYPE, PROBLEM_TYPE, Answer
+from cardoffers_cli.contract.messages import HTML_TYPE, JSON_TYPE, PROBLEM_TYPE, Answer
 from cardoffers_cli.contract.routes import ROUTES, Route
-from cardoffers_cli.contract.schemas import EXAMPLES, SCHEMAS, Schema, ref
+from cardoffers_cli.contract.schemas import CARDHOLDER, EXAMPLES, OFFER_ID, SCHEMAS, Schema, ref
+from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.domain.signing import TIMESTAMP, V1, V2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +32,7 @@ class Operation:
     """What there is to say of one endpoint beside its route.
 
     `answers` are the name of the schema and a description by status; `refusals` are the codes
-    that other endpoints do not have; `body` names a schema.
+    that other endpoints do not have; `body` names a schema. `such_as` is a query for the example.
     """
 
     summary: str
@@ -39,6 +41,8 @@ class Operation:
     query: Sequence[Parameter] = ()
     path: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
+    such_as: str = ""
+    media_type: str = JSON_TYPE
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -66,6 +70,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "GET /api/v1/offers": Operation(
         summary="Read the offers a cardholder is eligible for.",
         query=offers.FEED,
+        such_as=f"cardholder_token={CARDHOLDER}&locale=es&personalize=true",
         answers={200: ("OfferFeed", "The offers in the order of the program, or by affinity.")},
     ),
     "POST /api/v1/offers/{id}/add": Operation(
@@ -86,23 +91,80 @@ OPERATIONS: Mapping[str, Operation] = {
     "GET /api/v1/reporting/redemptions": Operation(
         summary="Read redemptions, newest first.",
         query=reports.PAGE,
+        such_as="from=2026-10-01T00:00:00Z&limit=100",
         answers={200: ("RedemptionPage", "A page; none is skipped or repeated in the next.")},
         refusals=["cursor_invalid"],
     ),
     "GET /api/v1/reporting/settlements": Operation(
         summary="Read ledger entries, newest first.",
         query=reports.LEDGER_PAGE,
+        such_as="status=settled&from=2026-10-01T00:00:00Z",
         answers={200: ("LedgerPage", "A page; none is skipped or repeated in the next.")},
         refusals=["cursor_invalid"],
     ),
     "GET /api/v1/reporting/funnel": Operation(
         summary="Count views, impressions, added offers and redemptions.",
         query=reports.WINDOW,
+        such_as="from=2026-10-01T00:00:00Z&to=2026-11-01T00:00:00Z",
         answers={200: ("Funnel", "The counts of the window, the last 30 days if none is named.")},
     ),
     "GET /openapi.json": Operation(
         summary="Read this description.", answers={200: ("Description", "An OpenAPI document.")}
     ),
+    "GET /docs": Operation(
+        summary="Read this description as a page, which loads nothing from elsewhere.",
+        answers={200: ("Page", "A page in HTML.")},
+        media_type=HTML_TYPE,
+    ),
+    "GET /healthz": Operation(
+        summary="See that the server answers; the store is not asked, which may be busy.",
+        answers={200: ("Health", "It answers.")},
+    ),
+}
+
+_SIGNATURE = "^sha256=[0-9a-f]{64}$"
+_WEBHOOK = {
+    "summary": "A purchase met the terms of an offer: credit the cardholder.",
+    "description": (
+        "POSTed to the webhook URL of the institution, signed with its signing secret. Verify"
+        f" {V2}, the HMAC-SHA256 of the timestamp, a dot and the raw body, and refuse a timestamp"
+        " older than 5 minutes. The same bytes are sent on every attempt; an event may come more"
+        " than once, and is told by its redemption_id. Events that were written by an earlier"
+        " version have neither transaction_ref nor currency."
+    ),
+    "operationId": "redemption_completed",
+    "security": [],
+    "parameters": [
+        {
+            "name": name,
+            "in": "header",
+            "required": True,
+            "description": says,
+            "schema": {"type": "string", "pattern": pattern},
+        }
+        for name, says, pattern in (
+            (V1, "sha256= and the HMAC-SHA256 of the raw body.", "^sha256=[0-9a-f]{64}$"),
+            (TIMESTAMP, "Unix time in seconds, of this attempt.", "^[0-9]+$"),
+            (
+                V2,
+                "sha256= and the HMAC-SHA256 of `<timestamp>.<raw body>`.",
+                "^sha256=[0-9a-f]{64}$",
+            ),
+        )
+    ],
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON_TYPE: {"schema": ref("RedemptionEvent"), "example": EXAMPLES["RedemptionEvent"]}
+        },
+    },
+    "responses": {
+        "2XX": {"description": "Received; it is not sent again. The body is not looked at."},
+        "default": {
+            "description": "Anything else, a redirect, or no answer within 15 seconds: tried again"
+            " up to 8 times, within about two hours."
+        },
+    },
 }
 
 _ALWAYS = (
@@ -129,7 +191,7 @@ REFUSALS: Mapping[str, tuple[int, str]] = {
     "body_too_slow": (408, "The body did not arrive in time."),
     "offer_not_available": (409, "The offer is not active now, or its budget is spent."),
     "max_active_offers": (409, "The cardholder has as many active offers as the program allows."),
-    "body_too_large": (413, "The body is larger than 8 MiB."),
+    "body_too_large": (413, "The body is larger than 8 MiB, or holds too many values."),
     "target_too_long": (414, "The path and the query are too long."),
     "unsupported_media_type": (415, f"The body is not sent as {JSON_TYPE} in UTF-8."),
     "invalid": (422, "A value cannot be used; `errors` says which and why."),
@@ -197,8 +259,14 @@ def document() -> Mapping[str, Any]:
         },
         "servers": [{"url": "/"}],
         "paths": paths,
+        "webhooks": {"redemption.completed": {"post": _WEBHOOK}},
         "components": {
-            "schemas": {**SCHEMAS, "Description": {"type": "object"}},
+            "schemas": {
+                **SCHEMAS,
+                "Description": {"type": "object"},
+                "Page": {"type": "string"},
+                "Health": {"type": "object", "properties": {"status": {"const": "ok"}}},
+            },
             "headers": HEADERS,
             "securitySchemes": {
                 "apiKey": {
@@ -220,12 +288,26 @@ def _operation(route: Route) -> Mapping[str, Any]:
         "parameters": [*_path(operation), *map(_query, operation.query)],
         "responses": {**_answers(route, operation), **_refusals(codes_of(route))},
     }
+    described["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": curl(route)}]
     if route.scope:
         described["description"] = f"The API key needs the scope `{route.scope}`."
     if operation.body:
         content = {"schema": ref(operation.body), "example": EXAMPLES[operation.body]}
         described["requestBody"] = {"required": True, "content": {JSON_TYPE: content}}
     return described
+
+
+def curl(route: Route) -> str:
+    """Return a call of an endpoint as it is typed, with BASE_URL and API_KEY in the environment."""
+    operation = OPERATIONS[f"{route.method} {route.template}"]
+    query = f"?{operation.such_as}" if operation.such_as else ""
+    parts = [f'curl -sS "$BASE_URL{route.template.format(id=OFFER_ID)}{query}"']
+    if route.scope:
+        parts.append('-H "Authorization: Bearer $API_KEY"')
+    if operation.body:
+        parts.append(f"-H 'Content-Type: {JSON_TYPE}'")
+        parts.append(f"-d '{dumps(EXAMPLES[operation.body])}'")
+    return " \\\n  ".join(parts)
 
 
 def _operation_id(route: Route) -> str:
@@ -252,7 +334,7 @@ def _query(parameter: Parameter) -> Schema:
 def _answers(route: Route, operation: Operation) -> dict[str, Schema]:
     headers = ("X-Snapshot-At",) if route.is_read else ()
     return {
-        str(status): _response(says, JSON_TYPE, ref(schema), headers)
+        str(status): _response(says, operation.media_type, ref(schema), headers)
         for status, (schema, says) in operation.answers.items()
     }
 

@@ -16,7 +16,8 @@ from urllib.parse import unquote_to_bytes
 from cardoffers_cli.contract.problems import invalid
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
-from cardoffers_cli.files.rules import E_MAIL, TOKEN_LENGTH
+from cardoffers_cli.domain.sentences import sentence
+from cardoffers_cli.files.fields import E_MAIL, PLACEHOLDER, SPREADSHEET, TOKEN_LENGTH
 from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET
 from cardoffers_cli.files.tokens import check_token
 
@@ -77,7 +78,7 @@ TOKEN_SCHEMA: Mapping[str, Any] = {
     "minLength": 1,
     "maxLength": TOKEN_LENGTH,
     "pattern": "^[!-~]+$",
-    "not": {"pattern": E_MAIL},
+    "not": {"anyOf": [{"pattern": each} for each in (E_MAIL, PLACEHOLDER, SPREADSHEET)]},
     "examples": ["9f1c8a70f3d24be5a6c17e0d4b8f62ad93e5c0b7a1d84f6e2c39b50a7d8e1f46"],
 }
 """What JSON Schema can say of a token; that it is no card number stands in its description."""
@@ -233,4 +234,5 @@ def _sent_wrong(
 
 
 def _error(pointer: str, code: str, detail: str) -> dict[str, str]:
-    return {"pointer": pointer, "code": code, "detail": f"{detail[0].upper()}{detail[1:]}"}
+    name = pointer.rpartition("/")[2]
+    return {"pointer": pointer, "code": code, "detail": sentence(detail, name)}

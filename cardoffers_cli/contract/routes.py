@@ -66,8 +66,10 @@ ROUTES = (
         is_limited=True,
     ),
     Route("GET", "/openapi.json", None, "openapi:describe"),
+    Route("GET", "/docs", None, "docs:show"),
+    Route("GET", "/healthz", None, "health:tell"),
 )
-"""Every endpoint of the specification, and the description of them all."""
+"""Every endpoint of the specification, the description of them all, and a sign of life."""
 
 
 def find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from cardoffers_cli.contract.offers import ADD
@@ -15,12 +16,16 @@ from cardoffers_cli.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.contract.reports import MOST_ROWS, STATES
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
-from cardoffers_cli.files.rules import (
+from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.files.fields import (
+    FREE_TEXTS,
     IDENTIFIER_TYPES,
+    IDENTIFIERS,
     INSTRUMENT_TYPES,
     INVISIBLE,
+    PLACEHOLDER,
     REF_LENGTH,
-    TEXTS,
+    SPREADSHEET,
     UUID,
 )
 from cardoffers_cli.files.timestamps import WITH_OFFSET
@@ -68,7 +73,11 @@ _FLAG: Schema = {"type": "boolean"}
 _MASKED = _says("The first and the last 4 characters around an ellipsis.", _TEXT)
 
 _INVISIBLE = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", INVISIBLE)
-_VISIBLE: Schema = {"type": "string", "pattern": f"^[^{_INVISIBLE[1:]}*$"}
+_VISIBLE: Schema = {
+    "type": "string",
+    "pattern": f"^[^{_INVISIBLE[1:]}*$",
+    "description": "Text without invisible characters.",
+}
 """Text of the optional fields, the rule's pattern in the syntax of ECMA-262."""
 
 _INSTRUMENTS = ("card_token", "instrument_token")
@@ -80,13 +89,14 @@ _EVENT = _object(
             "type": "number",
             "exclusiveMinimum": 0,
             "exclusiveMaximum": 10**12,
-            "description": "In the institution's currency, with no more decimals than it has.",
+            "description": "In the institution's currency; further decimals than it has are zeros.",
         },
         "transaction_ref": {
             "type": "string",
             "minLength": 1,
             "maxLength": REF_LENGTH,
             "pattern": "^[!-~]+$",
+            "not": {"anyOf": [{"pattern": each} for each in (PLACEHOLDER, SPREADSHEET)]},
             "description": "Unique per institution; a second event with it is a duplicate.",
         },
         "transacted_at": {
@@ -99,16 +109,25 @@ _EVENT = _object(
         **{name: _or_absent(ref("Token")) for name in _INSTRUMENTS},
         "instrument_type": _or_absent(_words(INSTRUMENT_TYPES)),
         "merchant_identifier_type": _or_absent(_words(IDENTIFIER_TYPES)),
-        "merchant_id": _or_absent({"type": "string", "pattern": UUID}),
+        "merchant_id": _says(
+            "The service's own id, where the merchant is known already.",
+            _or_absent({"type": "string", "pattern": UUID}),
+        ),
+        "currency": _says(
+            "That of the program (ISO 4217), or an error.",
+            _or_absent({"type": "string", "pattern": "^[A-Z]{3}$"}),
+        ),
         "institution_id": _says(
             "That of the API key, or an error.", _or_absent({"type": "string", "pattern": UUID})
         ),
-        **{name: _or_absent(_VISIBLE) for name in TEXTS},
+        **{name: _or_absent(_VISIBLE) for name in FREE_TEXTS},
+        **{name: _or_absent({**_VISIBLE, "not": {"pattern": SPREADSHEET}}) for name in IDENTIFIERS},
     },
     anyOf=[{"required": [name], "properties": {name: ref("Token")}} for name in _INSTRUMENTS],
     description=(
         "A purchase. One of card_token and instrument_token is needed; where both come, they are"
-        " the same. card_acceptor_id is a merchant_identifier of the type card_acceptor."
+        " the same. card_acceptor_id is a merchant_identifier of the type card_acceptor. Real card"
+        " numbers are refused in every field."
     ),
 )
 
@@ -129,7 +148,8 @@ def _page(item: str) -> Schema:
 SCHEMAS: Mapping[str, Schema] = {
     "Token": _says(
         "An opaque token made by the institution. A real card number or an e-mail address is"
-        " refused, and printed nowhere.",
+        " refused, and printed nowhere; so are words such as NULL and what a spreadsheet makes of"
+        " a token.",
         TOKEN_SCHEMA,
     ),
     "Absent": {"enum": ["", None], "description": "As if the field were not sent."},
@@ -272,6 +292,25 @@ SCHEMAS: Mapping[str, Schema] = {
             "data": _object(dict.fromkeys(STEPS, _COUNT)),
         }
     ),
+    "RedemptionEvent": _object(
+        {
+            "event": {"const": "redemption.completed"},
+            "redemption_id": _says("By which a receiver knows an event that it had.", _ID),
+            "institution_id": _ID,
+            "offer_id": _TEXT,
+            "cardholder_token": _says("In full, to find the cardholder.", _TEXT),
+            "cardholder_token_masked": _MASKED,
+            "institution_payout_amount": _says(
+                "What the cardholder is to be credited, with the decimals of its currency.", _MONEY
+            ),
+            "occurred_at": _says("With milliseconds.", _MOMENT),
+        },
+        {
+            "transaction_ref": _says("The institution's reference of the purchase.", _TEXT),
+            "currency": _says("ISO 4217.", _TEXT),
+        },
+        description="What a redemption webhook carries.",
+    ),
     "Error": _object(
         {
             "pointer": _says("A JSON pointer into the body, or /query/ and a parameter.", _TEXT),
@@ -293,8 +332,12 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
 }
 
+CARDHOLDER: str = TOKEN_SCHEMA["examples"][0]
+OFFER_ID = "of-12"
+"""A cardholder and an offer, for examples."""
+
 _TOKENS = {
-    "cardholder_token": TOKEN_SCHEMA["examples"][0],
+    "cardholder_token": CARDHOLDER,
     "card_token": "c_5d41402abc4b2a76b9719d911017c592",
 }
 _PURCHASE = {
@@ -308,5 +351,17 @@ EXAMPLES: Mapping[str, Any] = {
     "TransactionEvent": _PURCHASE,
     "TransactionBatch": {"transactions": [_PURCHASE]},
     "AddRequest": _TOKENS,
+    "RedemptionEvent": {
+        "event": "redemption.completed",
+        "redemption_id": "f5883288-d7c6-8ee2-abbe-4bacf1232757",
+        "institution_id": "3f0c9c4e-5d0b-4f43-9a86-6f3a1f1d2c11",
+        "offer_id": OFFER_ID,
+        "cardholder_token": CARDHOLDER,
+        "cardholder_token_masked": mask(CARDHOLDER),
+        "institution_payout_amount": Decimal("1.50"),
+        "occurred_at": "2026-05-01T13:00:00.000Z",
+        "transaction_ref": _PURCHASE["transaction_ref"],
+        "currency": "GBP",
+    },
 }
-"""A body of each kind that can be sent."""
+"""A body of each kind that can be sent, and of the event that institutions are sent."""

@@ -18,10 +18,17 @@ from urllib.parse import unquote
 
 from cardoffers_cli.contract.events import answer_events, read_events
 from cardoffers_cli.contract.gate import Gate
+from cardoffers_cli.contract.keyring import Keyring
 from cardoffers_cli.contract.limits import check_body, check_head
 from cardoffers_cli.contract.problems import Problem, busy, internal, problem_of
 from cardoffers_cli.contract.routes import find_route
-from cardoffers_cli.domain.errors import CardoffersError, NoStore, StoreDamaged, StoreVersion
+from cardoffers_cli.domain.errors import (
+    CardoffersError,
+    NoStore,
+    StoreBusy,
+    StoreDamaged,
+    StoreVersion,
+)
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.jobs.events import take_events
 from cardoffers_cli.jobs.publish import open_published
@@ -73,11 +80,20 @@ class Visit:
 
 
 class Service:
-    """Answers calls. `on_fault` is told of what becomes a 500, which tells the caller nothing."""
+    """Answers calls. `on_fault` is told of what becomes a 500, which tells the caller nothing.
+
+    In a `dry_run` every transaction is rolled back, and neither a use of a key nor a call is noted.
+    """
 
     def __init__(
-        self, job: Job, clock: Clock, on_fault: OnFault = lambda _request_id, _error: None
+        self,
+        job: Job,
+        clock: Clock,
+        on_fault: OnFault = lambda _request_id, _error: None,
+        *,
+        dry_run: bool = False,
     ) -> None:
+        self._dry_run = dry_run
         self._job = job
         self._clock = clock
         self._on_fault = on_fault
@@ -95,10 +111,11 @@ class Service:
             read_only = all(map(_may_be_old, waiting))
             with (
                 job.store(read_only=read_only, wait_s=wait_s) as store,
-                CallBook(job.path) as book,
+                self._book(job) as book,
             ):
+                store.keeps = not self._dry_run
                 self._answer(store, Gate(store, book, job), waiting, job)
-                if not read_only:
+                if not (read_only or self._dry_run):
                     self._collect(store, book, job)
         return _answers(visits)
 
@@ -117,6 +134,20 @@ class Service:
             if visit.answer is None:
                 visit.refuse(busy())
         return _answers(visits)
+
+    def read_keyring(self, *, wait_s: float) -> Keyring:
+        """Return the keys that work; from the snapshot if the store is not had in `wait_s`."""
+        job = replace(self._job, now=self._clock())
+        try:
+            with job.store(read_only=True, wait_s=wait_s) as store:
+                return Keyring.of(store, is_whole=True)
+        except StoreBusy:
+            with suppress(NoStore, StoreVersion, StoreDamaged), open_published(job) as (store, _):
+                return Keyring.of(store, is_whole=False)
+        return Keyring()
+
+    def _book(self, job: Job) -> CallBook:
+        return CallBook(None if self._dry_run else job.path)
 
     def _received(self, calls: Sequence[Call]) -> list[Visit]:
         """Answer what needs no store: what is too large, nowhere, or open to everybody."""
@@ -138,6 +169,8 @@ class Service:
 
         def enter(visit: Visit) -> None:
             route, caller = _passed(gate, visit)
+            if visit.call.is_head_only:  # the key was made in this moment
+                raise busy()
             own = _of(caller, job)
             if route.name is None:
                 events = read_events(route, caller, visit.call)
@@ -176,7 +209,7 @@ class Service:
 
     def _answer_from_snapshot(self, visits: Sequence[Visit]) -> None:
         job = replace(self._job, now=self._clock())
-        with open_published(job) as (store, taken_at), CallBook(job.path) as book:
+        with open_published(job) as (store, taken_at), self._book(job) as book:
             gate = Gate(store, book, job)
             known = [visit for visit in visits if gate.is_known(visit.call)]
             self._answer(store, gate, known, job)

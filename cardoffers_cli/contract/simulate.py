@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.contract.bodies import json_object
 from cardoffers_cli.contract.events import refusal
 from cardoffers_cli.contract.messages import Answer
-from cardoffers_cli.files.rules import COLUMNS
+from cardoffers_cli.files.fields import COLUMNS
 from cardoffers_cli.jobs.simulate import judge_event, simulate_event
 
 if TYPE_CHECKING:

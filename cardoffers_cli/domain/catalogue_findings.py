@@ -63,6 +63,24 @@ _CATALOGUE = (
         "leave institution_id empty, or give the one that `cardoffers institution show` prints",
     ),
     Code(
+        "webhook_url_refused",
+        "error",
+        "no event may be sent to the webhook_url",
+        "give an https URL of a public host, as `cardoffers webhook set` takes it",
+    ),
+    Code(
+        "effective_in_future",
+        "error",
+        "new terms are to count from a moment that is still to come",
+        "import them when they begin, or leave effective_at empty",
+    ),
+    Code(
+        "budget_below_spent",
+        "warning",
+        "the new budget is less than what redemptions hold of it already",
+        "nothing is taken back, and nothing more redeems; raise the budget if that is not meant",
+    ),
+    Code(
         "link_kept",
         "warning",
         "the link was made before with another time or card, and stays as it was",

@@ -83,6 +83,11 @@ class FileUnusable(CardoffersError):
 
     code = "file_unusable"
 
+    def of(self, name: str) -> FileUnusable:
+        """Return the error with the name of the file in front, unless its message has it."""
+        message = self.message if name in self.message else f"{name}: {self.message}"
+        return FileUnusable(message, code=self.code, hint=self.hint, **self.details)
+
 
 class NetworkFailure(CardoffersError):
     """The network could not be reached."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from cardoffers_cli.domain.sentences import sentence
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Level = Literal["error", "warning"]
+Level = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Code:
     @property
     def advice(self) -> str:
         """The fix as a sentence, for the hint of an error."""
-        return f"{self.fix[0].upper()}{self.fix[1:]}."
+        return f"{sentence(self.fix)}."
 
 
 def _error(code: str, summary: str, fix: str) -> Code:
@@ -73,6 +75,11 @@ _LINES = (
         "the line is longer than 64 KiB",
         "look for a lost line break; a transaction takes a few hundred bytes",
     ),
+    _error(
+        "last_line_unterminated",
+        "the last line has no line end: it may have been cut off (a warning in `validate`)",
+        "send the file whole, its last line ended too, or take it with --allow-unterminated",
+    ),
     _error("json_invalid", "the line is not JSON", "write one complete JSON object on each line"),
     _error("not_an_object", "the item is not a JSON object", "write each event as an object"),
     _error("duplicate_key", "an object names a field twice", "give each field once"),
@@ -91,6 +98,16 @@ _FIELDS = (
         "token",
     ),
     _error(
+        "token_placeholder",
+        "a token or reference is NULL, N/A, none, nan or a dash",
+        "leave out rows without a value, or send the value; never a word in its place",
+    ),
+    _error(
+        "spreadsheet_damage",
+        "a token, reference or identifier was changed by a spreadsheet",
+        "export the column from its source as text: no formula, apostrophe, blanks, 5.2E+14",
+    ),
+    _error(
         "token_invalid",
         "a token or reference has spaces, non-ASCII characters or too many of them",
         "send tokens of at most 256 visible ASCII characters, references of at most 128",
@@ -102,7 +119,7 @@ _FIELDS = (
     ),
     _error(
         "card_number",
-        "a token is a real card number",
+        "a token, a reference or another text is, or holds, a real card number",
         "never send card numbers: send the token of your tokenisation; treat the file as exposed",
     ),
     _error(
@@ -149,8 +166,13 @@ _FIELDS = (
     _error("amount_too_large", "the amount is 10^12 or more", "check the unit of the amounts"),
     _error(
         "amount_precision",
-        "the amount has more decimals than its currency",
+        "the amount has more decimals than its currency, and they are not zeros",
         "round at the source, or name the right currency",
+    ),
+    _error(
+        "currency_mismatch",
+        "the currency is not the program's",
+        "send only purchases in the program's currency, its code as in ISO 4217, or no currency",
     ),
     _error(
         "timestamp_invalid",
@@ -195,6 +217,11 @@ _FILES = (
         "give the same customer the same token in every event, or nothing will match",
     ),
     _warning(
+        "reference_like_card",
+        "some references or identifiers look like card numbers, as many as by chance",
+        "nothing to do, if they are numbers of your own; with letters they could not be mistaken",
+    ),
+    _warning(
         "leading_zeros_lost",
         "some card_acceptor_id are shorter numbers where most have 15 characters",
         "export the column as text: a spreadsheet has dropped leading zeros",
@@ -211,6 +238,11 @@ _REPEATS = (
         "duplicate_conflict",
         "the transaction_ref was received before with other content",
         "check whether a correction was meant; give every transaction its own reference",
+    ),
+    _warning(
+        "look_alike",
+        "another transaction has the same instrument, second, amount and merchant",
+        "check whether one purchase was sent under two references: both are taken, and both count",
     ),
 )
 
@@ -247,6 +279,7 @@ def make_finding(
     line: int | None = None,
     transaction_ref: str | None = None,
     column: str | None = None,
+    level: Level | None = None,
 ) -> Finding:
-    """Make a finding with the level its code has in `CODES`."""
-    return Finding(line, transaction_ref, column, code, CODES[code].level, message)
+    """Make a finding with the level its code has in `CODES`, if none is given."""
+    return Finding(line, transaction_ref, column, code, level or CODES[code].level, message)

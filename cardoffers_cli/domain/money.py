@@ -1,8 +1,8 @@
 """Exact money: minor units, commission and the text of an amount.
 
 Amounts are `decimal.Decimal` from end to end; nothing here divides and nothing passes through a
-float. The set-based twin of `commission_amount` stands in `sql/plan/redeem.sql`; a property test
-holds the two together.
+float. The set-based twin of `commission_amount` is the macro `commission_of` (migrations); a
+property test holds the two together.
 """
 
 from __future__ import annotations

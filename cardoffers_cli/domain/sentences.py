@@ -1,4 +1,4 @@
-"""Figures as sentences carry them: shares, amounts, days, lists, and what they are compared with.
+"""Sentences, and figures as these carry them: shares, amounts, days, lists, comparisons.
 
 Tables have the exact figure; a sentence has one that is read at once. A share and a mean are no
 money: they may be divided, and are rounded half up.
@@ -21,6 +21,13 @@ _MONTHS = (
 _TENTH = Decimal("0.1")
 _LEAST, _MOST = Decimal("0.001"), Decimal("0.999")
 _TWICE = 2
+
+
+def sentence(text: str, name: str | None = None) -> str:
+    """Begin a message with a capital; the name of a field at its beginning stays as it is."""
+    if name and text.startswith(name):
+        return text
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def percent(share: Decimal | None, *, signed: bool = False) -> str:

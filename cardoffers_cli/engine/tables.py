@@ -30,13 +30,14 @@ INPUTS = {
     ),
     "merchants": "merchant_no int, merchant_id string",
     "identifiers": "identifier_no bigint, merchant_id string",
-    "offer_terms": (
-        "offer_no int, offer_id string, merchant_no int, min_spend decimal(18,4), "
+    "terms_in_force": (
+        "offer_no int, offer_id string, merchant_no int, version_no bigint, "
+        "known_from timestamp_ntz, known_until timestamp_ntz, min_spend decimal(18,4), "
         "cashback_amount decimal(18,4), merchant_funded_amount decimal(18,4), "
-        "budget_amount decimal(18,4), starts_at timestamp_ntz, expires_at timestamp_ntz, "
-        "max_redemptions_per_cardholder int"
+        "max_redemptions_per_cardholder int, budget_amount decimal(18,4), "
+        "starts_at timestamp_ntz, expires_at timestamp_ntz"
     ),
-    "links": "offer_no int, cardholder_no bigint, added_at timestamp_ntz",
+    "link_starts": "offer_no int, cardholder_no bigint, counts_from timestamp_ntz",
     "reserved": "offer_no int, merchant_funded_amount decimal(38,4)",
     "uses": "offer_no int, cardholder_no bigint, used bigint",
     "this_run": "run_no bigint",

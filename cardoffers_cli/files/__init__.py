@@ -1,7 +1,8 @@
 """Disk: reading what institutions and operators bring, writing what they take away.
 
 Here live transaction files (read `transactions.py` first: bytes, lines, columns, rules), catalogue
-files, samples, and the sheets and reports that leave. May import `domain`; polars lives here. To
-add a rule for transaction rows, add it to `rules.py`; a format to write, to
-`exports.py`; workbooks have `workbooks.py`, pages to look at `html/`.
+files, the drop folder (`drop.py`, then `claims.py`), samples, and the sheets and reports that
+leave. May import `domain`; polars lives here. To add a rule for transaction rows, add it to
+`rules.py`; a format to write, to `exports.py`; workbooks have `workbooks.py`, pages to look at
+`html/`.
 """

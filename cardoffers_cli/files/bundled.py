@@ -10,6 +10,8 @@ import csv
 from pathlib import Path
 from shutil import copytree
 
+from cardoffers_cli.files.exports import replacing
+
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -22,7 +24,13 @@ def sample_data() -> Path:
 def copy_sample_data(folder: Path) -> None:
     """Copy the sample's catalogue and transactions into a folder."""
     for name in ("catalog", "transactions"):
-        copytree(sample_data() / name, folder / name)
+        copytree(sample_data() / name, folder / name, copy_function=_copied)
+
+
+def _copied(source: str, target: str) -> str:
+    with replacing(Path(target)) as out:
+        out.write(Path(source).read_bytes())
+    return target
 
 
 def write_sample_tokens(folder: Path, name: str) -> tuple[str, str]:
@@ -30,5 +38,6 @@ def write_sample_tokens(folder: Path, name: str) -> tuple[str, str]:
     with (folder / "catalog" / "links.csv").open(encoding="utf-8", newline="") as links:
         link = next(csv.DictReader(links))
     tokens = (link["cardholder_token"], link["card_token"])
-    (folder / name).write_text("\n".join((*tokens, "")), encoding="utf-8")
+    with replacing(folder / name) as out:
+        out.write("\n".join((*tokens, "")).encode())
     return tokens

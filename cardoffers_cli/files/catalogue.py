@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
-from cardoffers_cli.domain.errors import FileUnusable, NotFound
+from cardoffers_cli.domain.errors import FileUnusable, NotFound, UsageError
 from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.catalogue_kinds import KINDS, Kind
 from cardoffers_cli.files.headers import Names
@@ -52,12 +53,16 @@ class CataloguePage:
 
 
 class CatalogueFile:
-    """A catalogue file of a known kind; `received` is complete when the pages are exhausted."""
+    """A catalogue file of a known kind; `received` is complete when the pages are exhausted.
 
-    def __init__(self, source: str, kind: Kind) -> None:
+    `allow_insecure` is what `check_url` asks of webhooks' URLs.
+    """
+
+    def __init__(self, source: str, kind: Kind, *, allow_insecure: bool = False) -> None:
         self.source = source
         self.kind = kind
         self.received = 0
+        self._allow_insecure = allow_insecure
 
     @property
     def name(self) -> str:
@@ -66,12 +71,22 @@ class CatalogueFile:
 
     def pages(self) -> Iterator[CataloguePage]:
         """Read the file; the last page holds no rows, but the findings about the whole file."""
+        try:
+            yield from self._pages()
+        except FileUnusable as error:
+            raise error.of(self.name) from None
+
+    def _pages(self) -> Iterator[CataloguePage]:
         names = Names(known=self.kind.names, required=self.kind.required)
         with open_source(self.source) as opened:
             file = RecordFile(opened, names, list_key=self.kind.name)
             for texts, broken in pages(file, self.kind.names):
                 rows, findings = _judge(texts, self.kind)
-                yield CataloguePage(rows, pl.concat([_as_frame(broken), findings]))
+                refused = _urls_refused(rows, allow_insecure=self._allow_insecure)
+                yield CataloguePage(
+                    rows.filter(~pl.col("line").is_in(refused["line"].implode())),
+                    pl.concat([_as_frame(broken), findings, refused]),
+                )
             self.received = file.received
             about_file = [*file.header_findings]
             if not file.received:
@@ -86,14 +101,15 @@ def read_row(kind: Kind, cells: Mapping[str, str | None]) -> CataloguePage:
     return CataloguePage(*_judge(pl.DataFrame([values], schema=schema), kind))
 
 
-def catalogue_files(path: Path) -> list[CatalogueFile]:
+def catalogue_files(path: Path, *, allow_insecure: bool = False) -> list[CatalogueFile]:
     """Return the catalogue files at a path, in order of import.
 
     A folder may hold any of them, and other files, which are left alone. Raises `NotFound` where
     there is none, and `FileUnusable` where two are of one kind or the kind of a file is unknown.
     """
     if not path.is_dir():
-        return _in_order([(_kind_by_name(path) or _kind_by_columns(path), path)])
+        name = _kind_by_name(path) or _kind_by_columns(path)
+        return _in_order([(name, path)], allow_insecure=allow_insecure)
     found = [(kind, file) for file in sorted(path.iterdir()) if (kind := _kind_by_name(file))]
     if not found:
         raise NotFound(
@@ -102,12 +118,16 @@ def catalogue_files(path: Path) -> list[CatalogueFile]:
             hint=f"Names are those of the kinds: {', '.join(KINDS)}, as .csv, .json or .jsonl.",
         )
     _refuse_twice(found)
-    return _in_order(found)
+    return _in_order(found, allow_insecure=allow_insecure)
 
 
-def _in_order(found: Sequence[tuple[str, Path]]) -> list[CatalogueFile]:
+def _in_order(found: Sequence[tuple[str, Path]], *, allow_insecure: bool) -> list[CatalogueFile]:
     by_kind = dict(found)
-    return [CatalogueFile(str(by_kind[name]), KINDS[name]) for name in KINDS if name in by_kind]
+    return [
+        CatalogueFile(str(by_kind[name]), KINDS[name], allow_insecure=allow_insecure)
+        for name in KINDS
+        if name in by_kind
+    ]
 
 
 def _refuse_twice(found: Sequence[tuple[str, Path]]) -> None:
@@ -158,6 +178,20 @@ def _judge(texts: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, pl.DataFrame]
     findings = _findings(cells, kind.rules)
     well_formed = cells.filter(~pl.col("line").is_in(findings["line"].implode()))
     return well_formed.select("line", *_values(kind)), findings
+
+
+def _urls_refused(rows: pl.DataFrame, *, allow_insecure: bool) -> pl.DataFrame:
+    """Return a finding for every webhook_url that `cardoffers webhook set` would refuse."""
+    found = []
+    if "webhook_url" in rows.columns:
+        given = rows.select("line", "webhook_url").drop_nulls()
+        for line, url in given.iter_rows():
+            try:
+                check_url(url, allow_insecure=allow_insecure)
+            except UsageError as refusal:
+                text = f"{refusal.message} {refusal.hint}"
+                found.append((line, "webhook_url", "webhook_url_refused", "error", text))
+    return pl.DataFrame(found, schema=_FINDINGS, orient="row")
 
 
 def _values(kind: Kind) -> list[pl.Expr]:

@@ -12,10 +12,17 @@ import polars as pl
 
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.files import forms
+from cardoffers_cli.files.fields import IDENTIFIER_TYPES, INVISIBLE
 from cardoffers_cli.files.forms import Form, amount, one_of, whole
-from cardoffers_cli.files.rules import IDENTIFIER_TYPES, INVISIBLE, RULES, Rule
+from cardoffers_cli.files.rules import RULES, Rule
 
-_TOKEN_CODES = ("card_number", "personal_data", "token_invalid")
+_TOKEN_CODES = (
+    "card_number",
+    "personal_data",
+    "token_placeholder",
+    "spreadsheet_damage",
+    "token_invalid",
+)
 
 
 @dataclass(frozen=True)
@@ -140,6 +147,7 @@ _ALL = (
             Column("widget_limit", whole(1)),
             Column("settlement_hold_days", whole(0), optional=True, default="0"),
             Column("webhook_url", forms.LONG_TEXT, optional=True),
+            Column("require_marker", forms.FLAG, optional=True),
         ),
     ),
     Kind(
@@ -179,6 +187,7 @@ _ALL = (
             Column("segments", forms.SEGMENTS, optional=True),
             Column("max_redemptions_per_cardholder", whole(1), optional=True),
             Column("paused", forms.FLAG, optional=True, default="false"),
+            Column("effective_at", forms.TIME, optional=True),
         ),
         (*map(_precision, ("min_spend", "cashback_amount", "budget_amount")), _ENDS_LATER),
     ),

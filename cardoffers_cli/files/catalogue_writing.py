@@ -1,7 +1,7 @@
 """Write catalogue files in the format of import, and the report of an import's findings.
 
-Nothing is guarded against spreadsheet formulas here: a guard would change names that start with a
-hyphen, and an export is there to be imported again.
+The files are not guarded against spreadsheet formulas: a guard would change names that start with a
+hyphen, and an export is there to be imported again. The report is.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _REPORT = ("line", "transaction_ref", "column", "code", "level", "message", "file")
 
 
-def write_catalogue(path: Path, kind: str, rows: pl.DataFrame) -> None:
+def write_catalogue(path: Path, kind: str, rows: pl.DataFrame, *, mode: int) -> None:
     """Write rows of one kind as CSV or, where the path ends in `.json`, as a JSON array."""
     texts = rows.select(_text(name, dtype) for name, dtype in rows.schema.items())
-    with replacing(path) as out:
+    with replacing(path, mode=mode) as out:
         if path.suffix == ".json":
             items = (_typed(row, kind) for row in texts.iter_rows(named=True))
             out.writelines(piece.encode() for piece in json_text.pieces(items, indent=1))
@@ -36,7 +36,7 @@ def write_catalogue(path: Path, kind: str, rows: pl.DataFrame) -> None:
             write_frame(texts, out)
 
 
-def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]]) -> None:
+def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]], *, mode: int) -> None:
     """Write the findings of each file, in line order, as CSV.
 
     The columns are those of the report on a transaction file, whose reference stays empty, and the
@@ -49,8 +49,15 @@ def write_report(path: Path, findings: Sequence[tuple[str, pl.DataFrame]]) -> No
         for name, frame in findings
     ]
     empty = pl.DataFrame(schema={**dict.fromkeys(_REPORT, pl.String), "line": pl.UInt64})
-    with replacing(path) as out:
-        write_frame(pl.concat([empty, *(frame.select(_REPORT) for frame in frames)]), out)
+    with replacing(path, mode=mode) as out:
+        report = pl.concat([empty, *(frame.select(_REPORT) for frame in frames)])
+        write_frame(report.with_columns(_guarded(pl.col(pl.String))), out)
+
+
+def _guarded(text: pl.Expr) -> pl.Expr:
+    """Keep a spreadsheet from reading text as a formula, as `sheets.guard` does."""
+    is_formula = text.str.contains(r"^[=+\-@\t\r]")
+    return pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).name.keep()
 
 
 def _text(name: str, dtype: pl.DataType) -> pl.Expr:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
-from cardoffers_cli.files.rules import COLUMNS, apply_rules
-from cardoffers_cli.files.screen import cleared
+from cardoffers_cli.files.number_forms import NumberForms
+from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.domain.findings import Finding, Level
 
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
 VALID_SCHEMA: dict[str, Any] = {
@@ -48,27 +48,35 @@ FINDING_SCHEMA: dict[str, Any] = {
     "message": pl.String,
 }
 _AHEAD = timedelta(hours=24)
+_FEW = 100  # rows that are judged as soon as they are screened
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """How to read transactions: `now` is naive UTC, rows over 24 hours ahead of it are faulted.
 
-    `decimals` is the minor unit of the institution's currency, `institution_id` whose events they
-    must be (JSON only), `assume_timezone` what a timestamp without an offset means.
+    `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
+    be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
+    any of ISO 4217 will do. `unterminated` is the level of the finding on a last line without its
+    end; none, where somebody vouches for it. What is `alone` came by a call: there is no file to
+    say whether its numbers are references.
     """
 
     now: datetime
+    currency: str | None = None
     decimals: int = 2
     institution_id: str | None = None
     delimiter: str = ","
     assume_timezone: str | None = None
+    unterminated: Level | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
     """Judged rows: `rows` as `VALID_SCHEMA`, `findings` as `FINDING_SCHEMA`, in line order.
 
+    `doubts` (`number_forms.DOUBT_SCHEMA`) are numbers in rows that the end of the file judges.
     `rejected` holds the lines of the invalid rows (u64, sorted). `bytes_read` and `size_hint` tell
     how far into the source reading is.
     """
@@ -76,6 +84,7 @@ class Chunk:
     rows: pl.DataFrame
     findings: pl.DataFrame
     rejected: pl.Series
+    doubts: pl.DataFrame
     assumed_timezone: bool = False
     bytes_read: int = 0
     size_hint: int | None = None
@@ -90,60 +99,59 @@ class Chunk:
         )
 
 
-@dataclass(frozen=True)
 class Judge:
-    """The rules with the limits of one reading."""
+    """The rules with the limits of one reading; `forms` gathers what its numbers look like."""
 
-    reading: Reading
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.forms = NumberForms()
 
     def chunk(
-        self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, visible: bool = False
+        self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, is_plain: bool = False
     ) -> Chunk:
         """Judge rows of text columns, together with the lines that never became rows.
 
-        `raw` has `line`, the columns `REQUIRED` and others of `COLUMNS`;
-        `visible` promises visible ASCII without `@`.
+        `raw` has `line`, the columns `REQUIRED` and others of `rulebook.OPTIONAL`; `is_plain` is
+        the promise of `delimited.Page`.
         """
         rows = self.with_derived(raw)
-        clear = rows.select(
-            cleared(set(raw.columns), visible=visible, decimals=self.reading.decimals)
-        ).to_series()
+        suspicious = rows
+        if rows.height > _FEW:
+            suspicious = rows.filter(rulebook().suspicious(rows, is_plain=is_plain))
         findings = _frame_of(line_findings)
-        bad = findings["line"]
-        if not clear.all():
-            broken = apply_rules(_with_all_columns(rows.filter(~clear)))
-            bad = broken.filter(pl.col("level") == "error")["line"].unique().append(bad).sort()
+        if suspicious.height:
+            broken = rulebook().findings(suspicious)
             findings = pl.concat([findings, broken]).sort("line", maintain_order=True)
+        bad = findings.filter(pl.col("level") == "error")["line"].unique().sort()
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
         return Chunk(
             rows=_valid(valid),
             findings=findings,
             rejected=bad.rename("line"),
+            doubts=self.forms.note(rows.clear() if self.reading.alone else rows),
             assumed_timezone=bool(valid["assumed"].any()),
         )
 
     def with_derived(self, raw: pl.DataFrame) -> pl.DataFrame:
-        """Add what the rules and the screen read beside the text: moment, amount and limits."""
+        """Add what the rules read beside the text: moment, amount and limits."""
         reading = self.reading
+        fraction = rf"(?:\.[0-9]{{1,{reading.decimals}}})?" if reading.decimals else ""
         return raw.with_columns(
             moments(raw["transacted_at"], reading.assume_timezone).get_columns(),
             value=pl.col("amount").cast(AMOUNT, strict=False),
+            is_usual_amount=pl.col("amount").str.contains(f"^[0-9]{{1,12}}{fraction}$"),
             decimals=pl.lit(reading.decimals, pl.UInt32),
+            program_currency=pl.lit(reading.currency, pl.String),
             latest=pl.lit(reading.now + _AHEAD, pl.Datetime("us")),
+            is_alone=pl.lit(reading.alone),
             caller=pl.lit(reading.institution_id, pl.String),
         )
 
 
-def _with_all_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    absent = [name for name in (*COLUMNS, "mistyped") if name not in rows.columns]
-    return rows.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
-
-
 def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:
     return pl.DataFrame(
-        [[getattr(finding, name) for name in FINDING_SCHEMA] for finding in findings],
+        {name: [getattr(finding, name) for finding in findings] for name in FINDING_SCHEMA},
         schema=FINDING_SCHEMA,
-        orient="row",
     )
 
 

@@ -1,21 +1,35 @@
-"""Copy the records of a file, byte for byte, to one of two files: valid and rejected."""
+"""Copy the records of a file, byte for byte, to one of two files: valid and rejected.
+
+Of rejected records the fields that were refused as card numbers or personal data are masked: the
+copy is looked at by those who mend the file, and lies about. All else of them stays as it came.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
+from cardoffers_cli.files.delimited import with_fields_masked
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank
 from cardoffers_cli.files.stretches import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     import polars as pl
 
+    from cardoffers_cli.files.delimited import Layout
+
 _DECODER = json.JSONDecoder()
 _SEPARATORS = re.compile(r"[ \t\r\n,]*")
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_QUOTE = '"'
+
+MASK = "[masked]"
+"""What stands in the place of a field that was refused as a card number or personal data."""
 
 
 def copy_lines(
@@ -24,16 +38,84 @@ def copy_lines(
     rejected: pl.Series,
     valid_to: BinaryIO | None,
     rejected_to: BinaryIO | None,
+    *,
+    masks: Masks | None = None,
 ) -> None:
     """Copy lines; the one numbered `header` (0 for none) goes to both, blank ones to neither."""
-    lines = set(rejected.to_list())
+    lines = _Ascending(rejected)
     for number, piece in _pieces(blocks):
-        if number != header and number in lines:
-            _write(rejected_to, piece)
+        if number in lines and number != header:
+            _write(rejected_to, masks.line(number, piece) if masks else piece)
         else:
             _write(valid_to, piece)
             if number == header:
                 _write(rejected_to, piece)
+
+
+class Masks:
+    """The fields of records that are not copied as they came; records are asked for in order."""
+
+    def __init__(self, fields: pl.DataFrame | None, layout: Layout | None) -> None:
+        rows = () if fields is None else fields.iter_rows()
+        self._records = groupby(rows, key=itemgetter(0))
+        self._next: tuple[int, list[str]] | None = None
+        self._layout = layout
+        self._advance()
+
+    def _advance(self) -> None:
+        record = next(self._records, None)
+        self._next = record and (record[0], [name for _, name in record[1]])
+
+    def _names(self, number: int) -> list[str]:
+        while self._next and self._next[0] < number:
+            self._advance()
+        return self._next[1] if self._next and self._next[0] == number else []
+
+    def line(self, number: int, piece: bytes) -> bytes:
+        """Return a line with its fields masked, where any are; its line end stays."""
+        names = self._names(number)
+        if not names:
+            return piece
+        text = piece.decode()
+        body = text.rstrip("\r\n")
+        if self._layout is None:
+            masked = masked_object(body, names)
+        else:
+            masked = with_fields_masked(body, self._layout, names, MASK)
+        return (masked + text[len(body) :]).encode()
+
+    def item(self, index: int, text: str) -> str:
+        """Return an item of a JSON array with its fields masked, where any are."""
+        names = self._names(index)
+        return masked_object(text, names) if names else text
+
+
+def masked_object(text: str, names: Collection[str]) -> str:
+    """Return a JSON object, which is known to parse, with a mask as some of its values."""
+    parts, done = [], 0
+    at = _after_blanks(text, text.index("{") + 1)
+    while text[at] == _QUOTE:
+        name, at = _DECODER.raw_decode(text, at)
+        start = _after_blanks(text, _after_blanks(text, at) + 1)  # behind the colon
+        _, end = _DECODER.raw_decode(text, start)
+        if name in names:
+            parts += [text[done:start], f'"{MASK}"']
+            done = end
+        at = _after_separators(text, end)
+    return "".join([*parts, text[done:]])
+
+
+class _Ascending:
+    """Numbers in ascending order, asked for in that order too; a set of them would be large."""
+
+    def __init__(self, numbers: pl.Series) -> None:
+        self._numbers = iter(numbers)
+        self._next = next(self._numbers, None)
+
+    def __contains__(self, number: int) -> bool:
+        while self._next is not None and self._next < number:
+            self._next = next(self._numbers, None)
+        return self._next == number
 
 
 def _pieces(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -63,9 +145,11 @@ def copy_items(
     list_key: str,
     valid_to: BinaryIO | None,
     rejected_to: BinaryIO | None,
+    *,
+    masks: Masks | None = None,
 ) -> None:
     """Copy the items of a JSON document by their index; each file is an array again."""
-    indexes = set(rejected.to_list())
+    indexes = _Ascending(rejected)
     items = (
         item
         for stretch in Document(blocks, list_key).stretches()
@@ -73,7 +157,10 @@ def copy_items(
     )
     valid, others = _Array(valid_to), _Array(rejected_to)
     for index, item in enumerate(items):
-        (others if index in indexes else valid).add(item)
+        if index in indexes:
+            others.add(masks.item(index, item) if masks else item)
+        else:
+            valid.add(item)
     valid.end()
     others.end()
 
@@ -100,6 +187,11 @@ def _items(text: str) -> Iterator[str]:
         _, end = _DECODER.raw_decode(text, at)
         yield text[at:end]
         at = _after_separators(text, end)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at
 
 
 def _after_separators(text: str, at: int) -> int:

@@ -7,6 +7,7 @@ split in Python. A quote therefore never reaches over its line.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,12 @@ from cardoffers_cli.files.lines import MAX_LINE_BYTES, has_long_line, is_blank, 
 from cardoffers_cli.files.sources import BOM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 _QUOTE = '"'
+_FORMULA = re.compile(r'="[^"]*"')  # text as spreadsheets write it; the rules have a word for it
 _NEVER = b"\x01"  # separates nothing, so that a line stays whole
-_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@") + b"\n"
+_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@'") + b"\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,15 +39,15 @@ class Page:
     """Records of one stretch of a file: those with columns, and what is wrong with the others.
 
     `frame` has `line` (u64) and one String column per known name, empty as null, in line order.
-    `findings` has one entry per record without columns. `is_visible` promises that all fields are
-    visible ASCII without `@`.
+    `findings` has one entry per record without columns. `is_plain` promises that all fields are
+    visible ASCII, hold no `@`, `'` or `E+`, and do not begin with `=`.
     """
 
     frame: pl.DataFrame
     findings: list[Finding] = field(default_factory=list)
     lines: int
     blank_lines: int = 0
-    is_visible: bool = False
+    is_plain: bool = False
 
 
 class LineFault(ValueError):
@@ -66,7 +68,7 @@ def read_page(text: bytes, layout: Layout, *, first_line: int) -> Page:
     return Page(
         frame=frame.insert_column(0, numbers.alias("line")),
         lines=frame.height,
-        is_visible=_is_visible(text, layout.delimiter),
+        is_plain=_is_plain(text, layout.delimiter),
     )
 
 
@@ -83,18 +85,33 @@ def split_fields(line: str, delimiter: str) -> list[str]:
     return _scanned(line, delimiter)
 
 
+def with_fields_masked(line: str, layout: Layout, names: Collection[str], mask: str) -> str:
+    """Return a line that splits with something else in the place of some fields."""
+    fields = zip(layout.names, _spans(line, layout.delimiter), strict=True)
+    return layout.delimiter.join(
+        mask if name in names else line[start:end] for name, (_, start, end) in fields
+    )
+
+
 def _scanned(line: str, delimiter: str) -> list[str]:
-    fields, at = [], 0
+    return [value for value, _, _ in _spans(line, delimiter)]
+
+
+def _spans(line: str, delimiter: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each field of a line, and from where to where it is written."""
+    start = 0
     while True:
-        value, at = (
-            _quoted(line, at + 1) if line.startswith(_QUOTE, at) else _bare(line, at, delimiter)
+        value, end = (
+            _quoted(line, start + 1)
+            if line.startswith(_QUOTE, start)
+            else _bare(line, start, delimiter)
         )
-        fields.append(value)
-        if at == len(line):
-            return fields
-        if line[at] != delimiter:
+        yield value, start, end
+        if end == len(line):
+            return
+        if line[end] != delimiter:
             raise LineFault("stray_quote", "text follows a closing quote")
-        at += 1
+        start = end + 1
 
 
 def _quoted(line: str, at: int) -> tuple[str, int]:
@@ -113,7 +130,7 @@ def _quoted(line: str, at: int) -> tuple[str, int]:
 def _bare(line: str, at: int, delimiter: str) -> tuple[str, int]:
     end = line.find(delimiter, at)
     end = len(line) if end < 0 else end
-    if _QUOTE in line[at:end]:
+    if _QUOTE in line[at:end] and not _FORMULA.fullmatch(line, at, end):
         raise LineFault("stray_quote", "a quote stands inside a field that is not quoted")
     return line[at:end], end
 
@@ -153,11 +170,13 @@ def _plain_frame(text: bytes, layout: Layout) -> pl.DataFrame:
 def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
     lines = _as_series(text)
     if lines is None:
-        plain, odd = _frame_of([], layout), list(enumerate(split_lines(text), first_line))
+        odd, blank_lines = list(enumerate(split_lines(text), first_line)), 0
+        plain = _frame_of([], layout)
     else:
-        plain, odd = _parted(lines, layout, first_line)
+        plain, odd, blank_lines = _parted(lines, layout, first_line)
+    total = plain.height + len(odd) + blank_lines
     rows: list[tuple[int, list[str]]] = []
-    findings, blank_lines = [], 0
+    findings = []
     for number, line in odd:
         if is_blank(line):
             blank_lines += 1
@@ -169,9 +188,9 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
     return Page(
         frame=pl.concat([plain, _frame_of(rows, layout)]).sort("line"),
         findings=findings,
-        lines=plain.height + len(odd),
+        lines=total,
         blank_lines=blank_lines,
-        is_visible=_is_visible(text, layout.delimiter),
+        is_plain=_is_plain(text, layout.delimiter),
     )
 
 
@@ -187,18 +206,22 @@ def _as_series(text: bytes) -> pl.Series | None:
 
 def _parted(
     lines: pl.Series, layout: Layout, first_line: int
-) -> tuple[pl.DataFrame, list[tuple[int, bytes]]]:
-    """Split the lines that every delimiter splits; return the others with their numbers."""
+) -> tuple[pl.DataFrame, list[tuple[int, bytes]], int]:
+    """Split the lines that every delimiter splits; return the others with their numbers.
+
+    Blank lines are in neither, and counted.
+    """
     text, delimiter = pl.col("text"), layout.delimiter
-    frame = lines.to_frame().with_columns(
-        line=pl.int_range(first_line, first_line + len(lines), dtype=pl.UInt64),
+    numbered = lines.to_frame().with_columns(
+        line=pl.int_range(first_line, first_line + len(lines), dtype=pl.UInt64)
+    )
+    is_blank = text.str.contains(r"^[ \t]*$") & (text.str.len_bytes() <= MAX_LINE_BYTES)
+    frame = numbered.filter(text.is_not_null() & ~is_blank).with_columns(
         is_odd=(text.str.count_matches(delimiter, literal=True) != len(layout.names) - 1)
         | text.str.contains(_QUOTE, literal=True)
-        | text.str.contains(r"^[ \t]*$")
-        | (text.str.len_bytes() > MAX_LINE_BYTES)
-        | text.is_null(),
+        | (text.str.len_bytes() > MAX_LINE_BYTES),
     )
-    odd = frame.filter("is_odd").select("line", text.fill_null("")).rows()
+    odd = frame.filter("is_odd").select("line", text).rows()
     fields = text.str.split_exact(delimiter, len(layout.names) - 1)
     plain = frame.filter(~pl.col("is_odd")).select(
         "line", fields.struct.rename_fields(layout.names).struct.unnest()
@@ -207,11 +230,17 @@ def _parted(
     return (
         plain.with_columns(pl.when(names != "").then(names)),
         [(line, content.encode()) for line, content in odd],
+        numbered.height - frame.height,
     )
 
 
-def _is_visible(text: bytes, delimiter: str) -> bool:
-    return text.isascii() and not text.translate(None, _VISIBLE + delimiter.encode())
+def _is_plain(text: bytes, delimiter: str) -> bool:
+    if not text.isascii() or text.translate(None, _VISIBLE + delimiter.encode()):
+        return False
+    if b"+" in text and (b"E+" in text or b"e+" in text):
+        return False
+    starts = (b"\n=", delimiter.encode() + b"=", b'"=')
+    return b"=" not in text or not (text.startswith(b"=") or any(map(text.__contains__, starts)))
 
 
 def _fields_of(line: bytes, layout: Layout) -> list[str]:

@@ -20,7 +20,10 @@ from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.files.stretches import Document, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+_MOST_ITEMS = 100_000
+"""Items of a page: those of a stretch may be as many as it has bytes."""
 
 _POSITION = re.compile(r"line (\d+) column (\d+)$")
 
@@ -37,13 +40,24 @@ class Objects:
 
 
 class JsonFault(ValueError):
-    """JSON that does not parse: `code` is `json_invalid` or `duplicate_key`."""
+    """JSON that does not parse: `code` is `json_invalid` or `duplicate_key`.
 
-    def __init__(self, error: ValueError) -> None:
+    `line` and `column` are where it stops to be JSON, both from 1; of a text that ends early
+    (`is_short`), behind its last character.
+    """
+
+    def __init__(self, error: ValueError, text: bytes) -> None:
         said = str(error)
         found = _POSITION.search(said)
         self.code = "duplicate_key" if said.startswith("Detected duplicate key") else "json_invalid"
+        self.is_short = said.startswith("EOF")
         self.line, self.column = map(int, found.groups()) if found else (1, 1)
+        if self.is_short:
+            end = Place().after(text.rstrip())
+            self.line, self.column = end.line, end.column
+        elif not self.column:  # at the line end before
+            self.line -= 1
+            self.column = len(text.split(b"\n", self.line)[self.line - 1]) + 1
         super().__init__(self.code)
 
 
@@ -58,7 +72,7 @@ def parse(text: bytes, *, unique_keys: bool = True) -> Any:
             allow_inf_nan=False,
         )
     except ValueError as error:
-        raise JsonFault(error) from None
+        raise JsonFault(error, text) from None
 
 
 def parse_marked(text: bytes) -> tuple[Any, bool]:
@@ -81,11 +95,13 @@ def parse_marked(text: bytes) -> tuple[Any, bool]:
     return value, True
 
 
-def kind_of(head: bytes, list_key: str | None) -> str:
+def kind_of(head: bytes, list_key: str | None, known: Collection[str] = ()) -> str:
     """Tell by the first bytes of a file whether it is `csv`, `json` or `jsonl`.
 
-    An object that is complete on the first line, and is not the one that holds the list, makes
-    JSON Lines; so does a first line that ends its object badly when the next one starts another.
+    An object that is complete on the first line makes JSON Lines, unless it is the one that holds
+    the list, or holds another list and nothing that is `known`: then it is a document, on however
+    many lines it is written. JSON Lines is also a first line that ends its object badly when the
+    next one starts another.
     """
     start = head.lstrip()
     if not start.startswith((b"{", b"[")):
@@ -97,7 +113,15 @@ def kind_of(head: bytes, list_key: str | None) -> str:
         value = parse(first, unique_keys=False)
     except JsonFault:
         return "jsonl" if first.endswith(b"}") and others and others[0][:1] == b"{" else "json"
-    return "json" if list_key and isinstance(value.get(list_key), list) else "jsonl"
+    if not list_key:
+        return "jsonl"
+    has_list = isinstance(value.get(list_key), list)
+    is_other = not others and not value.keys() & {*known, list_key} and _has_list(value)
+    return "json" if has_list or is_other else "jsonl"
+
+
+def _has_list(value: dict[str, Any]) -> bool:
+    return any(isinstance(member, list) for member in value.values())
 
 
 def _is_scalar(start: bytes) -> bool:
@@ -108,7 +132,9 @@ def _is_scalar(start: bytes) -> bool:
     return True
 
 
-def read_document(blocks: Iterable[bytes], list_key: str | None) -> Iterator[Objects]:
+def read_document(
+    blocks: Iterable[bytes], list_key: str | None, known: Collection[str] = ()
+) -> Iterator[Objects]:
     """Read a document that is an array of objects, or an object with such an array, page by page.
 
     Positions are the items' indexes from 0. Raises `FileUnusable` with `json_syntax`, `json_root`,
@@ -120,13 +146,15 @@ def read_document(blocks: Iterable[bytes], list_key: str | None) -> Iterator[Obj
         seam = Place().after(stretch.opening)
         items, marked = _parsed(stretch.array, seam, stretch.place)
         own = items if stretch.is_first else items[1:]
-        yield as_objects(own, first=first, marked=marked)
-        first += len(own)
+        for start in range(0, len(own) or 1, _MOST_ITEMS):
+            part = own[start : start + _MOST_ITEMS]
+            yield as_objects(part, first=first, marked=marked)
+            first += len(part)
     seam = Place().after(document.head)
     root, _ = _parsed(document.head + document.tail, seam, document.tail_place)
     if is_repeated(root):
         raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
-    _check_root(root, list_key)
+    _check_root(root, list_key, known)
 
 
 def read_json_lines(text: bytes, *, first_line: int) -> Objects:
@@ -134,6 +162,9 @@ def read_json_lines(text: bytes, *, first_line: int) -> Objects:
     positions, values, findings, blank_lines = [], [], [], 0
     lines = split_lines(text)
     for number, line in enumerate(lines, start=first_line):
+        if not line:
+            blank_lines += 1
+            continue
         value = _object_of_line(line, number)
         if isinstance(value, dict):
             positions.append(number)
@@ -155,10 +186,12 @@ def _object_of_line(line: bytes, number: int) -> dict[str, Any] | Finding | None
     """Return the line's object, what is wrong with it, or None for a blank line."""
     if len(line) > MAX_LINE_BYTES:
         return make_finding("line_too_long", "the line is longer than 64 KiB", line=number)
+    if is_blank(line):
+        return None
     try:
         value = parse(line)
     except JsonFault as fault:
-        return None if is_blank(line) else _line_finding(fault, line, number)
+        return _line_finding(fault, line, number)
     return value if isinstance(value, dict) else _not_an_object(number)
 
 
@@ -183,21 +216,26 @@ def _parsed(text: bytes, seam: Place, place: Place) -> tuple[Any, bool]:
     try:
         return parse_marked(text)
     except JsonFault as fault:
-        line, column = fault.line, fault.column
+        line, column, is_short = fault.line, fault.column, fault.is_short
     if (line, column) >= (seam.line, seam.column):
         column += place.column - seam.column if line == seam.line else 0
         line += place.line - seam.line
-    raise unusable(
-        "json_syntax", f"The JSON does not parse at line {line}, column {column}.", line=line
-    )
+    what = "ends early, after" if is_short else "does not parse at"
+    raise unusable("json_syntax", f"The JSON {what} line {line}, column {column}.", line=line)
 
 
-def _check_root(root: Any, list_key: str | None) -> None:
-    if isinstance(root, dict) and list_key:
-        root = root.get(list_key)
-    if not isinstance(root, list):
-        wanted = f", nor an object with {list_key}" if list_key else ""
-        raise unusable("json_root", f"The JSON is not an array{wanted}, nor JSON Lines.")
+def _check_root(root: Any, list_key: str | None, known: Collection[str]) -> None:
+    members = root if isinstance(root, dict) else {}
+    if isinstance(root, list) or (list_key and isinstance(members.get(list_key), list)):
+        return
+    if list_key in members:
+        raise unusable("json_root", f"`{list_key}` in the object is not an array.")
+    if members.keys() & {*known}:
+        raise unusable("json_root", "The JSON is one record, not an array of them.")
+    if members and list_key:
+        raise unusable("json_root", f"There is no `{list_key}` in the object.")
+    wanted = f", nor an object with `{list_key}`" if list_key else ""
+    raise unusable("json_root", f"The JSON is not an array{wanted}, nor JSON Lines.")
 
 
 class _Repeated(dict[str, Any]):

@@ -1,31 +1,34 @@
-"""The drop folder: which files in `DROP_DIR/<institution>/` are ready, and moving them away.
+"""The drop folder: which files in `DROP_DIR/<institution>/` are ready to be taken.
 
 A file is ready when a marker lies beside it (`NAME.done`, or a manifest `NAME.manifest.json`), or
-when nobody has written to it for some seconds and its size and time stand still over two looks.
-NAME is the name of the file, with or without its suffix. Not input are hidden files, folders,
-links, markers, the reports of an earlier night, and names that programs give to half a file.
-Nothing is ever deleted or overwritten: a name that is taken gets a number.
+when its size, time and inode have stood still for a while and nobody has it open for writing, as
+far as that can be seen. NAME is the name of the file, with or without its suffix. Not input are
+hidden files, folders, markers, reports of a night, and names that programs give to half a file.
+
+DROP_DIR is the operator's; what is in the folder of an institution is whatever that institution
+likes. So nothing there is opened but plain files under one name, relative to the folder they are
+in, and everything else is a stray: it is named and left alone.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import stat
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.folders import Folder, is_plain, stamp_of, what_is
+from cardoffers_cli.files.writers import held_open_below, is_held_open
 
-DONE, FAILED = "done", "failed"
-QUIET_S = 5.0
-"""How long nobody may have written to a file that has no marker."""
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
 
-_MARKERS = (".done", ".manifest.json")
-_REPORTS = (".errors.csv", ".rejected.csv", ".rejected.json", ".rejected.jsonl")
+MARKER, MANIFEST = ".done", ".manifest.json"
+REPORTS = (".errors.csv", ".rejected.csv", ".rejected.json", ".rejected.jsonl")
+
 _HALVES = (".part", ".partial", ".tmp", ".temp", ".filepart", ".crdownload", ".swp", "~")
-_MOST_MANIFEST = 1 << 20
 _GZIP = b"\x1f\x8b"
 
 
@@ -34,25 +37,22 @@ class Dropped:
     """A file in the drop folder. `stamp` tells it from another one of the same name."""
 
     institution: str
-    path: Path
+    name: str
     size_bytes: int
     stamp: str
+    identity: tuple[int, int]
     written_s: float
     is_marked: bool
+    is_compressed: bool
 
-    @property
-    def name(self) -> str:
-        """The file's name in its folder."""
-        return self.path.name
 
-    @property
-    def is_compressed(self) -> bool:
-        """Whether it looks like a gzip file."""
-        try:
-            with self.path.open("rb") as file:
-                return file.read(2) == _GZIP
-        except OSError:
-            return False
+@dataclass(frozen=True, kw_only=True)
+class Stray:
+    """What is not taken whenever the night comes: where it lies, what it is, and a code for it."""
+
+    name: str
+    what: str
+    code: str = "stray_file"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,187 +60,161 @@ class Look:
     """What lies in the drop folder: input, and what nobody knows what to do with."""
 
     files: tuple[Dropped, ...]
-    strays: tuple[str, ...]
+    strays: tuple[Stray, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """A file that is not ready: it is too `young`, `open` for writing, or lacks a `marker`."""
+
+    file: Dropped
+    why: str
 
 
 def look(drop: Path) -> Look:
     """List the drop folder by institution and name; raises `OSError` where it cannot be read."""
     files: list[Dropped] = []
-    strays: list[str] = []
-    for entry in _sorted(drop):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False) and _is_text(entry.name):
-            found = _in_folder(Path(entry.path), strays)
-            files.extend(found)
-        else:
-            strays.append(_shown(entry.name))
+    strays: list[Stray] = []
+    with Folder.open(drop) as root:
+        entries = [entry for entry in root.entries() if not entry.name.startswith(".")]
+        owners = {name: uid for entry in entries for name, uid in _owner(entry)}
+        for entry in entries:
+            if entry.name not in owners:
+                strays.append(Stray(name=_shown(entry.name), what="not in an institution's folder"))
+                continue
+            others = {uid for name, uid in owners.items() if name != entry.name}
+            strangers = others - {owners[entry.name], os.geteuid(), 0}
+            try:
+                with root.folder(entry.name) as folder:
+                    files.extend(_in_folder(folder, entry.name, strangers, strays))
+            except OSError:
+                strays.append(Stray(name=entry.name, what="a folder that cannot be read"))
     return Look(files=tuple(files), strays=tuple(strays))
 
 
-def ready(first: Look, second: Look, *, now_s: float) -> tuple[list[Dropped], list[Dropped]]:
+def ready(
+    first: Look, second: Look, *, now_s: float, quiet_s: float, by_marker: Collection[str] = ()
+) -> tuple[list[Dropped], list[Waiting]]:
     """Divide the files of two looks, some time apart, into those that are ready and the others.
 
-    `now_s` is the real clock, in seconds since 1970.
+    `now_s` is the real clock, in seconds since 1970; a time in the future tells nothing, and the
+    two looks decide. Of the institutions `by_marker` only files with a marker are ready.
     """
-    before = {file.path: file.stamp for file in first.files}
+    before = {(file.institution, file.name): file.stamp for file in first.files}
     taken: list[Dropped] = []
-    left: list[Dropped] = []
+    left: list[Waiting] = []
     for file in second.files:
-        quiet_s = now_s - file.written_s
-        is_still = before.get(file.path) == file.stamp and not 0 <= quiet_s < QUIET_S
-        (taken if file.is_marked or is_still else left).append(file)
+        is_still = before.get((file.institution, file.name)) == file.stamp
+        if file.is_marked:
+            taken.append(file)
+        elif not is_still or 0 <= now_s - file.written_s < quiet_s:
+            left.append(Waiting(file=file, why="young"))
+        elif file.institution in by_marker:
+            left.append(Waiting(file=file, why="marker"))
+        else:
+            taken.append(file)
     return taken, left
 
 
-def stamp_of(path: Path) -> str | None:
-    """Return what tells a file from a later one of its name; None where there is no such file."""
+def held_open(drop: Path, files: Sequence[Dropped]) -> set[Dropped]:
+    """Return the files that somebody has open for writing, as far as that can be seen."""
+    held, unknown = set(), []
+    with Folder.open(drop) as root:
+        for file in files:
+            with suppress(OSError):
+                said = _asked(root, file)
+                if said is None:
+                    unknown.append(file)
+                elif said:
+                    held.add(file)
+    if unknown:
+        written = held_open_below(drop)
+        held.update(file for file in unknown if file.identity in written)
+    return held
+
+
+def _asked(root: Folder, file: Dropped) -> bool | None:
     try:
-        return _stamp(path.stat(follow_symlinks=False))
-    except FileNotFoundError:
-        return None
+        with root.folder(file.institution) as folder, folder.plain_file(file.name) as opened:
+            return is_held_open(opened)
+    except BlockingIOError:  # its writer wants to be asked before anybody reads it
+        return True
 
 
-def free_name(folder: Path, name: str, taken: set[str]) -> str:
-    """Return the name, with a number in front of its suffixes if it is not free."""
-    stem, dot, suffixes = name.partition(".")
-    candidate, number = name, 1
-    while candidate in taken or os.path.lexists(folder / candidate):
-        number += 1
-        candidate = f"{stem}-{number}{dot}{suffixes}"
-    return candidate
-
-
-def move(path: Path, folder: Path, name: str) -> str:
-    """Move a file into a folder of the same disk; return the name it got there.
-
-    The new name is made before the old one goes, and never over a file; done again after a crash,
-    it finds that the two names are one file.
-    """
-    folder.mkdir(exist_ok=True)
-    target = folder / name
-    if os.path.lexists(target) and not target.samefile(path):
-        target = folder / free_name(folder, name, set())
-    if not os.path.lexists(target):
-        _link(path, target)
-    if os.path.lexists(path):
-        path.unlink()
-    _sync(folder)
-    _sync(path.parent)
-    return target.name
-
-
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target, follow_symlinks=False)
-    except OSError:  # a disk without hard links; who else moves files here is kept out by a lock
-        path.rename(target)
-
-
-def markers_of(path: Path) -> list[Path]:
-    """Return the markers that lie beside a file."""
-    return [
-        marker
-        for name in dict.fromkeys((path.name, path.stem))
-        for end in _MARKERS
-        if (marker := path.with_name(name + end)).is_file()
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
-    """What the sender says of a file; None says nothing. `amount_sum` is the sum of all rows."""
-
-    sha256: str | None = None
-    rows: int | None = None
-    amount_sum: Any = None
-
-
-def read_manifest(path: Path) -> Manifest | None:
-    """Return the manifest beside a file, or None; raise `FileUnusable` for one that is wrong."""
-    found = [marker for marker in markers_of(path) if marker.name.endswith(_MARKERS[1])]
-    if not found:
-        return None
-    from decimal import Decimal  # noqa: PLC0415
-
-    with found[0].open("rb") as file:
-        text = file.read(_MOST_MANIFEST)
-    try:
-        said = json.loads(text, parse_float=Decimal, parse_int=Decimal)
-    except (ValueError, RecursionError):
-        raise _no_manifest(found[0].name) from None
-    return _manifest(said, found[0].name)
-
-
-def _manifest(said: Any, name: str) -> Manifest:
-    from decimal import Decimal  # noqa: PLC0415
-
-    if not isinstance(said, dict):
-        raise _no_manifest(name)
-    amount = said.get("amount_sum")
-    if isinstance(amount, str):
-        with suppress(ArithmeticError):
-            amount = Decimal(amount)
-    sha256, rows = said.get("sha256"), said.get("rows")
-    wrong = (
-        not isinstance(sha256, str | None)
-        or not isinstance(rows, Decimal | None)
-        or not isinstance(amount, Decimal | None)
-        or (rows is not None and rows != int(rows))
-    )
-    if wrong:
-        raise _no_manifest(name)
-    return Manifest(
-        sha256=sha256.lower() if sha256 else None,
-        rows=None if rows is None else int(rows),
-        amount_sum=amount,
-    )
-
-
-def _no_manifest(name: str) -> FileUnusable:
-    return FileUnusable(
-        f"{name} is no manifest.",
-        code="manifest_invalid",
-        hint='Write it as {"sha256": "…", "rows": 1000, "amount_sum": "12345.67"}.',
-    )
+def marker_names(name: str) -> Iterator[str]:
+    """Yield the names that markers of a file have, those with its whole name first."""
+    for stem in dict.fromkeys((name, os.path.splitext(name)[0])):  # noqa: PTH122  a name, no path
+        yield stem + MARKER
+        yield stem + MANIFEST
 
 
 def clear_drafts(folder: Path) -> None:
     """Remove what a process that was killed left half written in a folder of ours."""
     with suppress(FileNotFoundError):
-        for entry in _sorted(folder):
+        for entry in sorted(folder.iterdir()):
             if entry.name.startswith(".") and entry.name.endswith(".part"):
-                Path(entry.path).unlink(missing_ok=True)
+                entry.unlink(missing_ok=True)
 
 
-def _in_folder(folder: Path, strays: list[str]) -> list[Dropped]:
-    found = []
-    for entry in _sorted(folder):
-        name = entry.name
-        if entry.is_dir(follow_symlinks=False) or not _is_input(name):
+def _owner(entry: os.DirEntry[str]) -> Iterator[tuple[str, int]]:
+    """Yield the name and owner of a folder of an institution; nothing of anything else."""
+    if entry.is_dir(follow_symlinks=False) and _is_text(entry.name):
+        with suppress(FileNotFoundError):
+            yield entry.name, entry.stat(follow_symlinks=False).st_uid
+
+
+def _in_folder(
+    folder: Folder, institution: str, strangers: set[int], strays: list[Stray]
+) -> Iterator[Dropped]:
+    """Yield the input in the folder of an institution; owners among `strangers` are not of it."""
+    looked = list(_looked_at(folder))
+    markers = {entry.name for entry, found in looked if is_plain(found, folder.owner)}
+    for entry, found in looked:
+        shown = f"{institution}/{_shown(entry.name)}"
+        if stat.S_ISDIR(found.st_mode):
+            if "." in entry.name:  # others are archives of theirs, or of earlier versions
+                strays.append(Stray(name=shown, what=what_is(found)))
+        elif not stat.S_ISREG(found.st_mode):
+            strays.append(Stray(name=shown, what=what_is(found)))
+        elif not _is_input(entry.name):
             continue
-        if not entry.is_file(follow_symlinks=False) or not _is_text(name):
-            strays.append(f"{folder.name}/{_shown(name)}")
-            continue
-        found.append(_dropped(folder, entry))
-    return found
+        elif not is_plain(found, folder.owner):
+            strays.append(Stray(name=shown, what=what_is(found), code="file_linked"))
+        elif not _is_text(entry.name):
+            strays.append(Stray(name=shown, what="a file whose name is not UTF-8"))
+        elif found.st_uid in strangers:
+            what = "a file that belongs to the user of another institution"
+            strays.append(Stray(name=shown, what=what, code="file_of_another"))
+        else:
+            yield Dropped(
+                institution=institution,
+                name=entry.name,
+                size_bytes=found.st_size,
+                stamp=stamp_of(found),
+                identity=(found.st_dev, found.st_ino),
+                written_s=found.st_mtime,
+                is_marked=not markers.isdisjoint(marker_names(entry.name)),
+                is_compressed=_is_compressed(folder, entry.name),
+            )
 
 
-def _dropped(folder: Path, entry: os.DirEntry[str]) -> Dropped:
-    stat = entry.stat(follow_symlinks=False)
-    path = Path(entry.path)
-    return Dropped(
-        institution=folder.name,
-        path=path,
-        size_bytes=stat.st_size,
-        stamp=_stamp(stat),
-        written_s=stat.st_mtime,
-        is_marked=bool(markers_of(path)),
-    )
+def _looked_at(folder: Folder) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+    for entry in folder.entries():
+        if not entry.name.startswith("."):
+            with suppress(FileNotFoundError):
+                yield entry, entry.stat(follow_symlinks=False)
+
+
+def _is_compressed(folder: Folder, name: str) -> bool:
+    try:
+        with folder.plain_file(name) as opened:
+            return os.pread(opened, 2, 0) == _GZIP
+    except OSError:
+        return False
 
 
 def _is_input(name: str) -> bool:
-    return not name.startswith(".") and not name.endswith((*_MARKERS, *_REPORTS, *_HALVES))
+    return not name.endswith((MARKER, MANIFEST, *REPORTS, *_HALVES))
 
 
 def _is_text(name: str) -> bool:
@@ -253,21 +227,3 @@ def _is_text(name: str) -> bool:
 
 def _shown(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
-
-
-def _stamp(stat: os.stat_result) -> str:
-    return f"{stat.st_size}:{stat.st_mtime_ns}"
-
-
-def _sorted(folder: Path) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        return sorted(entries, key=lambda entry: os.fsencode(entry.name))
-
-
-def _sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

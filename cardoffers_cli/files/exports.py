@@ -1,7 +1,8 @@
 """Files that are written whole or not at all, and a sheet as CSV and as Parquet.
 
 A file gets a temporary name in its own folder, is flushed to the disk and then renamed, so that a
-reader never meets half of it and a failure leaves what was there before.
+reader never meets half of it and a failure leaves what was there before. The new name is on the
+disk too before anybody is told of it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.domain.visible import visible
+from cardoffers_cli.files.lasting import sync_folder
 from cardoffers_cli.files.sheets import SHARES, Column, Row, Sheet, cell_text
 
 if TYPE_CHECKING:
@@ -26,15 +29,16 @@ if TYPE_CHECKING:
 
 _BATCH = 50_000
 _TO_QUOTE = re.compile(r'[",\r\n]')
-_OWNER_ONLY, _AS_UMASK_SAYS = 0o600, 0o666
+OWNER_ONLY = 0o600
+_AS_UMASK_SAYS = 0o666
 
 
 @contextmanager
-def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, mode: int | None = OWNER_ONLY) -> Iterator[BinaryIO]:
     """Open a file that appears under its name when the block ends well, and not at all otherwise.
 
-    The mode is what the umask leaves, or the owner's only. A pipe or a device is written to as it
-    is.
+    Its mode is the one given, whatever the umask says; None is what the umask leaves. A pipe or a
+    device is written to as it is.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -45,7 +49,9 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     with suppress(OSError):
         draft.unlink()
     try:
-        with _opened(draft, os.O_EXCL, _OWNER_ONLY if private else _AS_UMASK_SAYS) as out:
+        with _opened(draft, os.O_EXCL, _AS_UMASK_SAYS if mode is None else mode) as out:
+            if mode is not None:
+                os.fchmod(out.fileno(), mode)
             yield out
             out.flush()
             os.fsync(out.fileno())
@@ -54,6 +60,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
         with suppress(OSError):
             draft.unlink()
         raise
+    sync_folder(target.parent)
 
 
 def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> BinaryIO:
@@ -67,9 +74,13 @@ def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> 
 
 
 def csv_lines(sheet: Sheet, *, guarded: bool = True) -> Iterator[str]:
-    """Yield a sheet as lines of CSV, the header first."""
+    """Yield a sheet as lines of CSV, the header first.
+
+    Guarded, no text is a spreadsheet's formula, and what acts on a terminal or hides is escaped.
+    """
     for cells in sheet.lines(guarded=guarded):
-        yield (",".join(map(_csv_cell, cells)) or '""') + "\n"
+        line = (",".join(map(_csv_cell, cells)) or '""') + "\n"
+        yield visible(line, keep="\t\n") if guarded else line
 
 
 def _csv_cell(cell: str) -> str:

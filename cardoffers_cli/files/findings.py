@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.sheets import guard
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def write_findings(
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow((position, "transaction_ref", "column", "code", "level", "message"))
     writer.writerows(
-        (finding["line"], *(guard(finding[name] or "") for name in _FIELDS)) for finding in findings
+        (finding["line"], *(guard(visible(finding[name] or "")) for name in _FIELDS))
+        for finding in findings
     )
     text.flush()
     text.detach()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.delimited import Layout, LineFault, split_fields
 from cardoffers_cli.files.lines import MAX_LINE_BYTES
@@ -13,8 +15,13 @@ from cardoffers_cli.files.sources import unusable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cardoffers_cli.domain.errors import FileUnusable
+
 _DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _SHOWN_NAME = 40
+_MOST_SHOWN = 20
+_NAME = re.compile(r"[^\W\d_](?:[ _-]?[^\W\d_])*(?:[ _-]?[0-9]{1,2})?")
+"""Words of letters, with a short number behind them if any, as no token or reference is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +42,12 @@ def read_header(
 ) -> tuple[Layout, list[Finding]]:
     """Read the header line; return its layout and one warning for each column that is ignored.
 
+    What is not known is quoted only where it can be nothing but names.
+
     Columns to be left out get names that start with a space, which no known name does. Raises
     `FileUnusable` with the codes of a header (decisions, Reading transaction files).
     """
-    given = _given_names(line, delimiter, number)
+    given = _given_names(line, names, delimiter, number)
     _check(given, names, line, delimiter, number)
     layout = Layout(
         names=tuple(
@@ -54,7 +63,7 @@ def read_header(
     ]
 
 
-def _given_names(line: bytes, delimiter: str, number: int) -> list[str]:
+def _given_names(line: bytes, names: Names, delimiter: str, number: int) -> list[str]:
     if b"\0" in line:
         raise unusable("file_binary", "The header holds NUL bytes.", line=number)
     if len(line) > MAX_LINE_BYTES:
@@ -64,34 +73,34 @@ def _given_names(line: bytes, delimiter: str, number: int) -> list[str]:
     except UnicodeDecodeError:
         raise unusable("file_encoding", "The header is not UTF-8.", line=number) from None
     except LineFault as fault:
+        _refuse_delimiter(line, names, delimiter, number)
         raise unusable(
             "header_missing", f"The first line is not a header: {fault.message}.", line=number
         ) from None
 
 
 def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: int) -> None:
-    alike = {_folded(name): name for name in names.known}
-    if not any(_folded(name) in alike for name in given):
-        _refuse_delimiter(line, alike, delimiter, number)
-        raise unusable(
-            "header_missing", "The first line holds none of the known column names.", line=number
-        )
+    alike = set(map(_folded, names.known))
+    if alike.isdisjoint(map(_folded, given)):
+        _refuse_delimiter(line, names, delimiter, number)
+        raise _without_names(line, names, number)
     for name in names.known:
         if given.count(name) > 1:
             raise unusable(
                 "header_column_duplicate", f"The header names {name} twice.", line=number
             )
-    for wanted in names.required:
-        if not any(name in given for name in wanted.split("|")):
-            _refuse_missing(wanted, given, number)
+    missing = [
+        wanted for wanted in names.required if not any(name in given for name in wanted.split("|"))
+    ]
+    if missing:
+        raise _lacking(missing, given, number)
 
 
-def _refuse_delimiter(line: bytes, alike: dict[str, str], delimiter: str, number: int) -> None:
+def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) -> None:
+    alike = set(map(_folded, names.known))
     for other, spoken in _DELIMITERS.items():
-        if other == delimiter:
-            continue
-        parts = line.decode().replace(_QUOTE, "").split(other)
-        if len(parts) > 1 and any(_folded(part) in alike for part in parts):
+        parts = _parts(line, other)
+        if other != delimiter and len(parts) > 1 and not alike.isdisjoint(map(_folded, parts)):
             raise unusable(
                 "header_delimiter",
                 f"The columns of the header are separated by {spoken}.",
@@ -100,15 +109,39 @@ def _refuse_delimiter(line: bytes, alike: dict[str, str], delimiter: str, number
             )
 
 
-def _refuse_missing(wanted: str, given: list[str], number: int) -> None:
-    alternatives = wanted.split("|")
-    near = next((name for name in alternatives if _folded(name) in map(_folded, given)), None)
-    raise unusable(
+def _parts(line: bytes, delimiter: str) -> list[str]:
+    return line.decode().replace(_QUOTE, "").split(delimiter)
+
+
+def _without_names(line: bytes, names: Names, number: int) -> FileUnusable:
+    """Say what the first line holds where it has none of the names."""
+    delimiter = max(_DELIMITERS, key=lambda each: len(_parts(line, each)))
+    parts = _parts(line, delimiter)
+    seen = [_shown(part.strip()) for part in parts]
+    between = f", separated by {_DELIMITERS[delimiter]}" if len(parts) > 1 else ""
+    what = f"{counted(len(parts), 'field')}{between}"
+    named = [name for name in seen if name]
+    are_names = len(named) == len(seen)
+    told = f": {', '.join(named[:_MOST_SHOWN])}" if are_names else ", which are no names"
+    return unusable(
+        "header_missing",
+        f"The first line holds none of the known column names, but {what}{told}.",
+        hint=f"Put the column names first. They are: {', '.join(names.known)}.",
+        line=number,
+    )
+
+
+def _lacking(missing: list[str], given: list[str], number: int) -> FileUnusable:
+    folded = set(map(_folded, given))
+    alternatives = [name for wanted in missing for name in wanted.split("|")]
+    near = [name for name in alternatives if _folded(name) in folded]
+    columns = [" or ".join(wanted.split("|")) for wanted in missing]
+    word = "column" if len(columns) == 1 else "columns"
+    hint = f"A column is named almost so: write it exactly {', '.join(near)}, in lower case without"
+    return unusable(
         "header_column_missing",
-        f"The header lacks the column {' or '.join(alternatives)}.",
-        hint=f"A column is named almost so: write it exactly {near}, in lower case without spaces."
-        if near
-        else None,
+        f"The header lacks the {word} {', '.join(columns)}.",
+        hint=f"{hint} spaces." if near else None,
         line=number,
     )
 
@@ -125,16 +158,16 @@ def _left_out(name: str, position: int, names: Names, number: int) -> Finding:
         return make_finding(
             "column_ignored", f"the column {name} is ignored", line=number, column=name
         )
+    return unknown_column(name, position, line=number)
+
+
+def unknown_column(name: str, position: int, *, line: int | None = None) -> Finding:
+    """Return the warning of a column, or a field of JSON, that is not known."""
     shown = _shown(name) or f"number {position}"
-    return make_finding(
-        "column_unknown",
-        f"the column {shown} is not known and is ignored",
-        line=number,
-        column=shown,
-    )
+    message = f"the column {shown} is not known and is ignored"
+    return make_finding("column_unknown", message, line=line, column=shown)
 
 
 def _shown(name: str) -> str | None:
     """Return a column's name if it can only be a name, and not a value that must not be printed."""
-    is_name = name.replace("_", "").replace(" ", "").isalpha() and len(name) <= _SHOWN_NAME
-    return name if is_name and name.isascii() else None
+    return name if len(name) <= _SHOWN_NAME and _NAME.fullmatch(name) else None

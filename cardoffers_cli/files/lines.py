@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_LINE_BYTES = 64 << 10
+MANY_LINES = 200_000
+"""Of a block with more of them the lines are so short that they take up many times its bytes."""
+_FEW_BYTES = 256 << 10
 
 
 def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -33,6 +36,18 @@ def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
         rest = _shortened(text[end:])
     if rest:
         yield rest
+
+
+def in_parts(text: bytes) -> Iterator[bytes]:
+    """Cut LF-ended text of very many lines into parts of fewer; any other comes as it is."""
+    if text.count(b"\n") <= MANY_LINES:
+        yield text
+        return
+    at = 0
+    while at < len(text):
+        end = text.rfind(b"\n", at, at + _FEW_BYTES) + 1 or text.find(b"\n", at) + 1 or len(text)
+        yield text[at:end]
+        at = end
 
 
 def _last_end(text: bytes) -> int:

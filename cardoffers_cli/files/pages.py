@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.delimited import Layout, Page, read_page
 from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
 from cardoffers_cli.files.headers import Names, read_header
-from cardoffers_cli.files.lines import is_blank, whole_lines, with_lf
+from cardoffers_cli.files.lines import in_parts, is_blank, whole_lines, with_lf
 from cardoffers_cli.files.sources import Source, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.domain.findings import Finding, Level
 
 
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
@@ -27,28 +28,38 @@ _BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
 class RecordFile:
     """A file of records, read once from its beginning to its end.
 
-    `kind` is `csv`, `json` or `jsonl`; `position` is what its records are numbered by. The counts
-    and `header_findings` are complete when the pages are exhausted; `header` is the CSV header's
-    line.
+    `kind` is `csv`, `json` or `jsonl`; `position` is what its records are numbered by. The counts,
+    `header_findings`, `is_unterminated` (the last line has no line end) and, of CSV, `layout` and
+    `header` (the header's line) are complete when the pages are exhausted. `unterminated` is the
+    level of the finding on a last line without its end: it may have been cut, in an amount too.
     """
 
     def __init__(
-        self, source: Source, names: Names, *, list_key: str | None = None, delimiter: str = ","
+        self,
+        source: Source,
+        names: Names,
+        *,
+        list_key: str | None = None,
+        delimiter: str = ",",
+        unterminated: Level | None = None,
     ) -> None:
         self.source = source
-        self.kind = kind_of(source.head(), list_key)
+        self.kind = kind_of(source.head(), list_key, names.known)
         self.position = "index" if self.kind == "json" else "line"
         self.header = 0
+        self.layout: Layout | None = None
         self.header_findings: list[Finding] = []
         self.received = 0
         self.blank_lines = 0
         self._names = names
         self._list_key = list_key
         self._delimiter = delimiter
+        self._unterminated = unterminated
+        self.is_unterminated = False
 
     def csv_pages(self) -> Iterator[Page]:
         """Read a CSV file: the header, then pages whose frames have the header's columns."""
-        layout: Layout | None = None
+        layout = self.layout
         line = 1
         for text in self._texts():
             records = text
@@ -62,6 +73,7 @@ class RecordFile:
                 line += 1
             page = read_page(records, layout, first_line=line)
             line += page.lines
+            page.findings.extend(self._end(records, line - 1))
             self._count(page)
             yield page
         if layout is None:
@@ -70,7 +82,7 @@ class RecordFile:
     def object_pages(self) -> Iterator[Objects]:
         """Read a JSON document or JSON Lines page by page."""
         if self.kind == "json":
-            pages = read_document(self.source.blocks(), self._list_key)
+            pages = read_document(self.source.blocks(), self._list_key, self._names.known)
         else:
             pages = self._json_lines()
         for page in pages:
@@ -82,16 +94,28 @@ class RecordFile:
         for text in self._texts():
             page = read_json_lines(text, first_line=line)
             line += page.lines
+            page.findings.extend(self._end(text, line - 1))
             yield page
 
     def _texts(self) -> Iterator[bytes]:
-        return map(with_lf, whole_lines(self.source.blocks()))
+        for text in whole_lines(self.source.blocks()):
+            yield from in_parts(with_lf(text))
+
+    def _end(self, text: bytes, last_line: int) -> Iterator[Finding]:
+        """Say so where the text ends within a record."""
+        end = text[text.rfind(b"\n") + 1 :]
+        self.is_unterminated = not is_blank(end)
+        if self.is_unterminated and self._unterminated:
+            message = "the last line has no line end: it may have been cut off"
+            yield make_finding(
+                "last_line_unterminated", message, line=last_line, level=self._unterminated
+            )
 
     def _read_header(self, header: bytes, line: int) -> Layout:
         layout, self.header_findings = read_header(
             header, self._names, delimiter=self._delimiter, number=line
         )
-        self.header = line
+        self.header, self.layout = line, layout
         return layout
 
     def _count(self, page: Page | Objects) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.files.lasting import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ def new_private_file(path: Path, text: str) -> Iterator[None]:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())
+        sync_folder(path.parent)
         yield
     except BaseException:
         path.unlink(missing_ok=True)

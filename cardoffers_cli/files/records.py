@@ -7,6 +7,7 @@ does not look empty, and its column's name in `mistyped`.
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import chain
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,10 @@ from jiter import LosslessFloat
 
 from cardoffers_cli.files.chunks import Chunk, Judge, Reading
 from cardoffers_cli.files.documents import Objects, as_objects
-from cardoffers_cli.files.rules import COLUMNS, REQUIRED
+from cardoffers_cli.files.fields import COLUMNS, OTHERS, REQUIRED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _KNOWN = frozenset(COLUMNS)
 _AMOUNT_TYPES = {LosslessFloat, int, NoneType}  # and no bool, which is an int too
@@ -48,10 +49,16 @@ def unknown_fields(page: Objects) -> int:
     return sum(len(value.keys() - _KNOWN) for value in page.values)
 
 
+def unknown_names(page: Objects) -> set[str]:
+    """Return the names of fields that are none of a transaction event."""
+    return set[str]().union(*page.values) - _KNOWN
+
+
 def columns_of(page: Objects) -> pl.DataFrame:
     """Return `line` and a String column for each field that occurs, empty as null.
 
-    Where a value had the wrong type there is also `mistyped`: the names of such fields as `|a|b|`.
+    Where a value had the wrong type there is also `mistyped`: the names of such fields as `|a|b|`;
+    where there are fields that are not known, `OTHERS`: their text.
     """
     given = set(REQUIRED).union(*page.values)
     columns = {"line": pl.Series(page.positions, dtype=pl.UInt64)}
@@ -61,10 +68,29 @@ def columns_of(page: Objects) -> pl.DataFrame:
             columns[name], wrong = _column(name, [value.get(name) for value in page.values])
             for row in wrong:
                 mistyped.setdefault(row, []).append(name)
+    if unknown := given.difference(_KNOWN):
+        others = [_other_text(value, unknown) for value in page.values]
+        columns[OTHERS] = pl.Series(others, dtype=pl.String)
     if mistyped:
         marks = [_mark(mistyped.get(row)) for row in range(len(page.values))]
         columns["mistyped"] = pl.Series(marks, dtype=pl.String)
     return pl.DataFrame(columns)
+
+
+def _other_text(value: dict[str, Any], unknown: set[str]) -> str | None:
+    """Return all text of the fields that are not known, their names too."""
+    names = unknown.intersection(value)
+    return " ".join(_texts({name: value[name] for name in names})) if names else None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        yield from chain.from_iterable(map(_texts, value.values()))
+    elif isinstance(value, list):
+        yield from chain.from_iterable(map(_texts, value))
 
 
 def _mark(names: list[str] | None) -> str | None:

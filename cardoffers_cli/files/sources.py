@@ -17,14 +17,16 @@ import tempfile
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, cast
 
+from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import FILE_CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
 Item = TypeVar("Item")
@@ -32,6 +34,9 @@ Item = TypeVar("Item")
 BLOCK_BYTES = 8 << 20
 HEAD_BYTES = 256 << 10
 BOM = b"\xef\xbb\xbf"
+
+RATIO_FROM_BYTES = 64 << 20
+"""Up to here a file may unpack to as much as it likes, beside what it has stored."""
 
 _GZIP = b"\x1f\x8b"
 _BINARY = {
@@ -53,7 +58,58 @@ def unusable(
     code: str, message: str, *, hint: str | None = None, line: int | None = None
 ) -> FileUnusable:
     """Make the error of a file that cannot be read at all; the hint is the code's own if none."""
-    return FileUnusable(message, code=code, hint=hint or FILE_CODES[code].advice, line=line)
+    known = FILE_CODES.get(code) or DROP_CODES[code]
+    return FileUnusable(message, code=code, hint=hint or known.advice, line=line)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one file may come to; each check raises `FileUnusable`.
+
+    `ratio` is of the decompressed bytes to those stored, once there are over `RATIO_FROM_BYTES`.
+    `check_time` is called again and again while the file is read.
+    """
+
+    stored_bytes: int
+    unpacked_bytes: int
+    ratio: int
+    check_time: Callable[[], None]
+
+    def check_stored(self, size: int) -> None:
+        """Refuse a file for its size as stored."""
+        if size > self.stored_bytes:
+            raise unusable(
+                "file_too_large",
+                f"The file has {size:,} bytes; {self.stored_bytes:,} are the most.",
+            )
+
+    def check_unpacked(self, size: int, stored: int) -> None:
+        """Refuse a file for what it has unpacked to by now."""
+        if size > self.unpacked_bytes:
+            raise unusable(
+                "file_unpacks_too_large",
+                f"The file unpacks to over {self.unpacked_bytes:,} bytes, which is the most.",
+            )
+        if size > max(RATIO_FROM_BYTES, self.ratio * stored):
+            raise unusable(
+                "file_unpacks_too_large",
+                f"The {stored:,} bytes of the file unpack to over {self.ratio} times as many.",
+            )
+
+
+class _Timed:
+    """A file whose every reading is preceded by a check of the time."""
+
+    def __init__(self, file: BinaryIO, check_time: Callable[[], None]) -> None:
+        self._file = file
+        self._check_time = check_time
+
+    def read(self, size: int = -1) -> bytes:
+        self._check_time()
+        return self._file.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 class Source:
@@ -63,13 +119,14 @@ class Source:
     read to its end. `size_hint` is the size as stored, and `bytes_read` how far into it reading is.
     """
 
-    def __init__(self, name: str, file: BinaryIO) -> None:
+    def __init__(self, name: str, file: BinaryIO, limits: Limits | None = None) -> None:
         self.name = name
         self.size_hint = os.fstat(file.fileno()).st_size
         self.bytes_read = 0
         self.sha256 = ""
         self.size_bytes = 0
-        self._file = file
+        self._limits = limits
+        self._file = cast("BinaryIO", _Timed(file, limits.check_time)) if limits else file
         self._compressed = file.read(2) == _GZIP
 
     def head(self) -> bytes:
@@ -93,6 +150,8 @@ class Source:
             while block := stream.read(BLOCK_BYTES):
                 digest.update(block)
                 self.bytes_read = self._file.tell()
+                if self._limits and self._compressed:
+                    self._limits.check_unpacked(size + len(block), self.size_hint)
                 yield block.removeprefix(BOM) if size == 0 else block
                 size += len(block)
         self.sha256, self.size_bytes = digest.hexdigest(), size

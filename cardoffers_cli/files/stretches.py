@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MAX_HELD_BYTES = 64 << 20
 """What one item, or all that stands around the list, may take up."""
 
+DEEPEST = 210
+"""How deep brackets are followed: deeper than `documents.parse` goes, which then says so."""
+
 _BLANKS = b" \t\r\n"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(_STRING, re.DOTALL)
@@ -92,8 +95,8 @@ class Document:
     def stretches(self) -> Iterator[Stretch]:
         """Yield the items of the list; of one that is cut off, all that is there.
 
-        Raises `FileUnusable` where an item, or what is not the list, takes more than
-        `MAX_HELD_BYTES`.
+        Of one that is nested too deep, all up to there: it is no JSON for anybody. Raises
+        `FileUnusable` where an item, or what is not the list, takes more than `MAX_HELD_BYTES`.
         """
         text = self._after_head()
         if text is None:
@@ -102,6 +105,9 @@ class Document:
         at = depth = 0
         while True:
             at, depth, comma, end = _scan(text, at, depth)
+            if depth >= DEEPEST:
+                yield Stretch(text=text[:at], place=place, is_first=is_first, is_whole=False)
+                return
             cut = _cut(text, comma) if end is None else end
             if cut is not None:
                 yield Stretch(text=text[:cut], place=place, is_first=is_first, is_whole=True)
@@ -128,7 +134,12 @@ class Document:
                     self.head = text[:at]
                     return text[at:]
                 depth += 1 if found[1] in b"[{" else -1
-        self.head = text
+                if depth > DEEPEST:
+                    text = text[:at]
+                    break
+            if depth > DEEPEST:
+                break
+        self.head, self.tail_place = text, Place().after(text)
         return None
 
     def _opens_list(self, found: re.Match[bytes], depth: int) -> bool:
@@ -169,6 +180,8 @@ def _scan(text: bytes, at: int, depth: int) -> tuple[int, int, int | None, int |
             comma = at - 1
         elif mark in b"[{":
             depth += 1
+            if depth >= DEEPEST:
+                return at, depth, comma, None
         elif depth:
             depth -= 1
         else:

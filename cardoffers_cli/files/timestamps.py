@@ -1,9 +1,11 @@
 """Read the timestamps of transactions as columns: strict ISO 8601, as naive UTC.
 
 The pattern is checked before anything is parsed, because parsers are kinder than the rule (they
-take hour 24 or second 60). Fractions of seconds finer than a microsecond are cut, not rounded, so
-that a moment never moves into the next second. Local times that a change of clocks skips are not
-real moments; of those it repeats the earlier one is meant.
+take hour 24 or second 60). Beside the usual `2026-03-18T13:12:54Z` the forms of ISO 8601 that
+programs write are read: a blank or `t` before the time of day, `z`, offsets such as `+0200` and
+`+02`, a comma before the fraction. Fractions of seconds finer than a microsecond are cut, not
+rounded, so that a moment never moves into the next second. Local times that a change of clocks
+skips are not real moments; of those it repeats the earlier one is meant.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from __future__ import annotations
 import polars as pl
 
 _DATE = r"(?:19[7-9][0-9]|20[0-9]{2}|2100)-[0-9]{2}-[0-9]{2}"
-_CLOCK = r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?"
-_OFFSET = r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+_CLOCK = r"[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?"
+_OFFSET = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)"
 WITH_OFFSET = f"^{_DATE}{_CLOCK}{_OFFSET}$"
 WITHOUT_OFFSET = f"^{_DATE}(?:{_CLOCK})?$"
 
@@ -50,7 +52,7 @@ def _clock(text: pl.Expr) -> pl.Expr:
     """Read date and time of day, as written; midnight for a bare date."""
     minutes = pl.when(text.str.len_bytes() > len("YYYY-MM-DD")).then(text.str.slice(11, 5))
     seconds = text.str.extract(r"^.{16}:([0-9]{2})").fill_null("00")
-    fraction = text.str.extract(r"\.([0-9]{1,6})").fill_null("0").str.pad_end(6, "0")
+    fraction = text.str.extract(r"[.,]([0-9]{1,6})").fill_null("0").str.pad_end(6, "0")
     whole = pl.concat_str(
         text.str.head(10), pl.lit("T"), minutes.fill_null("00:00"), pl.lit(":"), seconds
     )
@@ -60,9 +62,13 @@ def _clock(text: pl.Expr) -> pl.Expr:
 
 
 def _offset(text: pl.Expr) -> pl.Expr:
-    tail = text.str.extract(r"([+-][0-9]{2}:[0-9]{2})$").fill_null("+00:00")
-    minutes = tail.str.slice(1, 2).cast(pl.Int64) * 60 + tail.str.slice(4, 2).cast(pl.Int64)
-    return pl.duration(minutes=pl.when(tail.str.starts_with("-")).then(-minutes).otherwise(minutes))
+    """Read the offset, as a length of time; of `Z`, none."""
+    sign, hours, minutes = (
+        text.str.extract(r"([+-])([0-9]{2})(?::?([0-9]{2}))?$", group) for group in (1, 2, 3)
+    )
+    whole = hours.cast(pl.Int64) * 60 + minutes.cast(pl.Int64).fill_null(0)
+    signed = pl.when(sign == "-").then(-whole).otherwise(whole)
+    return pl.duration(minutes=signed.fill_null(0))
 
 
 def _localised(clock: pl.Expr, zone: str | None) -> pl.Expr:

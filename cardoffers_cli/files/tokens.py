@@ -6,7 +6,8 @@ import polars as pl
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.findings import CODES
-from cardoffers_cli.files.rules import RULES, TOKENS
+from cardoffers_cli.files import rules
+from cardoffers_cli.files.fields import TOKENS
 
 
 def check_token(column: str, token: str) -> None:
@@ -19,16 +20,12 @@ def check_token(column: str, token: str) -> None:
         {name: None if name != column else _text(token) or None for name in (*TOKENS, "mistyped")},
         schema=dict.fromkeys((*TOKENS, "mistyped"), pl.String),
     )
-    for rule in RULES:
+    for rule in rules.RULES:
         code = CODES[rule.code]
         if rule.column == column and code.level == "error" and row.select(rule.broken).item():
-            raise UsageError(f"The {rule.message}.", code=code.code, hint=f"{_sentence(code.fix)}.")
+            raise UsageError(f"The {rule.message}.", code=code.code, hint=code.advice)
 
 
 def _text(token: str) -> str:
     """Mark what is no Unicode text: a command line carries such bytes as lone surrogates."""
     return token.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, Self
 
+import polars as pl
+
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.chunks import (
     FINDING_SCHEMA,
@@ -17,18 +19,19 @@ from cardoffers_cli.files.chunks import (
     Judge,
     Reading,
 )
-from cardoffers_cli.files.copies import copy_items, copy_lines
-from cardoffers_cli.files.headers import Names
+from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
+from cardoffers_cli.files.fields import COLUMNS, OTHERS
+from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
-from cardoffers_cli.files.records import columns_of
-from cardoffers_cli.files.rules import COLUMNS
+from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    import polars as pl
+    from cardoffers_cli.files.documents import Objects
+    from cardoffers_cli.files.number_forms import FieldForm
 
 __all__ = [
     "FINDING_SCHEMA",
@@ -52,6 +55,7 @@ _NAMES = Names(
     ),
     ignored=("institution_id",),
 )
+_MOST_UNKNOWN = 20
 _ACCEPTOR_LENGTH = 15  # ISO 8583 field 42
 
 
@@ -68,9 +72,16 @@ class TransactionFile:
         self.invalid = 0
         self.assumed_timezone = False
         self._source = source
-        self._reading = reading
-        self._file = RecordFile(source, _NAMES, list_key=LIST_KEY, delimiter=reading.delimiter)
+        self._file = RecordFile(
+            source,
+            _NAMES,
+            list_key=LIST_KEY,
+            delimiter=reading.delimiter,
+            unterminated=reading.unterminated,
+        )
         self._acceptors = _AcceptorLengths()
+        self._judge = Judge(reading)
+        self._unknown: list[str] = []
 
     @property
     def kind(self) -> str:
@@ -103,25 +114,35 @@ class TransactionFile:
         return self._file.blank_lines
 
     @property
+    def is_unterminated(self) -> bool:
+        """Return whether the last line has no line end."""
+        return self._file.is_unterminated
+
+    @property
     def file_findings(self) -> list[Finding]:
         """Return the warnings for the file as a whole."""
         findings = list(self._file.header_findings)
+        findings += [unknown_column(name, n) for n, name in enumerate(self._unknown, start=1)]
         if not self.received:
             findings.append(make_finding("rows_missing", "the file has no rows"))
         if self._acceptors.look_cut():
             message = f"some card_acceptor_id are numbers of fewer than {_ACCEPTOR_LENGTH} digits"
             findings.append(make_finding("leading_zeros_lost", message, column="card_acceptor_id"))
-        return findings
+        return [*findings, *self._judge.forms.findings()]
+
+    @property
+    def reference_forms(self) -> list[FieldForm]:
+        """Return the forms in which doubtful numbers are references; all others are cards'."""
+        return self._judge.forms.references()
 
     def chunks(self) -> Iterator[Chunk]:
         """Read and judge the file, stretch by stretch.
 
         Raises `FileUnusable`, at the latest at the end: what a damaged file gave before is void.
         """
-        judge = Judge(self._reading)
-        for raw, findings, visible in ahead(self._pages()):
+        for raw, findings, is_plain in ahead(self._pages()):
             self._acceptors.count(raw)
-            chunk = judge.chunk(raw, findings, visible=visible)
+            chunk = self._judge.chunk(raw, findings, is_plain=is_plain)
             self.invalid += len(chunk.rejected)
             self.assumed_timezone |= chunk.assumed_timezone
             yield replace(
@@ -131,25 +152,37 @@ class TransactionFile:
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
         if self.kind == "csv":
             for page in self._file.csv_pages():
-                known = [name for name in page.frame.columns if not name.startswith(" ")]
-                yield page.frame.select(known), page.findings, page.is_visible
+                yield _with_others(page.frame), page.findings, page.is_plain
         else:
             for objects in self._file.object_pages():
+                self._note_unknown(objects)
                 yield columns_of(objects), objects.findings, False
 
+    def _note_unknown(self, objects: Objects) -> None:
+        """Remember which fields are not known, the first few of them."""
+        for name in sorted(unknown_names(objects).difference(self._unknown)):
+            if len(self._unknown) < _MOST_UNKNOWN:
+                self._unknown.append(name)
+
     def split(
-        self, rejected: pl.Series, valid_to: BinaryIO | None, rejected_to: BinaryIO | None
+        self,
+        rejected: pl.Series,
+        valid_to: BinaryIO | None,
+        rejected_to: BinaryIO | None,
+        masked: pl.DataFrame | None = None,
     ) -> None:
         """Copy each record, byte for byte, to one of two files by its line; each gets the header.
 
-        `rejected` are the sorted lines (u64) of those for `rejected_to`. Blank lines go to neither.
-        A JSON array is cut into its items, and each file is an array again.
+        `rejected` are the sorted lines (u64) of those for `rejected_to`; `masked` are the fields
+        (line and field, sorted) that do not go there as they came. Blank lines go to neither. A
+        JSON array is cut into its items, and each file is an array again.
         """
         blocks = self._source.blocks()
+        masks = Masks(masked, self._file.layout)
         if self.kind == "json":
-            copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to)
+            copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to, masks=masks)
         else:
-            copy_lines(blocks, self._file.header, rejected, valid_to, rejected_to)
+            copy_lines(blocks, self._file.header, rejected, valid_to, rejected_to, masks=masks)
 
     def close(self) -> None:
         """Close the file."""
@@ -178,6 +211,15 @@ def open_transactions(source: str | Source, reading: Reading) -> TransactionFile
     except BaseException:
         opened.close()
         raise
+
+
+def _with_others(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put the columns that are not known together as one, for the rules that hold of any text."""
+    unknown = [name for name in frame.columns if name.startswith(" ")]
+    if not unknown:
+        return frame
+    others = pl.concat_str(unknown, separator=" ", ignore_nulls=True)
+    return frame.with_columns(others.alias(OTHERS)).drop(unknown)
 
 
 class _AcceptorLengths:

@@ -1,100 +1,92 @@
-"""The ASGI application: a request becomes a call, its answer becomes a response."""
+"""What becomes of a request: refused by its head, or read whole and answered by the worker.
+
+The key is judged before the body is read. One that is missing or mistyped is refused at once; one
+that is known to work gives room to a body; any other goes to the worker without its body, to be
+refused there, and noted, as the contract says.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
 from dataclasses import replace
-from time import perf_counter
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
-from starlette.requests import Request
-from starlette.responses import Response
-
-from cardoffers_cli.contract.limits import BODY_BYTES, check_head
-from cardoffers_cli.contract.problems import Problem, busy, internal
+from cardoffers_cli.contract.gate import presented_key
+from cardoffers_cli.contract.limits import check_head
+from cardoffers_cli.contract.problems import Problem, internal
 from cardoffers_cli.contract.routes import Route, find_route
-from cardoffers_cli.http.reading import Body, call_of
+from cardoffers_cli.http.arrivals import Stage
+from cardoffers_cli.http.wrong_keys import is_wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.types import Receive, Scope, Send
-
     from cardoffers_cli.contract.messages import Answer, Call
     from cardoffers_cli.http.access_log import AccessLog
-    from cardoffers_cli.http.limits import Limits
+    from cardoffers_cli.http.arrivals import Slot
+    from cardoffers_cli.http.bodies import Bodies, Body
+    from cardoffers_cli.http.clients import Proxies
+    from cardoffers_cli.http.known_keys import KnownKeys
     from cardoffers_cli.http.worker import Worker
+    from cardoffers_cli.http.wrong_keys import WrongKeys
 
 
 class Door:
     """Takes every request, whatever its path."""
 
-    def __init__(self, worker: Worker, log: AccessLog, limits: Limits) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        log: AccessLog,
+        *,
+        known_keys: KnownKeys,
+        wrong_keys: WrongKeys,
+        bodies: Bodies,
+        proxies: Proxies,
+    ) -> None:
         self._worker = worker
         self._log = log
-        self._limits = limits
-        self._held_bytes = 0
+        self._known_keys = known_keys
+        self._wrong_keys = wrong_keys
+        self._bodies = bodies
+        self._proxies = proxies
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request and write its line into the log."""
-        began = perf_counter()
-        request = Request(scope, receive)
-        request_id = str(uuid4())
-        body = Body(request, self._limits)
-        answer = await self._answer(request, request_id, body)
-        try:
-            await _respond(answer, request_id, body, send)
-        finally:
-            self._log.request(request_id, request.method, answer, perf_counter() - began)
+    async def answer(self, call: Call, body: Body, slot: Slot) -> Answer:
+        """Answer one request; a wrong key is answered late where many came before it."""
+        answer = await self._judged(call, body, slot)
+        if is_wrong(call, answer):
+            slot.become(is_authenticated=False)
+            client = self._proxies.client(slot.host, call.headers)
+            now = asyncio.get_running_loop().time()
+            await asyncio.sleep(self._wrong_keys.count(client, now))
+        return answer
 
-    async def _answer(self, request: Request, request_id: str, body: Body) -> Answer:
+    async def _judged(self, call: Call, body: Body, slot: Slot) -> Answer:
         route: Route | None = None
         try:
-            call = call_of(request, request_id)
             check_head(call)
             route, _ = find_route(call.method, call.path)
-            return await self._worked(call, body, route)
+            body.check()
+            return await self._admitted(call, body, route, slot)
         except Problem as refusal:
-            return refusal.answer(request_id, route=route and route.template)
+            return refusal.answer(call.request_id, route=route and route.template)
         except Exception as fault:  # noqa: BLE001  whatever it is, the client hears nothing of it
-            self._log.fault(request_id, fault)
-            return internal().answer(request_id, route=route and route.template)
+            self._log.fault(call.request_id, fault)
+            return internal().answer(call.request_id, route=route and route.template)
 
-    async def _worked(self, call: Call, body: Body, route: Route) -> Answer:
-        with self._room(body.most_bytes):
-            whole = replace(call, body=await body.read())
-            may_be_old = route.is_read or route.scope is None
-            return await asyncio.wrap_future(self._worker.put(whole, may_be_old=may_be_old))
+    async def _admitted(self, call: Call, body: Body, route: Route, slot: Slot) -> Answer:
+        if route.scope is None:  # its body, if it has one, means nothing
+            return await self._worked(call, route)
+        owner = await self._known_keys.owner(presented_key(call))
+        if owner is None:
+            return await self._worked(replace(call, is_head_only=True), route)
+        slot.become(Stage.MOVING, is_authenticated=True)
+        with self._bodies.entered(owner) as take:
+            whole = replace(call, body=await body.read(take))
+            slot.become(Stage.ANSWERING)
+            answer = await self._worked(whole, route)
+        if is_wrong(call, answer):  # it was revoked since
+            self._known_keys.forget()
+        return answer
 
-    @contextmanager
-    def _room(self, size_bytes: int) -> Iterator[None]:
-        """Count a body among those in hand; raises `Problem` where they would be too many."""
-        counted = min(size_bytes, BODY_BYTES)
-        if self._held_bytes + counted > self._limits.held_bytes:
-            raise busy()
-        self._held_bytes += counted
-        try:
-            yield
-        finally:
-            self._held_bytes -= counted
-
-
-async def _respond(answer: Answer, request_id: str, body: Body, send: Send) -> None:
-    """Send an answer; where the body was not read to its end, the connection ends with it."""
-    closing = {} if body.is_over else {"connection": "close"}
-    headers = {**answer.headers, "x-request-id": request_id, **closing}
-    response = Response(answer.body, int(answer.status), headers)
-    start = {
-        "type": "http.response.start",
-        "status": response.status_code,
-        "headers": response.raw_headers,
-    }
-    await send(start)
-    if not body.is_over:
-        await send({"type": "http.response.body", "body": response.body, "more_body": True})
-        await body.drop()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-    else:
-        await send({"type": "http.response.body", "body": response.body, "more_body": False})
+    async def _worked(self, call: Call, route: Route) -> Answer:
+        may_be_old = route.is_read or route.scope is None
+        return await asyncio.wrap_future(self._worker.put(call, may_be_old=may_be_old))

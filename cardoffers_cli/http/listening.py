@@ -7,7 +7,7 @@ import socket
 import ssl
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import ConfigurationError, NetworkFailure, UsageError
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_BACKLOG = 128
+BACKLOG = 1024
+"""Connections that wait to be accepted: beyond, a client tries again after a second at least."""
+_SOCKET_BYTES = 128 << 10
+"""What the system keeps of a connection, each way, for whoever does not read on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +70,7 @@ def listener_at(place: Place, *, is_plain: bool) -> Iterator[socket.socket]:
         )[0]
         if is_plain and not place.is_plain_allowed:
             _must_be_this_machine(str(address[0]))
-        listener = socket.create_server(address, family=family, backlog=_BACKLOG)
+        listener = _listener(address, family)
     except OSError as error:
         raise NetworkFailure(
             f"It is not possible to listen on {place.host}, port {place.port}: {error.strerror}.",
@@ -76,6 +79,16 @@ def listener_at(place: Place, *, is_plain: bool) -> Iterator[socket.socket]:
         ) from None
     with listener:
         yield listener
+
+
+def _listener(address: tuple[Any, ...], family: int) -> socket.socket:
+    """Listen; what is set here, every accepted connection takes over."""
+    made = socket.create_server(address, family=family, backlog=BACKLOG)
+    # asyncio sets TCP_NODELAY only where the protocol is said to be TCP, and it is 0 as made.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, made.detach())
+    for kind in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        listener.setsockopt(socket.SOL_SOCKET, kind, _SOCKET_BYTES)
+    return listener
 
 
 def _must_be_this_machine(address: str) -> None:

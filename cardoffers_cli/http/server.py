@@ -1,66 +1,49 @@
-"""Starting and stopping: signals, and the thread that works behind the port."""
+"""Starting and stopping: signals, and the threads that work behind the port."""
 
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
-from contextlib import asynccontextmanager, contextmanager
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-import uvicorn
-from starlette.routing import Router
-
+from cardoffers_cli.contract.problems import busy
 from cardoffers_cli.contract.service import Service
 from cardoffers_cli.http.access_log import AccessLog
+from cardoffers_cli.http.arrivals import Arrivals
+from cardoffers_cli.http.bodies import Bodies
+from cardoffers_cli.http.clients import Proxies
+from cardoffers_cli.http.connection import Connection
 from cardoffers_cli.http.door import Door
+from cardoffers_cli.http.known_keys import KnownKeys
 from cardoffers_cli.http.limits import Limits
-from cardoffers_cli.http.listening import Place, listener_at, tls_of
-from cardoffers_cli.http.protocol import HEAD_MOST_BYTES, STATE, Protocol, Shared
+from cardoffers_cli.http.listening import BACKLOG, Place, listener_at, tls_of
+from cardoffers_cli.http.log_writer import LogWriter
+from cardoffers_cli.http.wire import Wire, as_bytes
 from cardoffers_cli.http.worker import Worker
+from cardoffers_cli.http.wrong_keys import WrongKeys
 
 if TYPE_CHECKING:
     import socket
     import ssl
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
+    from cardoffers_cli.http.arrivals import Slot
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.settings import Settings
 
-_KEEP_ALIVE_S = 15
 _AFTERWARDS_S = 5
 """What a stop may take beyond the longest wait of a call that was taken in."""
-
-
-class Server(uvicorn.Server):
-    """uvicorn's server, which ends well when it is asked to end."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept, and say so."""
-        await super().startup(sockets)
-        self._ready()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGTERM and SIGINT; a second one does not wait for anybody.
-
-        uvicorn raises the signal again when all is done, and the process would not end with 0.
-        """
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        for number in before:
-            signal.signal(number, self._stop)
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _stop(self, _number: int, _frame: Any) -> None:
-        self.force_exit = self.should_exit
-        self.should_exit = True
+_ACCEPTED_AT_ONCE = 8
+"""Connections accepted before those that are open have their turn: in a flood of new ones the key
+of each is looked at before it can be the oldest."""
+_SWITCH_S = 0.0005
+_OTHER_FILES = 64
+"""Files that a server has open beside its connections."""
 
 
 def serve(
@@ -74,60 +57,141 @@ def serve(
 ) -> None:
     """Answer requests until a signal says to stop; what was taken in is answered first.
 
-    `log` takes the lines of the access log, from any thread; `ready` is told URL and port once
-    connections are accepted. Raises `UsageError`, `ConfigurationError` or `NetworkFailure` where it
-    cannot listen as it was told to.
+    `log` writes a line of the access log, in a thread of its own: it may wait for a reader, and it
+    may fail. `ready` is told URL and port once connections are accepted. Raises `UsageError`,
+    `ConfigurationError` or `NetworkFailure` where it cannot listen as it was told to.
     """
     tls = tls_of(place)
-    with listener_at(place, is_plain=tls is None) as listener:
+    limits = limits or limits_of(job.settings)
+    with (
+        listener_at(place, is_plain=tls is None) as listener,
+        LogWriter(log, most_lines=limits.log_lines, end_s=limits.log_s) as writer,
+    ):
         port = listener.getsockname()[1]
         url = f"{'https' if tls else 'http'}://{place.host_in_url}:{port}"
-        app = _app(job, clock, AccessLog(log), limits or Limits())
-        config = _config(app, tls, stop_s=job.settings.request_wait_s + _AFTERWARDS_S)
-        server = Server(config, lambda: ready(url, port))
-        asyncio.run(server.serve([listener]))
+        server = Server(job, clock, AccessLog(writer), limits, tls)
+        with _quick_switches():
+            asyncio.run(server.run(listener, lambda: ready(url, port)))
 
 
-def _app(job: Job, clock: Callable[[], datetime], log: AccessLog, limits: Limits) -> Router:
-    service = Service(job, clock=clock, on_fault=log.fault)
-    wait_s = job.settings.request_wait_s
-    worker = Worker(service, limits, wait_s=wait_s, on_fault=log.fault)
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits with what the operator set, and no more connections than can be open."""
+    connections = settings.serve_connections
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != resource.RLIM_INFINITY:
+        connections = max(1, min(connections, files - _OTHER_FILES))
+    return Limits(
+        connections=connections,
+        unauthenticated=(connections + 1) // 2,
+        connections_per_address=settings.serve_connections_per_address,
+        wrong_keys_per_minute=settings.serve_wrong_keys_per_minute,
+    )
 
-    @asynccontextmanager
-    async def life(_app: Any) -> AsyncIterator[dict[str, Shared]]:
-        asyncio.get_running_loop().set_exception_handler(_teller(log))
-        worker.start()
-        yield {STATE: Shared(limits, log)}
-        await asyncio.to_thread(worker.stop, wait_s + _AFTERWARDS_S)
 
-    return Router(default=Door(worker, log, limits), lifespan=life)
+class Server:
+    """Everything behind the port, from the first connection to the last answer."""
 
+    def __init__(
+        self,
+        job: Job,
+        clock: Callable[[], datetime],
+        log: AccessLog,
+        limits: Limits,
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        self._log = log
+        self._limits = limits
+        wait_s = job.settings.request_wait_s
+        self._stop_s = wait_s + _AFTERWARDS_S
+        service = Service(job, clock=clock, on_fault=log.fault)
+        self._worker = Worker(service, limits, wait_s=wait_s, on_fault=log.fault)
+        proxies = Proxies.of(job.settings.serve_trusted_proxies)
+        self._door = Door(
+            self._worker,
+            log,
+            known_keys=KnownKeys(self._worker.read_keyring, clock, wait_s=wait_s),
+            wrong_keys=WrongKeys(limits),
+            bodies=Bodies(limits),
+            proxies=proxies,
+        )
+        refusal = as_bytes(busy().answer(str(uuid4())))
+        self._arrivals = Arrivals(self._serve, limits, proxies, tls, refusal)
 
-def _teller(log: AccessLog) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Return a handler of what no request is answered with; its message could hold anything."""
+    async def run(self, listener: socket.socket, ready: Callable[[], None]) -> None:
+        """Accept connections until a signal comes; a second one does not wait for anybody."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._tell)
+        asked, asked_again = asyncio.Event(), asyncio.Event()
 
-    def tell(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        def note() -> None:
+            (asked_again if asked.is_set() else asked).set()
+
+        def ask(_number: int, _frame: Any) -> None:
+            loop.call_soon_threadsafe(note)
+
+        with _on_signals(ask):
+            self._worker.start()
+            server = await loop.create_server(
+                self._arrivals.protocol, sock=listener, backlog=_ACCEPTED_AT_ONCE
+            )
+            listener.listen(BACKLOG)
+            ready()
+            await asked.wait()
+            server.close()
+            ends = [loop.create_task(each) for each in (self._end(), asked_again.wait())]
+            await asyncio.wait(ends, timeout=self._stop_s, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _end(self) -> None:
+        """Answer what was taken in."""
+        await self._arrivals.end()
+        self._worker.stop(within_s=0)
+        await asyncio.wrap_future(self._worker.ended)
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slot: Slot
+    ) -> None:
+        """Serve one connection to its end."""
+        wire = Wire(reader, writer, self._limits)
+        connection = Connection(
+            wire, slot, self._arrivals, door=self._door, log=self._log, limits=self._limits
+        )
+        try:
+            await connection.serve()
+        except Exception as fault:  # noqa: BLE001  the other connections go on
+            self._log.outside(fault)
+        finally:
+            writer.close()
+
+    def _tell(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log what no request is answered with; its message could hold anything."""
         error = context.get("exception")
         if error is not None and not isinstance(error, OSError):  # clients come and go
-            log.outside(error)
-
-    return tell
+            self._log.outside(error)
 
 
-def _config(app: Any, tls: ssl.SSLContext | None, *, stop_s: float) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=Protocol,
-        loop="asyncio",
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        log_level="critical",  # its lines are not ours, and quote what clients sent
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        h11_max_incomplete_event_size=HEAD_MOST_BYTES,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=round(stop_s),
-        ssl_context_factory=(lambda _config, _default: tls) if tls else None,
-    )
+@contextmanager
+def _quick_switches() -> Iterator[None]:
+    """Let the thread that has the store go on soon where connections keep the other one busy.
+
+    It asks for Python's lock again after every statement of the engine, and waits this long each
+    time: in a flood of connections an event was answered a third sooner than with the usual time.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+@contextmanager
+def _on_signals(act: Callable[[int, Any], None]) -> Iterator[None]:
+    """Call `act` on SIGTERM and SIGINT for the length of the block."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, act)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -21,6 +21,7 @@ from cardoffers_cli.domain.errors import StoreBusy
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from cardoffers_cli.contract.keyring import Keyring
     from cardoffers_cli.contract.messages import Answer, Call
     from cardoffers_cli.contract.service import Service
     from cardoffers_cli.http.limits import Limits
@@ -67,9 +68,13 @@ class Worker:
         self._wait_s = wait_s
         self._on_fault = on_fault
         self._queue: deque[Waiting] = deque()
+        self._asked: list[Future[Keyring]] = []
         self._latest = 0
         self._changed = threading.Condition()
         self._is_stopping = False
+        self.ended: Future[None] = Future()
+        """Kept when all that was taken in is answered, after `stop`."""
+        self.ended.set_running_or_notify_cancel()
         # A statement of the engine cannot be hurried: the process may end without it, and what it
         # did not commit is not acknowledged.
         self._thread = threading.Thread(target=self._work, name="store", daemon=True)
@@ -98,8 +103,25 @@ class Worker:
             self._changed.notify()
         return waiting.promise
 
+    def read_keyring(self) -> Future[Keyring]:
+        """Promise the keys as the store has them from now on, or else as the snapshot has them."""
+        promise: Future[Keyring] = Future()
+        with self._changed:
+            self._asked.append(promise)
+            self._changed.notify()
+        return promise
+
     def _work(self) -> None:
-        while batch := self._taken():
+        try:
+            self._answer()
+        finally:
+            self.ended.set_result(None)
+
+    def _answer(self) -> None:
+        while self._is_wanted():
+            self._tell_keys()
+            if not (batch := self._taken()):
+                continue
             try:
                 answers = self._service.answer_all(_calls(batch), wait_s=_LOCK_WAIT_S)
             except StoreBusy:
@@ -110,18 +132,42 @@ class Worker:
             else:
                 _give(batch, answers)
 
+    def _is_wanted(self) -> bool:
+        """Wait until there is something to do; return False when the work is at its end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._asked or self._is_stopping)
+            return bool(self._queue or self._asked)
+
+    def _tell_keys(self) -> None:
+        with self._changed:
+            asked, self._asked = self._asked, []
+        asked = [each for each in asked if each.set_running_or_notify_cancel()]
+        if not asked:
+            return
+        try:
+            keyring = self._service.read_keyring(wait_s=_LOCK_WAIT_S)
+        except Exception as fault:  # noqa: BLE001  as above
+            for each in asked:
+                each.set_exception(fault)
+        else:
+            for each in asked:
+                each.set_result(keyring)
+
     def _taken(self) -> list[Waiting]:
-        """Take what waits, the oldest first, up to a batch; nothing when the work is at its end."""
+        """Take what waits, the oldest first, up to a batch; wrong keys wait for all others."""
         batch: list[Waiting] = []
         room = self._limits.batch_bytes
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._is_stopping)
-            self._changed.wait_for(lambda: len(self._queue) >= self._latest, _GATHER_S)
+            if self._queue:
+                self._changed.wait_for(lambda: len(self._queue) >= self._latest, _GATHER_S)
+            self._queue = deque(sorted(self._queue, key=lambda each: each.call.is_head_only))
             while self._queue and len(batch) < self._limits.batch_calls:
                 room -= len(self._queue[0].call.body)
                 if batch and room < 0:
                     break
-                batch.append(self._queue.popleft())
+                waiting = self._queue.popleft()
+                if not waiting.promise.cancelled():
+                    batch.append(waiting)
         self._latest = len(batch)
         return batch
 

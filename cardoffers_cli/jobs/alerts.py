@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.pipeline import deliver
-from cardoffers_cli.pipeline.deliver import GONE
 from cardoffers_cli.services import inbox
 
 if TYPE_CHECKING:
@@ -17,11 +14,9 @@ if TYPE_CHECKING:
 
 
 def alert(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> None:
-    """Post what an attempt calls for: that it was the last, that the receiver wants no more."""
+    """Post what an attempt calls for: that it was the last."""
     if attempt.state == "exhausted" and claim.state != "exhausted":
         _exhausted(store, claim, attempt, now=now)
-    if attempt.error == GONE and deliver.stop(store, claim.institution_id, now=now):
-        _stopped(store, claim, now=now)
 
 
 def _exhausted(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> None:
@@ -35,17 +30,5 @@ def _exhausted(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> 
         text=f"The event of redemption {claim.redemption_id} was not delivered: attempt {number} "
         f"was the last ({attempt.error}{status}). Mend the receiver, then have it sent again: "
         f"cardoffers webhook retry {claim.redemption_id}",
-        now=now,
-    )
-
-
-def _stopped(store: Store, claim: Claim, *, now: datetime) -> None:
-    inbox.post(
-        store,
-        claim.institution_id,
-        kind="webhook_stopped",
-        subject=format_moment(now),
-        text="The receiver answered 410 (gone), so nothing more is sent to it; events are kept. "
-        "To start again, set the webhook: cardoffers webhook set",
         now=now,
     )

@@ -1,15 +1,18 @@
 """Backup: a whole copy of the store, with a checksum beside it.
 
 It is copied through the engine, opened, compared with the store table by table, audited, and only
-then given its name; what tells it from any other file stands in `FILE.checksum`. Nothing is ever
-overwritten. `restore.py` is the way back.
+then given its name; what tells it from any other file stands in `FILE.checksum`. Signing
+secrets, which are in no copy of a store, are in `FILE.secrets` where there are any. Nothing is ever
+overwritten. Killed, it leaves a draft in that folder, which the next backup there removes.
+`restore.py` is the way back.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
@@ -19,8 +22,9 @@ from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
-from cardoffers_cli.store import copying, history, journal
-from cardoffers_cli.store.aside import STAMP
+from cardoffers_cli.store import backup_places, copying, history, journal, signing_secrets
+from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.store.layout import backup_name, secrets_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
@@ -41,16 +45,20 @@ _SPARE_BYTES = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Checksum:
-    """What is written beside a backup: which bytes it has, and which state of which store it is."""
+    """What is written beside a backup: which bytes it has, and which state of which store it is.
+
+    `secrets_sha256` is of its file of signing secrets, and None where it has none.
+    """
 
     form: str
-    sha256: str
+    sha256: str | None
     size_bytes: int
     schema_version: int
     run_no: int
     run_id: str | None
     security_head: str
     made_at: str
+    secrets_sha256: str | None = None
 
 
 def checksum_path(backup: Path) -> Path:
@@ -62,36 +70,82 @@ def _nobody(step: str) -> None:
     """Tell nobody."""
 
 
-def backup(job: Job, target: Path, *, tell: Callable[[str], None] = _nobody) -> dict[str, Any]:
+def backup(
+    job: Job,
+    target: Path,
+    *,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = _nobody,
+) -> dict[str, Any]:
     """Copy the store into a new file, or into a folder under a name with the time.
 
     `faults` of the report are audits that the copy fails, as the store does; `history` is the
-    folder that is not in the copy. Raises `Refused` where
-    a file is already, `NoSpace`, and `StoreDamaged` if the copy is not the store.
+    folder that is not in the copy, `secrets` the file with the signing secrets, which nobody else
+    may read. With `dry_run` the store is looked at in the place of a copy, which is not made: its
+    size is the most that a copy can have, and its digests are not known. Raises `Refused` where a
+    file is already, `NoSpace`, and `StoreDamaged` if the copy is not the store.
     """
     must_exist(job.path)
     file = _named(job, target)
     check_room(file.parent, copying.size_with_log(job.path), "The backup")
-    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
+    if dry_run:
+        return _looked_at(job, file, tell)
+    for left in backup_places.drafts_left(file.parent):
+        _remove(left)
+    backup_places.note(job.path, file.parent.absolute())
+    draft = backup_places.draft_in(file.parent)
     try:
         found = _copied(job, draft, tell)
         tell("checksum")
-        checksum = _checksum(draft, **found.head, made_at=job.now)
-        with new_private_file(checksum_path(file), f"{json.dumps(asdict(checksum), indent=1)}\n"):
+        beside = secrets_path(file) if found.secrets else None
+        with ExitStack() as made:
+            if beside:
+                made.enter_context(new_private_file(beside, signing_secrets.text_of(found.secrets)))
+            checksum = _checksum(draft, beside, **found.head, made_at=job.now)
+            text = f"{json.dumps(asdict(checksum), indent=1)}\n"
+            made.enter_context(new_private_file(checksum_path(file), text))
             _give_name(draft, file)
     finally:
         copying.discard(draft)
+    return _report(file, checksum, found, dry_run=False)
+
+
+def _report(file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool) -> dict[str, Any]:
     return {
         "backup": str(file),
         **asdict(checksum),
         "history": found.history,
+        "secrets": str(secrets_path(file)) if found.secrets else None,
         "faults": found.faults,
+        "dry_run": dry_run,
     }
+
+
+def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return what a backup would be, by the store itself."""
+    tell("audit")
+    with job.store(read_only=True) as store:
+        found = _Copied(
+            head=_head(store),
+            secrets=_secrets(store, job),
+            history=history_of(store),
+            faults=faults_of(examine(store, None)),
+        )
+    checksum = Checksum(
+        form=FORM,
+        sha256=None,
+        size_bytes=copying.size_with_log(job.path),
+        schema_version=newest_version(),
+        made_at=format_moment(job.now),
+        **found.head,
+    )
+    return _report(file, checksum, found, dry_run=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Copied:
     head: dict[str, Any]
+    secrets: dict[str, str] = field(repr=False)
     history: str | None
     faults: list[dict[str, Any]]
 
@@ -102,14 +156,33 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
     with lock_for(opening):
         tell("copy")
         with opened(opening) as store:
-            original, head = copying.contents(store), _head(store)
+            original, head, secrets = copying.contents(store), _head(store), _secrets(store, job)
         copying.copy_store(job.path, draft, job.settings)
     with open_copy(draft, job.settings) as store:
         tell("compare")
         copying.check_copy(original, copying.contents(store))
         tell("audit")
         faults = faults_of(examine(store, None))
-        return _Copied(head=head, history=history_of(store), faults=faults)
+        return _Copied(head=head, secrets=secrets, history=history_of(store), faults=faults)
+
+
+def _remove(draft: Path) -> None:
+    """Remove what a killed backup left: its draft and, if it came so far, its checksum.
+
+    Whose a checksum without its file is, its digest tells: others stand for files that were moved.
+    """
+    for path in draft.parent.glob("*.checksum"):
+        if not path.with_suffix("").exists() and _is_of(path, draft):
+            path.unlink(missing_ok=True)
+    copying.discard(draft)
+
+
+def _is_of(checksum: Path, draft: Path) -> bool:
+    with suppress(OSError, ValueError, TypeError):
+        told = Checksum(**json.loads(checksum.read_bytes()))
+        size = draft.stat().st_size
+        return told.form == FORM and told.size_bytes == size and told.sha256 == digest_of(draft)
+    return False
 
 
 def history_of(store: Store) -> str | None:
@@ -132,8 +205,8 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 
 def _named(job: Job, target: Path) -> Path:
     """Return the file of a backup that is not there yet."""
-    file = target / f"{job.path.stem}-{job.now:{STAMP}}.duckdb" if target.is_dir() else target
-    for each in (file, checksum_path(file)):
+    file = target / backup_name(job.path, job.now) if target.is_dir() else target
+    for each in (file, checksum_path(file), secrets_path(file)):
         if each.exists():
             raise _taken(each)
     must_be_folder(file.parent)
@@ -153,7 +226,7 @@ def _give_name(draft: Path, file: Path) -> None:
         os.link(draft, file)  # which never takes the place of another
     except FileExistsError:
         raise _taken(file) from None
-    journal.sync_folder(file.parent)
+    sync_folder(file.parent)
 
 
 def _head(store: Store) -> dict[str, Any]:
@@ -165,13 +238,21 @@ def _head(store: Store) -> dict[str, Any]:
     }
 
 
-def _checksum(draft: Path, *, made_at: datetime, **head: Any) -> Checksum:
+def _secrets(store: Store, job: Job) -> dict[str, str]:
+    """Return the signing secrets that the store names, as far as they are there."""
+    named = signing_secrets.named_in(store)
+    known = signing_secrets.read_secrets(job.path)
+    return {key: text for key, text in known.items() if key in named}
+
+
+def _checksum(draft: Path, secrets: Path | None, *, made_at: datetime, **head: Any) -> Checksum:
     return Checksum(
         form=FORM,
         sha256=digest_of(draft),
         size_bytes=draft.stat().st_size,
         schema_version=newest_version(),
         made_at=format_moment(made_at),
+        secrets_sha256=digest_of(secrets) if secrets else None,
         **head,
     )
 

@@ -1,8 +1,11 @@
 """Import catalogue files into the store and export them again.
 
 One import is one transaction and one run, whatever number of files it reads. A file says
-everything about its rows: an empty optional cell clears the value (an institution's id and
-webhook_url are kept). A row that is gone from a file stays in the store.
+everything about its rows: an empty optional cell clears the value (an institution's id,
+webhook_url and require_marker are kept). A row that is gone from a file stays in the store.
+
+Where offers changed, the report says how many purchases that wait for a match this concerns
+(`waiting_purchases`): what was decided stands.
 """
 
 from __future__ import annotations
@@ -11,10 +14,14 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.pipeline.resolve import resolve
 from cardoffers_cli.services import (
     catalogue,
     catalogue_engagement,
@@ -26,6 +33,7 @@ from cardoffers_cli.services import (
     catalogue_offers,
     catalogue_program_offers,
 )
+from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,14 +75,16 @@ def import_catalogue(
 
     `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
     """
-    files = catalogue_files(path)
+    files = catalogue_files(path, allow_insecure=job.settings.allow_insecure_webhooks)
+    _check_headers(files)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         catalogue.begin(store)
         results = [_import_file(store, file, run, advance) for file in files]
+        _count_concerned(store, run, results)
         if errors:
             found = [(file.name, catalogue.report(store, file.kind.name)) for file in files]
-            write_report(errors, found)
+            write_report(errors, found, mode=job.settings.mode)
         catalogue.end(store)
         totals = _sum(results)
         finish_run(store, run, totals)
@@ -86,8 +96,33 @@ def import_catalogue(
     }
 
 
+def _check_headers(files: list[CatalogueFile]) -> None:
+    """Raise `FileUnusable` with what is wrong with the header of any file, of all at once."""
+    faults: dict[str, FileUnusable] = {}
+    for file in files:
+        try:
+            next(file.pages())
+        except FileUnusable as error:
+            faults[file.name] = error
+    if not faults:
+        return
+    first = next(iter(faults.values()))
+    hints = dict.fromkeys(error.hint for error in faults.values() if error.hint)
+    raise FileUnusable(
+        " ".join(f"{name}: {error.message}" for name, error in faults.items()),
+        code=first.code,
+        hint=" ".join(hints),
+        **{**first.details, "files": list(faults)},
+    )
+
+
 def export_catalogue(
-    job: Job, folder: Path, *, suffix: str = "csv", masked_links: bool = False
+    job: Job,
+    folder: Path,
+    *,
+    suffix: str = "csv",
+    masked_links: bool = False,
+    dry_run: bool = False,
 ) -> list[dict[str, Any]]:
     """Write every catalogue file to a folder; return the names of the files and their rows.
 
@@ -95,22 +130,26 @@ def export_catalogue(
     under a name that import leaves alone. Engagement never comes: without whole tokens its rows
     say no more than the funnel does.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if not dry_run:
+        make_folder(folder)
     written = []
     with job.store(read_only=True) as store:
-        for kind in KINDS:
-            if kind not in _STREAMED:
-                rows = catalogue_export.export_kind(store, kind)
-                written.append(_write(folder / f"{kind}.{suffix}", kind, rows))
-        if masked_links:
-            rows = catalogue_export.export_masked_links(store)
-            written.append(_write(folder / f"links_masked.{suffix}", "links", rows))
+        for name, kind, rows in _exported(store, masked_links=masked_links):
+            path = folder / f"{name}.{suffix}"
+            if not dry_run:
+                write_catalogue(path, kind, rows, mode=job.settings.mode)
+            row = {"file": path.name, "kind": kind, "rows": rows.height, "dry_run": dry_run}
+            written.append(row)
     return written
 
 
-def _write(path: Path, kind: str, rows: pl.DataFrame) -> dict[str, Any]:
-    write_catalogue(path, kind, rows)
-    return {"file": path.name, "kind": kind, "rows": rows.height}
+def _exported(store: Store, *, masked_links: bool) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Yield the name, the kind and the rows of each file."""
+    for kind in KINDS:
+        if kind not in _STREAMED:
+            yield kind, kind, catalogue_export.export_kind(store, kind)
+    if masked_links:
+        yield "links_masked", "links", catalogue_export.export_masked_links(store)
 
 
 def _import_file(
@@ -118,7 +157,7 @@ def _import_file(
 ) -> dict[str, Any]:
     kind = file.kind.name
     catalogue.begin_file(store)
-    new, changed = _take(store, kind, _rows(store, file, advance), run)
+    new, changed = take(store, kind, _rows(store, file, advance), run)
     subject = kind.removesuffix("s")
     catalogue.audit(store, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
     rejected = catalogue.rejected(store, kind)
@@ -134,6 +173,18 @@ def _import_file(
     }
 
 
+def _count_concerned(store: Store, run: Run, results: list[dict[str, Any]]) -> None:
+    """Say of a file of offers how many waiting purchases its changes concern."""
+    for result in results:
+        if result["kind"] != "offers":
+            continue
+        result["waiting_purchases"] = 0
+        if result["changed"]:
+            with guarded():
+                resolve(DuckEngine(store.connection))
+            result["waiting_purchases"] = catalogue_offers.concerned(store, run.run_no)
+
+
 def _rows(
     store: Store, file: CatalogueFile, advance: Callable[[int], None]
 ) -> Iterator[pl.DataFrame]:
@@ -144,7 +195,7 @@ def _rows(
         yield page.rows
 
 
-def _take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
+def take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
     """Write the rows of one file; return how many are new and how many changed.
 
     What comes by the million is taken in batches, to bound the memory: a key that comes twice is
@@ -161,7 +212,7 @@ def _take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> t
         case "institutions":
             return catalogue_institutions.take(store, uuid4)
         case "offers":
-            return catalogue_offers.take(store, run.run_no)
+            return catalogue_offers.take(store, run.run_no, run.as_of)
         case _:
             taken: tuple[int, int] = service.take(store)
             return taken
@@ -182,6 +233,7 @@ def _with_fix(row: dict[str, Any]) -> dict[str, Any]:
         "level": row["level"],
         "rows": row["row_count"],
         "lines": row["lines"],
+        "messages": row["messages"],
         "fix": CATALOGUE_CODES[row["code"]].fix,
     }
 

@@ -3,7 +3,8 @@
 The small parts of the history are merged first, as `merge.py` has it.
 What was deleted or updated leaves room in the file that is not given back. The copy is made beside
 the store, compared with it table by table, and takes its place in one step; killed before that, the
-store is as it was and a draft is left, which the next time removes.
+store is as it was and a draft is left, which the next time removes. The file before has no name
+then, as a store has one (`store/identity.py`), so nothing can go on with it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.jobs.backup import check_room
 from cardoffers_cli.jobs.merge import merge, planned, sweep
 from cardoffers_cli.store import copying, history, merging
+from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.layout import draft_path, log_paths
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
@@ -70,9 +73,12 @@ def _merged(job: Job) -> list[dict[str, Any]]:
 
 
 def _write_anew(job: Job, tell: Callable[[str], None]) -> None:
-    draft = job.path.with_name(f".{job.path.name}.compact.new")
+    draft = draft_path(job.path, "compact")
     with opened(job.opening()) as store:
         original = copying.contents(store)
+        store.execute("store/copying:checkpoint")
+    for log in log_paths(job.path):
+        put_aside(log, job.opening().since or job.now)  # which the engine found nothing in
     try:
         tell("copy")
         copying.copy_store(job.path, draft, job.settings)

@@ -11,11 +11,13 @@ from cardoffers_cli.jobs.clock import Watch
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.jobs.sending import Sending
 from cardoffers_cli.pipeline import deliver
+from cardoffers_cli.services.ids import redemption_id as whole_redemption_id
 from cardoffers_cli.services.webhooks import find_delivery, show_delivery
 from cardoffers_cli.store.sender_lock import sender_lock
+from cardoffers_cli.store.signing_secrets import missing, read_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
@@ -40,29 +42,46 @@ def send(
             sending.send_due()
         with job.store() as store, store.transaction():
             report = {"run_id": begun.run.run_id, **sending.counts, "unknown": begun.cut_off}
-            report |= _outlook(store, watch)
+            report |= _outlook(store, job, watch)
             finish_run(store, begun.run, report)
     return {**report, "dry_run": False}
 
 
-def resend(job: Job, redemption_id: str, *, watch: Watch | None = None) -> dict[str, Any]:
+def resend(
+    job: Job, redemption_id: str, *, dry_run: bool = False, watch: Watch | None = None
+) -> dict[str, Any]:
     """Send one event again, by hand and whatever its state; return it with its log.
 
-    The schedule is not touched, except that a success ends it. Raises `NotFound`, `Refused` where
-    there is no webhook to send it to, `StoreBusy`.
+    The schedule is not touched, except that a success ends it. With `dry_run` it is looked whether
+    it could be sent. Raises `NotFound`, `Refused` where there is no webhook to send it to,
+    `StoreBusy`.
     """
     watch = watch or Watch.of(job)
+    secrets = read_secrets(job.path)
+    if dry_run:
+        with job.store() as store, store.transaction(keep=False):
+            wanted = whole_redemption_id(store, redemption_id)
+            _claim_one(store, wanted, secrets, watch)
+            return {**show_delivery(store, wanted, secrets), "dry_run": True}
     with _begin(job, "webhook_resend", watch) as begun:
         with job.store() as store, store.transaction():
-            found = find_delivery(store, redemption_id)
-            claims = deliver.claim_one(store, redemption_id, now=watch.clock.now())
-            if not claims:
-                raise _nowhere(found["institution"])
+            wanted = whole_redemption_id(store, redemption_id)
+            claims = _claim_one(store, wanted, secrets, watch)
         sending = Sending(job, run_no=begun.run.run_no, due=1, watch=watch, is_manual=True)
         sending.send_claims(claims)
         with job.store() as store, store.transaction():
             finish_run(store, begun.run, sending.counts)
-            return show_delivery(store, redemption_id)
+            return {**show_delivery(store, wanted, secrets), "dry_run": False}
+
+
+def _claim_one(
+    store: Store, redemption_id: str, secrets: Mapping[str, str], watch: Watch
+) -> list[deliver.Claim]:
+    found = find_delivery(store, redemption_id)
+    claims = deliver.claim_one(store, redemption_id, secrets, now=watch.clock.now())
+    if not claims:
+        raise _not_claimed(store, found["institution"], secrets)
+    return claims
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,35 +99,45 @@ def _begin(job: Job, kind: str, watch: Watch) -> Iterator[_Begun]:
         with job.store() as store, store.transaction():
             run = start_run(store, kind=kind, now=job.now, actor=job.actor)
             cut_off = deliver.release(store, run_no=run.run_no)
-            due = deliver.waiting(store, now=watch.clock.now())["due_now"]
+            secrets = read_secrets(job.path)
+            due = deliver.waiting(store, secrets, now=watch.clock.now())["due_now"]
         yield _Begun(run=run, cut_off=cut_off, due=due)
 
 
 def _next(job: Job, watch: Watch) -> Any:
     with job.store(read_only=True) as store:
-        return deliver.waiting(store, now=watch.clock.now())["next_attempt_at"]
+        found = deliver.waiting(store, read_secrets(job.path), now=watch.clock.now())
+        return found["next_attempt_at"]
 
 
-def _outlook(store: Store, watch: Watch) -> dict[str, Any]:
+def _outlook(store: Store, job: Job, watch: Watch) -> dict[str, Any]:
     """Return what is still to be sent, and what cannot be."""
-    now = watch.clock.now()
-    found = deliver.waiting(store, now=now)
+    now, secrets = watch.clock.now(), read_secrets(job.path)
+    found = deliver.waiting(store, secrets, now=now)
     return {
         "still_due": found["still_due"],
         "next_attempt_at": found["next_attempt_at"],
-        "held": deliver.held(store, now=now),
+        "held": deliver.held(store, secrets, now=now),
     }
 
 
 def _dry_run(job: Job) -> dict[str, Any]:
     watch = Watch.of(job)
     with job.store(read_only=True) as store:
-        due = deliver.waiting(store, now=job.now)["due_now"]
+        due = deliver.waiting(store, read_secrets(job.path), now=job.now)["due_now"]
         counts = {"attempted": due, "delivered": 0, "failed": 0, "exhausted": 0, "unknown": 0}
-        return {"run_id": None, **counts, **_outlook(store, watch), "dry_run": True}
+        return {"run_id": None, **counts, **_outlook(store, job, watch), "dry_run": True}
 
 
-def _nowhere(institution: str) -> Refused:
+def _not_claimed(store: Store, institution: str, secrets: Mapping[str, str]) -> Refused:
+    """Say why an event cannot be sent: its webhook is not set, or its signing secret is gone."""
+    if institution in missing(store, secrets):
+        return Refused(
+            f"The signing secret of {institution} is not beside the store any more.",
+            code="secret_missing",
+            hint="Put the file of secrets back from a backup; or make a new secret with "
+            f"`cardoffers webhook rotate-secret -i {institution}`.",
+        )
     return Refused(
         f"{institution} has no webhook to send to.",
         code="webhook_missing",

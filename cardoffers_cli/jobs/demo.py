@@ -62,17 +62,19 @@ class Step:
 
 
 @contextmanager
-def demo_folder(folder: Path | None) -> Iterator[Path]:
-    """Make the folder of a demo, with the sample data in it; without a name it does not stay.
+def demo_folder(folder: Path | None, *, keep: bool = True) -> Iterator[Path]:
+    """Make the folder of a demo, with the sample data in it.
 
-    Raises `Refused` for a folder that holds something already.
+    Without a name, or where it is not to be kept, it is a temporary one. Raises `Refused` for a
+    folder that holds something already.
     """
-    if folder is None:
+    if folder is not None:
+        _must_be_new(folder)
+    if folder is None or not keep:
         with TemporaryDirectory(prefix="cardoffers-demo-") as made:
             copy_sample_data(Path(made))
             yield Path(made)
         return
-    _must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     copy_sample_data(folder)
     yield folder
@@ -177,9 +179,10 @@ class _Demo:
         file = self._folder / _KEPT
         secrets: list[str] = []  # the receiver is there before its secret is
         with Receiver(clock=Clock(job.now).real, secrets=secrets) as receiver:
-            made = set_webhook(job, _BANK, receiver.url, secret_file=file)
+            made = set_webhook(job, _BANK, receiver.url, past="all", secret_file=file)
             secrets.append(file.read_text("utf-8").strip())
-            words = f"webhook set -i {_BANK} --url {receiver.url} --secret-file {_KEPT}"
+            url = f"--url {receiver.url} --from all"
+            words = f"webhook set -i {_BANK} {url} --secret-file {_KEPT}"
             yield self._step("webhook_set", words, {**made, "signing_secret_file": _KEPT})
             report = send(job)
         verified = sum(not received.faults for received in receiver.received)

@@ -1,9 +1,11 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
 Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
-on a good store; the rest look at the journal, the history, the security log, card numbers and
-leftover files. An example shows numbers, ids and names, never a token. To add one, add its
-statement; name it in `QUICK` too if it is cheap on a large store.
+on a good store; the rest look at every block of the file, the journal, the book of calls, the
+history, the security log, signing secrets, card numbers, what killed processes left, and the files
+that nights took. An audit that cannot be made because of damage has found it, and the others go on.
+An example shows numbers, ids and names, never a token. To add one, add its statement; name it in
+`QUICK` too if it is cheap on a large store.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.jobs.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
-from cardoffers_cli.store import history, journal
+from cardoffers_cli.store import backup_places, call_book, history, journal, signing_secrets
 from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.store.blocks import damaged_blocks
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
 
@@ -28,10 +32,13 @@ if TYPE_CHECKING:
 
     Found = tuple[int, dict[str, Any] | None]
 
+TAKEN_FILES = "taken_files_are_as_read"
+
 QUICK = frozenset(
     {
         "amounts_add_up",
         "budgets_hold",
+        "call_book_is_whole",
         "imports_add_up",
         "journal_is_the_stores",
         "no_leftover_files",
@@ -39,6 +46,8 @@ QUICK = frozenset(
         "one_event_per_redemption",
         "security_log_is_whole",
         "settlements_add_up",
+        "signing_secrets_are_there",
+        TAKEN_FILES,
         "totals_add_up",
     }
 )
@@ -78,18 +87,26 @@ def report_of(found: Sequence[Audit]) -> dict[str, Any]:
 
 
 def examine(
-    store: Store, path: Path | None, *, strict: bool = True, tell: Callable[[str], None] = _nobody
+    store: Store,
+    path: Path | None,
+    *,
+    strict: bool = True,
+    but: frozenset[str] = frozenset(),
+    tell: Callable[[str], None] = _nobody,
 ) -> list[Audit]:
-    """Audit the open store of `path`, the quick audits only unless `strict`.
+    """Audit the open store of `path`, the quick audits only unless `strict`, and none of `but`.
 
     Without a path it is a copy, and what stands beside a store is not looked at.
     """
     found = []
     for name in names(strict=strict):
-        if path is None and name in _BESIDE:
+        if name in but or (path is None and name in _BESIDE):
             continue
         tell(name)
-        rows, example = _ask(store, path, name)
+        try:
+            rows, example = _ask(store, path, name)
+        except StoreDamaged as error:  # the others may have an answer all the same
+            rows, example = 1, {"fault": error.code}
         found.append(Audit(name=name, ok=rows == 0, rows=rows, example=example))
     return found
 
@@ -115,13 +132,42 @@ def _listed(rows: Sequence[dict[str, Any]]) -> Found:
 
 def _journal(store: Store, path: Path) -> Found:
     try:
-        return _listed([line.document() for line in journal.lost(store, path)])
+        if replaced_by := journal.replaced_by(path):
+            return 1, {"fault": journal.REPLACED, "replaced_by": replaced_by}
+        wrong = [*journal.lost(store, path), *journal.changed(store, path)]
+        return _listed([line.document() for line in wrong])
     except StoreDamaged as error:
         return 1, {"fault": error.code}
 
 
+def _secrets(store: Store, path: Path) -> Found:
+    """Find institutions whose signing secret is gone, and a file of secrets that is no good."""
+    try:
+        gone = signing_secrets.missing(store, signing_secrets.read_secrets(path))
+    except (Refused, StoreDamaged) as error:
+        return 1, {"fault": error.code}
+    return _listed([{"institution": slug} for slug in gone])
+
+
 def _leftovers(_store: Store, path: Path) -> Found:
     return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
+
+
+def _blocks(_store: Store, path: Path) -> Found:
+    return _listed([{"file": path.name, "block": block} for block in damaged_blocks(path)])
+
+
+def _half_backups(_store: Store, path: Path) -> Found:
+    return _listed([{"file": str(left)} for left in backup_places.left_in_known(path)])
+
+
+def _call_book(_store: Store, path: Path) -> Found:
+    return _listed(call_book.faults(path))
+
+
+def _taken_files(store: Store, _path: Path) -> Found:
+    found = unanswered(store, look_at(watched(store)))
+    return _listed([change.document() for change in found])
 
 
 def _security_log(store: Store) -> Found:
@@ -139,7 +185,12 @@ def _card_numbers(store: Store) -> Found:
 
 _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
+    "every_block_is_whole": _blocks,
     "journal_is_the_stores": _journal,
+    "signing_secrets_are_there": _secrets,
+    "call_book_is_whole": _call_book,
+    "no_half_backups": _half_backups,
+    TAKEN_FILES: _taken_files,
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,

@@ -30,8 +30,8 @@ from cardoffers_cli.pipeline.redeem import (
 from cardoffers_cli.pipeline.resolve import resolve
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.layout import history_root
 from cardoffers_cli.store.places import place_of
-from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 _CATALOGUE = (
-    *("merchants", "identifiers", "offer_terms", "links"),
+    *("merchants", "identifiers", "terms_in_force", "link_starts"),
     *("reserved", "uses", "this_run"),
 )
 _FROM_HISTORY = ("purchases", "decisions")
@@ -134,7 +134,7 @@ def site_of(store: Store, job: Job) -> Site | None:
             code="history_missing",
             hint="Move them out first: `cardoffers store export --to ROOT`.",
         )
-    root = root or place_of(f"{job.path}.history")
+    root = root or place_of(history_root(job.path))
     return Site(
         url=job.settings.engine,
         root=root,
@@ -229,7 +229,7 @@ def _begin(job: Job, site: Site) -> _Begun:
 def _given(store: Store, site: Site, names: tuple[str, ...], kept: tuple[str, ...]) -> Given:
     """Take tables out of the store by value, with the rows of the history that are still in it."""
     duck = DuckEngine(store.connection)
-    with guarded():
+    with store.guarded():
         rows = {name: duck.fetch(name).read_all() for name in names}
         recent = {name: duck.fetch(f"recent_{name}").read_all() for name in kept}
     folders: dict[str, list[str]] = {}

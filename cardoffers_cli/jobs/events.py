@@ -79,10 +79,16 @@ def _page(call_no: int, call: Sent) -> Objects:
 
 
 def _judge(store: Store, owner: Institution, pages: Sequence[Objects], job: Job) -> None:
-    reading = Reading(now=job.now, decimals=owner.minor_unit, institution_id=str(owner.id))
+    reading = Reading(
+        now=job.now,
+        currency=owner.currency,
+        decimals=owner.minor_unit,
+        institution_id=str(owner.id),
+        alone=True,
+    )
     chunk = judge_pages(pages, reading)
     rows = with_fingerprints(chunk.rows, secrets.randbits(64))
-    stage_whole(store, [(rows, chunk.findings)])
+    stage_whole(store, [(rows, chunk.findings, chunk.doubts)])
     number(store, owner.id)
     judge(store, owner.id)
 

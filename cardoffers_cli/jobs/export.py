@@ -10,13 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.merge import merge_due, sweep
+from cardoffers_cli.jobs.merge import Merged, merge_due, planned, sweep
 from cardoffers_cli.jobs.runs import commit_run, start_run
-from cardoffers_cli.store import history
+from cardoffers_cli.store import history, merging
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.places import place_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.places import Place
     from cardoffers_cli.store.store import Store
@@ -24,23 +26,42 @@ if TYPE_CHECKING:
 KIND = "export"
 
 
-def export(job: Job, to: str | None) -> dict[str, Any]:
+def export(job: Job, to: str | None, *, dry_run: bool = False) -> dict[str, Any]:
     """Move everything into the history, which begins at `to` if there is none yet.
 
+    With `dry_run` it is told what would be moved and merged. The place is not asked for.
     Raises `UsageError` for a place where no history can be, `Refused` where it is elsewhere,
     `NetworkFailure` where it cannot be reached, and `StoreBusy` while a match on an engine writes
     there.
     """
+    if dry_run:
+        return _planned(job, to)
     with job.store() as store, engine_lock(job.path):
         root = _root(store, to)
         sweep(store, job, root)
         moved = move_recent(store, job, root)
         merged = merge_due(store, job)
+    return _report(job, root, moved, merged, dry_run=False)
+
+
+def _planned(job: Job, to: str | None) -> dict[str, Any]:
+    with job.store(read_only=True) as store:
+        root = _root(store, to)
+        history.check_root(store, root)
+        recent = {table: sums.row_count for table, sums in history.recent(store).items()}
+        merged = Merged(tables=planned(store, merging.chosen(store, merging.due)))
+    return _report(job, root, recent, merged, dry_run=True)
+
+
+def _report(
+    job: Job, root: Place, moved: Mapping[str, int], merged: Merged, *, dry_run: bool
+) -> dict[str, Any]:
     return {
         "store": str(job.path),
         "root": str(root),
         "moved": [{"table_name": name, "row_count": moved.get(name, 0)} for name in history.TABLES],
         **merged.document(),
+        "dry_run": dry_run,
     }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.jobs.reading import reading
+from cardoffers_cli.jobs.shown import without_card_references, without_cards
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.search import Wanted, search
 
@@ -27,4 +28,6 @@ def find(institution: str, wanted: Wanted, job: Job, *, limit: int) -> dict[str,
     with reading(job) as source:
         owner = find_institution(source.store, institution)
         found = search(source.store, owner.id, wanted, limit=limit)
+        rows = without_card_references(source.store, owner.id, found["data"])
+        found["data"] = without_cards(rows)
     return {"institution": owner.slug, "as_of": job.now, **found}

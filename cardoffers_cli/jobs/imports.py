@@ -11,11 +11,13 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.files.sources import aside
 from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.jobs.card_numbers import recognised
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import Admitted, admit
+from cardoffers_cli.pipeline.judge import doubtful_references, take_masked
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import history
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.engines import Site
     from cardoffers_cli.jobs.intake import Progress
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.imports import EarlierImport
     from cardoffers_cli.store.store import Store
 
 PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
@@ -35,10 +38,14 @@ PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
-    """How to read the file, and whether to keep what it held."""
+    """How to read the file, and whether to keep what it held.
+
+    Somebody vouches for a last line without a line end: the operator, or a manifest.
+    """
 
     delimiter: str = ","
     assume_timezone: str | None = None
+    allow_unterminated: bool = False
     dry_run: bool = False
 
 
@@ -51,7 +58,7 @@ class ImportReport:
     import_id: UUID
     institution: Institution
     admitted: Admitted
-    already_imported: UUID | None
+    earlier: EarlierImport | None
     dry_run: bool
 
     def document(self) -> dict[str, Any]:
@@ -63,7 +70,9 @@ class ImportReport:
             "accepted": self.admitted.accepted,
             "amount_accepted": quantize(self.admitted.amount_accepted, self.institution.currency),
             "currency": self.institution.currency,
-            "already_imported": self.already_imported,
+            "already_imported": self.earlier.import_id if self.earlier else None,
+            "already_imported_as": self.earlier.file_name if self.earlier else None,
+            "already_imported_at": self.earlier.imported_at if self.earlier else None,
             "dry_run": self.dry_run,
         }
 
@@ -85,7 +94,7 @@ def import_file(
             may_upload(owner)
             with open_transactions(given, reading_for(owner, job, options)) as file:
                 taken = take_in(store, file, owner, job, options, site=site, progress=progress)
-                write_outputs(store, file, outputs)
+                write_outputs(store, file, outputs, mode=job.settings.mode)
         if site and not options.dry_run:
             move_recent(store, job, site.root)
     return taken
@@ -110,6 +119,8 @@ def take_in(
     if site is not None:
         history.begin(store, site.root)  # or the purchases would be in a store without one
     stage_file(store, file, whole=True, progress=progress)
+    if masked := recognised(job, owner.id, lambda: doubtful_references(store)):
+        take_masked(store, masked, owner.id)
     report = judge_file(store, file, owner.id, site)
     if approve:
         approve(report)
@@ -129,7 +140,7 @@ def take_in(
         import_id=uuid4(),
         institution=owner,
         admitted=admitted,
-        already_imported=earlier,
+        earlier=earlier,
         dry_run=options.dry_run,
     )
     record_import(store, _record(made, run.run_no, job, options))
@@ -141,10 +152,12 @@ def reading_for(owner: Institution, job: Job, options: ImportOptions) -> Reading
     """Return how the files of an institution are read."""
     return Reading(
         now=job.now,
+        currency=owner.currency,
         decimals=owner.minor_unit,
         institution_id=str(owner.id),
         delimiter=options.delimiter,
         assume_timezone=options.assume_timezone,
+        unterminated=None if options.allow_unterminated else "error",
     )
 
 
@@ -179,7 +192,11 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
         "amount_accepted": made.admitted.amount_accepted,
         "currency": made.institution.currency,
         "options": json.dumps(
-            {"delimiter": options.delimiter, "assume_timezone": options.assume_timezone}
+            {
+                "delimiter": options.delimiter,
+                "assume_timezone": options.assume_timezone,
+                "allow_unterminated": options.allow_unterminated,
+            }
         ),
         "imported_at": job.now,
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import inbox
+from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
@@ -25,18 +26,21 @@ def read_messages(
 ) -> list[dict[str, Any]]:
     """Mark a message, or with None all that are unread, as read; return it or them.
 
-    Raises `NotFound` for a message that the institution does not have.
+    With `dry_run` nothing is marked, and each says so. Raises `NotFound` for a message that the
+    institution does not have.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
         found = inbox.messages(store, owner.id, unread_only=message_id is None)
         if message_id is not None:
+            message_id = whole_id(store, "message", message_id, owner.id)
             found = [message for message in found if str(message["id"]) == message_id.lower()]
             if not found:
                 raise _unknown(owner.slug)
         one = found[0]["id"] if message_id is not None else None
         inbox.mark_read(store, owner.id, one, now=job.now)
-    return [{**message, "read_at": message["read_at"] or job.now} for message in found]
+    told = {"dry_run": True} if dry_run else {}
+    return [{**message, "read_at": message["read_at"] or job.now, **told} for message in found]
 
 
 def _unknown(slug: str) -> NotFound:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
-from cardoffers_cli.domain.errors import CardoffersError, Refused, UsageError
-from cardoffers_cli.files.catalogue import read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
+from cardoffers_cli.jobs.catalogue_rows import write_row
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
-from cardoffers_cli.services import catalogue, catalogue_institutions
 from cardoffers_cli.services.institutions import (
     Institution,
     find_institution,
@@ -25,8 +21,6 @@ from cardoffers_cli.services.institutions import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
@@ -67,7 +61,7 @@ def change_institution(
     store: Store, institution: Institution, values: Mapping[str, str], run: Run
 ) -> list[dict[str, Any]]:
     """Change settings in the caller's transaction; return each change. Raises as above."""
-    return _change(store, _well_formed({**_cells(institution), **values}), run)
+    return write_row(store, _KIND, {**_cells(institution), **values}, run)
 
 
 def _shown(institution: Institution) -> dict[str, Any]:
@@ -82,32 +76,3 @@ def _cells(institution: Institution) -> dict[str, str | None]:
     values["languages"] = "|".join(institution.languages)
     cells = {name: values[name] for name in KINDS[_KIND].names}
     return {name: None if value is None else str(value) for name, value in cells.items()}
-
-
-def _well_formed(cells: Mapping[str, str | None]) -> pl.DataFrame:
-    page = read_row(KINDS[_KIND], cells)
-    if page.findings.height:
-        raise _refusal(UsageError, page.findings)
-    return page.rows
-
-
-def _change(store: Store, row: pl.DataFrame, run: Run) -> list[dict[str, Any]]:
-    catalogue.begin(store)
-    catalogue.begin_file(store)
-    catalogue_institutions.stage(store)
-    catalogue_institutions.load(store, row)
-    catalogue_institutions.take(store, uuid4)
-    found = catalogue.report(store, _KIND)
-    if found.height:
-        raise _refusal(Refused, found)
-    catalogue.audit(store, "institution", run_no=run.run_no, now=run.as_of, actor=run.actor)
-    changes = catalogue.changes(store)
-    catalogue.end(store)
-    return changes
-
-
-def _refusal(error: type[CardoffersError], findings: pl.DataFrame) -> CardoffersError:
-    """Make an error of the first finding: what is data in a file ends a command."""
-    code = CATALOGUE_CODES[findings["code"][0]]
-    message = str(findings["message"][0])
-    return error(f"{message[0].upper()}{message[1:]}.", code=code.code, hint=code.advice)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
@@ -18,9 +18,14 @@ from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.jobs.engines import dedupe
 from cardoffers_cli.pipeline.judge import (
+    common_findings,
+    fields_to_mask,
+    find_look_alikes,
     findings,
     first_findings,
     judge,
+    note_repeats,
+    refuse_card_numbers,
     rejected_lines,
     summary,
     tokens_look_rotated,
@@ -52,11 +57,16 @@ FINDINGS_SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """The files a run may write about the rows: the report, and the rows apart."""
+    """The files a run may write about the rows: the report, and the rows apart.
+
+    Fields that were refused as card numbers or personal data are masked in `rejected`, unless it is
+    to be `raw`.
+    """
 
     errors: Path | None = None
     valid: Path | None = None
     rejected: Path | None = None
+    raw: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +82,9 @@ class FileReport:
     duplicates: int = 0
     conflicts: int = 0
     blank_lines: int = 0
+    is_unterminated: bool = False
     findings: list[dict[str, Any]] = field(default_factory=list)
+    common_findings: list[dict[str, Any]] = field(default_factory=list)
     first_findings: list[dict[str, Any]] = field(default_factory=list)
     file_error: FileUnusable | None = None
 
@@ -85,6 +97,11 @@ class FileReport:
     def ok(self) -> bool:
         """Whether every row was good, or harmlessly known already."""
         return self.file_error is None and not self.invalid and not self.conflicts
+
+    @property
+    def look_alikes(self) -> int:
+        """Rows that are taken though they look like others."""
+        return sum(row["rows"] for row in self.findings if row["code"] == "look_alike")
 
     def document(self) -> dict[str, Any]:
         """Return the report in the shape of `validate --format json`."""
@@ -108,17 +125,22 @@ class FileReport:
 def stage_file(
     store: Store, file: TransactionFile, *, whole: bool, progress: Progress | None = None
 ) -> None:
-    """Read the file into `staged` and `staged_findings`; of whole rows, what an import needs."""
+    """Read the file into `staged` and what stands beside it; of whole rows, what an import needs.
+
+    What the end of the file says of its numbers is applied to all of its rows.
+    """
     (stage_whole if whole else stage_slim)(store, _read(file, progress))
+    references = [asdict(form) for form in file.reference_forms]
+    file.invalid += refuse_card_numbers(store, references, whole=whole)
 
 
 def _read(
     file: TransactionFile, progress: Progress | None
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]]:
     """Yield the file's chunks; the next one is judged in a thread meanwhile."""
     seed = secrets.randbits(64)
     for chunk in ahead(file.chunks()):
-        yield with_fingerprints(chunk.rows, seed), chunk.findings
+        yield with_fingerprints(chunk.rows, seed), chunk.findings, chunk.doubts
         if progress:
             progress(chunk.bytes_read, chunk.size_hint)
 
@@ -137,6 +159,8 @@ def judge_file(
         found = verdicts(store)
     else:
         found = judge(store, institution_id)
+    find_look_alikes(store, institution_id, with_history=site is None)
+    note_repeats(store, file.position)
     return FileReport(
         file=file.name,
         kind=file.kind,
@@ -147,23 +171,26 @@ def judge_file(
         duplicates=found.duplicates,
         conflicts=found.conflicts,
         blank_lines=file.blank_lines,
+        is_unterminated=file.is_unterminated,
         findings=_findings(store, file),
+        common_findings=common_findings(store, file.received),
         first_findings=first_findings(store, FINDINGS_SHOWN),
     )
 
 
-def write_outputs(store: Store, file: TransactionFile, outputs: Outputs) -> None:
-    """Write the files that were asked for; each appears whole or not at all."""
+def write_outputs(store: Store, file: TransactionFile, outputs: Outputs, *, mode: int) -> None:
+    """Write the files that were asked for, of a mode; each appears whole or not at all."""
     if outputs.errors:
-        with replacing(outputs.errors) as out:
+        with replacing(outputs.errors, mode=mode) as out:
             write_findings(out, findings(store), position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
-            valid = stack.enter_context(replacing(outputs.valid)) if outputs.valid else None
-            rejected = (
-                stack.enter_context(replacing(outputs.rejected)) if outputs.rejected else None
+            valid, rejected = (
+                stack.enter_context(replacing(path, mode=mode)) if path else None
+                for path in (outputs.valid, outputs.rejected)
             )
-            file.split(rejected_lines(store), valid, rejected)
+            masked = None if outputs.raw else fields_to_mask(store)
+            file.split(rejected_lines(store), valid, rejected, masked)
 
 
 def _findings(store: Store, file: TransactionFile) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.store.layout import resolved
 from cardoffers_cli.store.opening import Opening, open_store
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def _nobody(_reading: Reading) -> None:
 class Job:
     """One run of one command. `now` is the only clock its work ever sees (naive UTC).
 
+    `path` is the store's own, with the links followed of the one that was named.
     `on_reading` is told what a person is answered from: the store, or its snapshot.
     """
 
@@ -35,6 +37,10 @@ class Job:
     actor: str
     command: str
     on_reading: Callable[[Reading], None] = _nobody
+
+    def __post_init__(self) -> None:
+        """Follow links, here and nowhere else: two names of one file are one store."""
+        object.__setattr__(self, "path", resolved(self.path))
 
     def opening(self, *, read_only: bool = False, wait_s: float | None = None) -> Opening:
         """Say how this job opens its store, and how long it waits if not as the settings say."""

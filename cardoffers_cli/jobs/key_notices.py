@@ -1,7 +1,8 @@
 """Tell institutions that a key is about to end: each notice once, whenever the job runs.
 
 A notice is a message in the institution's inbox and an entry in the security log. One that comes
-late is still given, in words that are true on the day it is given.
+late is still given, in words that are true on the day it is given; of several that are late only
+the latest, as the others would say the same.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from cardoffers_cli.domain.moments import a_year_after, format_moment
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.security import catch_up
 from cardoffers_cli.services import keys, security_log
+from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution, list_institutions
 from cardoffers_cli.services.keys import ApiKey, Grant
 from cardoffers_cli.store.snapshot import withdraw
@@ -79,7 +80,7 @@ def rotate_key(
     made = _Made(key_file, dry_run=dry_run)
     retires_at = None if overlap is None else job.now + overlap
     with job.store() as store, made.file(), store.transaction(keep=not dry_run):
-        old = keys.get_key(store, key_id)
+        old = keys.get_key(store, whole_id(store, "key", key_id))
         _must_be_replaceable(old, job.now)
         grant = Grant(
             institution_id=old.institution_id,
@@ -92,7 +93,7 @@ def rotate_key(
         details = {"replaced_by": made.key_id, "retires_at": retires_at}
         _log(store, job, "key_rotated", old, details)
         slug = _slugs(store)[old.institution_id]
-        before = _shown(keys.get_key(store, key_id), slug, job.now)
+        before = _shown(keys.get_key(store, str(old.key_id)), slug, job.now)
         if retires_at is not None and not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
     replaced = {"replaces": old.key_id, "old_key_ends_at": before["ends_at"]}
@@ -102,7 +103,7 @@ def rotate_key(
 def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """End a key at once and for good; raise `Refused` the second time."""
     with job.store() as store, store.transaction(keep=not dry_run):
-        key = keys.get_key(store, key_id)
+        key = keys.get_key(store, whole_id(store, "key", key_id))
         if key.revoked_at is not None:
             raise Refused(
                 f"The key was revoked at {format_moment(key.revoked_at)}.",
@@ -112,7 +113,7 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> dict[str, Any
         keys.revoke_key(store, key.key_id, now=job.now)
         _log(store, job, "key_revoked", key, {})
         slug = _slugs(store)[key.institution_id]
-        shown = _shown(keys.get_key(store, key_id), slug, job.now)
+        shown = _shown(keys.get_key(store, str(key.key_id)), slug, job.now)
         if not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
     return {**shown, "dry_run": dry_run}
@@ -132,7 +133,7 @@ def show_key(key_id: str, job: Job) -> dict[str, Any]:
     """Return one key, never its text; raise `NotFound`."""
     with job.store() as store:
         catch_up(store, job)
-        key = keys.get_key(store, key_id)
+        key = keys.get_key(store, whole_id(store, "key", key_id))
         return _shown(key, _slugs(store)[key.institution_id], job.now)
 
 

@@ -23,7 +23,6 @@ from cardoffers_cli.pipeline.redeem import (
     redeem,
 )
 from cardoffers_cli.pipeline.resolve import resolve, resolve_import, resolve_purchase
-from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -99,7 +98,7 @@ def _decided(
     store: Store, run: Run, rematch: bool, import_no: int | None, purchase_no: int | None
 ) -> Found:
     engine = DuckEngine(store.connection)
-    with guarded():  # the engine computes on the store's connection and raises what it raises
+    with store.guarded():  # the engine computes on the store's connection and raises what it raises
         if purchase_no is not None:
             resolve_purchase(store, engine, purchase_no)
         elif import_no is not None:

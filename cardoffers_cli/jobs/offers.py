@@ -8,7 +8,7 @@ calls what these call (`show_feed`, `make_link`) in a transaction of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, UsageError
@@ -22,6 +22,7 @@ from cardoffers_cli.services.cardholders import (
     take_in_cardholder,
     take_in_payer,
 )
+from cardoffers_cli.services.ids import whole_offer_id
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def show_feed(
     Token and limit must have been checked.
     """
     reader = find_cardholder(store, owner.id, request.cardholder_token)
-    total = feed.open_offers(store, owner.id, request.segment, job.now)
+    total = feed.open_offers(store, owner.id, reader, request.segment, job.now)
     if request.personalize:
         popularity.count_links(store, owner.id, keep=not dry_run)
     chosen = _choose(store, owner, reader, request, job)
@@ -100,7 +101,8 @@ def add_offer(
     check_token("cardholder_token", request.cardholder_token)
     check_token("card_token", request.card_token)
     with job.store() as store, store.transaction(keep=not dry_run):
-        return make_link(store, find_institution(store, institution), request, job)
+        wanted = replace(request, offer_id=whole_offer_id(store, request.offer_id))
+        return make_link(store, find_institution(store, institution), wanted, job)
 
 
 def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def program(institution: str, job: Job) -> list[dict[str, Any]]:
 def show_offer(offer_id: str, job: Job) -> dict[str, Any]:
     """Return one offer with everything about it; raise `NotFound`."""
     with reading(job) as source:
-        return offers.show_offer(source.store, offer_id, job.now)
+        return offers.show_offer(source.store, whole_offer_id(source.store, offer_id), job.now)
 
 
 def cardholder_links(institution: str, cardholder_token: str, job: Job) -> dict[str, Any]:

@@ -7,27 +7,43 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.store import snapshot
+from cardoffers_cli.store.layout import snapshot_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
+    from pathlib import Path
+    from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
 
-def publish(job: Job) -> dict[str, Any]:
-    """Record the run and put a copy of the store beside it; return where, when and how large."""
+def publish(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Record the run and put a copy of the store beside it; return where, when and how large.
+
+    With `dry_run` the size is what the store has.
+    """
+    if dry_run:
+        with job.store(read_only=True):
+            return _report(job, None, snapshot_path(job.path), job.path, dry_run=True)
     with job.store() as store:
         with store.transaction():
             run = start_run(store, kind=snapshot.KIND, now=job.now, actor=job.actor)
             finish_run(store, run, {})
         path = snapshot.publish(store, job.path, job.settings)
+    return _report(job, run.run_id, path, path, dry_run=False)
+
+
+def _report(
+    job: Job, run_id: UUID | None, path: Path, sized: Path, *, dry_run: bool
+) -> dict[str, Any]:
     return {
-        "run_id": run.run_id,
+        "run_id": run_id,
         "snapshot": str(path),
         "taken_at": job.now,
-        "size_bytes": path.stat().st_size,
+        "size_bytes": sized.stat().st_size,
+        "dry_run": dry_run,
     }
 
 

@@ -19,7 +19,7 @@ from cardoffers_cli.domain.errors import (
     StoreVersion,
 )
 from cardoffers_cli.jobs.publish import open_published
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.layout import snapshot_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

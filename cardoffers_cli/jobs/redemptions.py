@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.reading import reading
+from cardoffers_cli.services.ids import redemption_id
+from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import show_redemption
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
 
-def show(redemption_id: str, job: Job) -> dict[str, Any]:
-    """Return a redemption, its purchase, money, webhook and history; raise `NotFound`."""
+def show(redemption: str, job: Job, *, institution: str | None = None) -> dict[str, Any]:
+    """Return a redemption, its purchase, money, webhook and history; raise `NotFound`.
+
+    It is named by its id, the beginning of that, its purchase's reference, or `latest`.
+    """
     with reading(job) as source:
-        return show_redemption(source.store, redemption_id)
+        owner = find_institution(source.store, institution).id if institution else None
+        return show_redemption(source.store, redemption_id(source.store, redemption, owner))

@@ -14,6 +14,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.jobs.funnel import before, count_window, window_of
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.reports import filters_of
+from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import (
     funnel,
     merchant_results,
@@ -109,8 +110,10 @@ def unknown(
         "totals": totals,
         "rows": {
             total["currency"]: {
-                order: reports.unresolved(
-                    store, chosen, limit=limit, order=order, currency=total["currency"]
+                order: without_cards(
+                    reports.unresolved(
+                        store, chosen, limit=limit, order=order, currency=total["currency"]
+                    )
                 )
                 for order in of
             }

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.jobs.reading import reading
+from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import merchant_results, offer_results, reports, settlements
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.settlements import find_settlement
@@ -52,7 +53,9 @@ def report_rows(report: str, job: Job, **filters: Any) -> Iterator[dict[str, Any
 def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[dict[str, Any]]:
     """Return the merchant identifiers that resolve to nothing, most purchases first."""
     with reading(job) as source:
-        return reports.unresolved(source.store, filters_of(source.store, **filters), limit=limit)
+        chosen = filters_of(source.store, **filters)
+        rows = reports.unresolved(source.store, chosen, limit=limit)
+    return [without_cards(row) for row in rows]
 
 
 def redemption_counts(

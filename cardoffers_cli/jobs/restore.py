@@ -1,8 +1,10 @@
 """Restore: a backup in the place of the store.
 
 Only a whole backup of this version is taken, which its checksum tells. The store of before is kept
-under another name, and the journal is told that the store is at an earlier run on purpose. Nothing
-is ever overwritten or deleted.
+under another name, with a journal which says that it is a store no more, and the journal is told
+that the store is at an earlier run on purpose. Signing secrets come from the file beside the
+backup, and those that were here stay; where that file is gone, the report says whose webhooks
+cannot be signed. Nothing is ever overwritten or deleted.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
-from cardoffers_cli.files.digests import copy_with_digest
+from cardoffers_cli.files.digests import copy_with_digest, digest_of
 from cardoffers_cli.jobs.backup import (
     FORM,
     Checksum,
@@ -26,17 +28,30 @@ from cardoffers_cli.jobs.backup import (
 )
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.store import copying, journal
-from cardoffers_cli.store.aside import kept_name, put_aside
+from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.layout import (
+    draft_path,
+    kept_name,
+    log_path,
+    log_paths,
+    secrets_path,
+    snapshot_path,
+)
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, open_copy, opened
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.signing_secrets import (
+    add_secrets,
+    missing,
+    read_secrets,
+    write_secrets,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.journal import Line
+    from cardoffers_cli.store.journal_file import Line
 
 STEPS = ("copy", "audit", "swap")
 
@@ -60,10 +75,11 @@ def restore(
     one that is older than the journal, unless the loss is accepted.
     """
     checksum = _read_checksum(file)
+    secrets = _read_secrets(file, checksum)
     if job.path.exists() and file.samefile(job.path):
         raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
     must_be_folder(job.path.parent)
-    draft = job.path.with_name(f".{job.path.name}.restore.new")
+    draft = draft_path(job.path, "restore")
     with lock_for(job.opening()):
         check_room(job.path.parent, checksum.size_bytes, "The restored store")
         try:
@@ -71,11 +87,11 @@ def restore(
             if copy_with_digest(file, draft) != checksum.sha256:
                 raise _damaged(file)
             tell("audit")
-            look = _looked_at(job, draft)
+            look = _looked_at(job, draft, secrets)
             if look.lost and not (accept_loss or dry_run):
                 raise _older(job.path, file, look)
             tell("swap")
-            aside = None if dry_run else _swap(job, draft, look.newest)
+            aside = None if dry_run else _swap(job, draft, look.newest, secrets)
         finally:
             copying.discard(draft)
     return {
@@ -85,6 +101,7 @@ def restore(
         "kept_aside": aside and str(aside),
         **_loss(look),
         "history": look.history,
+        "secrets_missing": look.secrets_missing,
         "faults": look.faults,
         "dry_run": dry_run,
     }
@@ -94,17 +111,19 @@ def restore(
 class _Look:
     """What a backup brings: its newest run, what the journal knows beyond it, audits it fails.
 
-    `history` is the folder that it reads and does not hold.
+    `history` is the folder that it reads and does not hold, `secrets_missing` are the institutions
+    whose signing secrets are neither here nor beside it.
     """
 
     newest: Line | None
     lost: list[Line]
     nights: list[str]
     history: str | None
+    secrets_missing: list[str]
     faults: list[dict[str, Any]]
 
 
-def _looked_at(job: Job, draft: Path) -> _Look:
+def _looked_at(job: Job, draft: Path, secrets: Mapping[str, str]) -> _Look:
     if job.path.exists():
         with suppress(CardoffersError), opened(job.opening()):
             pass  # its journal is caught up with, and its log written into it, if that can be
@@ -115,19 +134,29 @@ def _looked_at(job: Job, draft: Path) -> _Look:
             lost=lost,
             nights=journal.nights(job.path, lost),
             history=history_of(store),
+            secrets_missing=missing(store, {**read_secrets(job.path), **secrets}),
             faults=faults_of(examine(store, None)),
         )
 
 
-def _swap(job: Job, draft: Path, newest: Line | None) -> Path | None:
+def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]) -> Path | None:
     """Keep the store of before aside and put the draft in its place; return where it is kept.
 
-    The journal comes first: killed before the last step, the store is ahead of it, or noticed.
+    The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
+    The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
+    second name is taken back then by whoever takes the lock next (`store/identity.py`). The secrets
+    come before the store that names them.
     """
     since = job.opening().since or job.now
     aside = kept_name(job.path, since) if job.path.exists() else None
     if aside:
         copying.keep_aside(job.path, aside)
+        if before := read_secrets(job.path):
+            write_secrets(aside, before)
+        journal.mark_replaced(aside, job.path, now=job.now)
+    for log in log_paths(job.path):  # of a store that is gone
+        put_aside(log, since)
+    add_secrets(job.path, secrets.values())
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
     put_aside(snapshot_path(job.path), since)  # it may show what was lost
@@ -170,9 +199,19 @@ def _read_checksum(file: Path) -> Checksum:
             found=checksum.schema_version,
             expected=newest_version(),
         )
-    if file.stat().st_size != checksum.size_bytes or copying.log_path(file).exists():
+    if file.stat().st_size != checksum.size_bytes or log_path(file).exists():
         raise _damaged(file)
     return checksum
+
+
+def _read_secrets(file: Path, checksum: Checksum) -> dict[str, str]:
+    """Return the signing secrets of a backup; none where it has none, or their file is gone."""
+    beside = secrets_path(file)
+    if checksum.secrets_sha256 is None or not beside.exists():
+        return {}
+    if digest_of(beside) != checksum.secrets_sha256:
+        raise _damaged(beside)
+    return read_secrets(file)
 
 
 def _foreign(file: Path) -> FileUnusable:

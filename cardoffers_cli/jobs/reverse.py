@@ -1,27 +1,55 @@
-"""Reverse: take one redemption back, with a reason."""
+"""Reverse: take one redemption back, with a reason.
+
+A reversal is dated by the clock of the job. One that lies in the future would give nothing back for
+as long, because no settlement would take it; so a clock that was set by hand (`--as-of`) may be
+ahead of the real one only where the store is, as in a rehearsal: by at most a day of the newest run
+in it.
+"""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.clock import Clock
+from cardoffers_cli.jobs.runs import finish_run, newest_clock, start_run
+from cardoffers_cli.services.ids import redemption_id
+from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import reverse_redemption
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_AHEAD = timedelta(days=1)
+"""How far a clock may be ahead of all that is known of the time."""
 
 
-def reverse(redemption_id: str, reason: str, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
-    """Reverse in one transaction; return what was reversed and what it was before."""
+def reverse(
+    redemption: str,
+    reason: str,
+    job: Job,
+    *,
+    institution: str | None = None,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Reverse in one transaction; return what was reversed and what it was before.
+
+    It is named by its id, the beginning of that, its purchase's reference, or `latest`. `deducted`
+    says that the next settlement takes the money back, as one before has settled it.
+    """
     if not reason.strip():
         raise UsageError("A reversal needs a reason.", hint='Say why: --reason "returned goods".')
     with job.store() as store, store.transaction(keep=not dry_run):
+        _not_in_the_future(store, job)
+        owner = find_institution(store, institution).id if institution else None
         run = start_run(store, kind="reverse", now=job.now, actor=job.actor)
         before = reverse_redemption(
             store,
-            redemption_id,
+            redemption_id(store, redemption, owner),
             reason=reason.strip(),
             run_no=run.run_no,
             now=job.now,
@@ -31,14 +59,30 @@ def reverse(redemption_id: str, reason: str, job: Job, *, dry_run: bool = False)
         report = {
             "redemption_id": before["redemption_id"],
             "institution_id": before["institution_id"],
+            "institution": before["institution"],
+            "transaction_ref": before["transaction_ref"],
+            "offer_id": before["offer_id"],
+            "merchant_name": before["merchant_name"],
             "status": "reversed",
             "status_before": before["status"],
             "currency": currency,
             "merchant_funded_amount": quantize(before["merchant_funded_amount"], currency),
             "institution_payout_amount": quantize(before["institution_payout_amount"], currency),
+            "deducted": before["status"] == "settled",
             "reversed_at": job.now,
             "reason": reason.strip(),
             "dry_run": dry_run,
         }
         finish_run(store, run, report)
     return report
+
+
+def _not_in_the_future(store: Store, job: Job) -> None:
+    """Raise `Refused` where the clock of the job is ahead of the real one and of the store."""
+    known = max(filter(None, (Clock(job.now).real(), newest_clock(store))))
+    if job.now > known + _AHEAD:
+        raise Refused(
+            f"The reversal lies in the future: {format_moment(job.now)}.",
+            code="reversal_in_future",
+            hint="Leave out --as-of; no settlement would take it before then.",
+        )

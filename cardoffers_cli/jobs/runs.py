@@ -70,6 +70,12 @@ def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     )
 
 
+def newest_clock(store: Store) -> datetime | None:
+    """Return the latest clock of all runs; None in a store without one."""
+    found: datetime | None = store.value("jobs/runs:newest_clock")
+    return found
+
+
 def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     """Finish a run that was begun in an earlier transaction, in the one that keeps its work.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
@@ -9,23 +11,26 @@ from cardoffers_cli.files.samples.sample import write_sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from cardoffers_cli.files.samples.plan import Plan
 
 MOST_INSTITUTIONS = 64
 
 
-def sample(folder: Path, plan: Plan) -> Iterator[dict[str, Any]]:
+def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[dict[str, Any]]:
     """Write a sample under a folder: yields `file`, `rows` and `bytes` as each file is done.
 
-    Files of the same names are replaced, others are left alone. Raises `UsageError` for a plan
-    that makes no sense.
+    Files of the same names are replaced, others are left alone. With `dry_run` each file is made
+    in a temporary folder and removed again. Raises `UsageError` for a plan that makes no sense.
     """
     _check(plan)
-    for made in write_sample(folder, plan):
-        name = made.path.relative_to(folder).as_posix()
-        yield {"file": name, "rows": made.rows, "bytes": made.size_bytes}
+    with TemporaryDirectory(prefix="cardoffers-sample-") as aside:
+        place = Path(aside) if dry_run else folder
+        for made in write_sample(place, plan):
+            name = made.path.relative_to(place).as_posix()
+            yield {"file": name, "rows": made.rows, "bytes": made.size_bytes, "dry_run": dry_run}
+            if dry_run:
+                made.path.unlink()
 
 
 def _check(plan: Plan) -> None:

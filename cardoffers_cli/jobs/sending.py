@@ -12,14 +12,14 @@ from collections import Counter, deque
 from dataclasses import replace
 from random import SystemRandom
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from cardoffers_cli.domain.backoff import MOST_JITTER_PERMILLE
 from cardoffers_cli.domain.moments import in_milliseconds
 from cardoffers_cli.domain.signing import signature_headers
 from cardoffers_cli.jobs.alerts import alert
 from cardoffers_cli.pipeline import deliver
-from cardoffers_cli.pipeline.deliver import GONE, Claim, Ended
+from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.wire.sender import Delivery, Limits, Outcome, send_all
 
 if TYPE_CHECKING:
@@ -83,12 +83,10 @@ class Sending:
         self._signed: dict[int, int] = {}
         self._outcomes: deque[Outcome] = deque()
         self._moved = threading.Event()
-        self._gone: set[UUID] = set()
         self.counts: Counter[str] = Counter(attempted=0, delivered=0, failed=0, exhausted=0)
 
     def send_due(self) -> None:
         """Send what is due now, every event once, unless somebody says stop."""
-        self._gone.clear()
         self._send(self._batches(self._clock.now()))
 
     def send_claims(self, claims: Sequence[Claim]) -> None:
@@ -103,7 +101,6 @@ class Sending:
                 clock=self._clock.real,
                 on_outcome=self._note,
                 stop=self._stop.is_set,
-                skip=lambda delivery: UUID(delivery.lane) in self._gone,
             )
         finally:
             self._leave()
@@ -115,11 +112,11 @@ class Sending:
                 self._record(store)
                 claims = deliver.claim_due(
                     store,
+                    read_secrets(self._job.path),
                     now=self._clock.now(),
                     due_by=due_by,
                     most=BATCH,
                     most_open=MOST_OPEN,
-                    but=self._gone,
                 )
             if claims:
                 yield self._deliveries(claims)
@@ -152,8 +149,6 @@ class Sending:
         return sign
 
     def _note(self, outcome: Outcome) -> None:
-        if outcome.error == GONE:
-            self._gone.add(self._open[outcome.number].institution_id)
         self._outcomes.append(outcome)
         if len(self._outcomes) >= min(ENOUGH, len(self._open) // 2):
             self._moved.set()
@@ -169,11 +164,11 @@ class Sending:
         """Record what has ended, and release what was claimed and never begun."""
         with self._job.store() as store, store.transaction():
             self._record(store)
-            self._unclaim(store, self._open.values())
+            self._unclaim(store)
 
-    def _unclaim(self, store: Store, claims: Iterable[Claim]) -> None:
-        """Release the claims among these whose attempt was never begun."""
-        unbegun = {claim.redemption_no for claim in claims} - self._signed.keys()
+    def _unclaim(self, store: Store) -> None:
+        """Release the claims whose attempt was never begun."""
+        unbegun = self._open.keys() - self._signed.keys()
         deliver.unclaim(store, unbegun)
         for number in unbegun:
             del self._open[number]
@@ -186,9 +181,6 @@ class Sending:
         deliver.record(store, ended, run_no=self._run_no)
         for claim, attempt in zip(claims, ended, strict=True):
             alert(store, claim, attempt, now=self._clock.now())
-        self._unclaim(
-            store, (each for each in self._open.values() if each.institution_id in self._gone)
-        )
         self._count(ended)
 
     def _count(self, ended: Sequence[Ended]) -> None:

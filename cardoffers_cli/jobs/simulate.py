@@ -10,7 +10,7 @@ everything. Its ref counts as new, whether it is known or not.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.fingerprints import with_fingerprints
@@ -49,8 +49,9 @@ class SimulateReport:
     def document(self) -> dict[str, Any]:
         """Return the file's report, the outcome in all, and one item per purchase."""
         found = self.taken.document()
-        for name in ("import_id", "already_imported", "dry_run"):
-            del found[name]
+        for name in [*found]:
+            if name in {"import_id", "dry_run"} or name.startswith("already_imported"):
+                del found[name]
         outcomes = [item["outcome"] for item in self.items]
         return {
             "simulated": True,
@@ -77,7 +78,7 @@ def simulate_file(
         owner = find_institution(store, institution)
         with open_transactions(given, reading_for(owner, job, options)) as file:
             taken = take_in(store, file, owner, job, options, site=site, progress=progress)
-            write_outputs(store, file, outputs)
+            write_outputs(store, file, outputs, mode=job.settings.mode)
         matched = decide_at(site, store, job, import_no=taken.import_no)
         items = decisions_of_import(store, owner.id, taken.import_no)
     return SimulateReport(taken=taken, matched=matched, items=items)
@@ -85,7 +86,8 @@ def simulate_file(
 
 def judge_event(event: dict[str, Any], owner: Institution, job: Job) -> Chunk:
     """Judge one parsed event of an institution, as `simulate_event` takes it."""
-    return judge_records([event], reading_for(owner, job, ImportOptions()))
+    reading = replace(reading_for(owner, job, ImportOptions()), alone=True)
+    return judge_records([event], reading)
 
 
 def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> 
 def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> int:
     """Admit the event as if the institution had no history; return the number of its import."""
     rows = with_fingerprints(event.rows, secrets.randbits(64))
-    stage_whole(store, [(rows, event.findings)])
+    stage_whole(store, [(rows, event.findings, event.doubts)])
     number(store, owner.id)
     judge(store, None)
     import_no = next_import_no(store)

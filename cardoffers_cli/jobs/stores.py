@@ -10,28 +10,46 @@ from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import history, journal, merging
 from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.layout import book_path, kept_files, snapshot_path
+from cardoffers_cli.store.migrating import migrate_store, missing_migrations
 from cardoffers_cli.store.migrations import applied, newest_version
-from cardoffers_cli.store.opening import create_store, current, lock_for, migrate_store
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.opening import check_creation, create_store, current, lock_for
+from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
 
-def init(job: Job) -> dict[str, Any]:
+def init(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """Make a new store; raises `Refused` where a file is already."""
-    create_store(job.opening())
-    return {"store": str(job.path), "schema_version": newest_version(), "created": True}
+    if dry_run:
+        check_creation(job.path)
+    else:
+        create_store(job.opening())
+    return {
+        "store": str(job.path),
+        "schema_version": newest_version(),
+        "created": not dry_run,
+        "dry_run": dry_run,
+    }
 
 
-def migrate(job: Job) -> dict[str, Any]:
-    """Apply the migrations this store lacks; a current store is left as it is."""
-    done = migrate_store(job.opening())
+def migrate(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+    """Apply the migrations this store lacks; a current store is left as it is.
+
+    The snapshot of an older one goes: no program of this version reads it, and it may hold signing
+    secrets. With `dry_run`, `applied` are those that would be.
+    """
+    if dry_run:
+        done = missing_migrations(job.opening(read_only=True))
+    elif done := migrate_store(job.opening()):
+        withdraw(job.path)
     return {
         "store": str(job.path),
         "schema_version": newest_version(),
         "applied": [f"{migration.version:04} {migration.name}" for migration in done],
+        "dry_run": dry_run,
     }
 
 
@@ -90,12 +108,14 @@ def is_free(job: Job) -> bool:
 def status(job: Job, *, by_day: bool = False) -> tuple[dict[str, Any], dict[str, list[int]]]:
     """Return the state of everything, as `services/overview.py` finds it.
 
+    `calls_put_aside` are books of calls that were damaged: what they held is lost.
     With `by_day` also how many redemptions each of the last 30 days saw, by the institution's slug.
     """
     with reading(job) as source:
         found = overview(source.store, job.now)
         days = redemptions_by_day(source.store, job.now) if by_day else {}
-    return {"store": str(job.path), "as_of": job.now, **found}, days
+    aside = [str(kept) for kept in kept_files(book_path(job.path))]
+    return {"store": str(job.path), "as_of": job.now, **found, "calls_put_aside": aside}, days
 
 
 def lost_commits(job: Job) -> dict[str, Any]:
@@ -108,11 +128,12 @@ def accept_loss(job: Job) -> dict[str, Any]:
     """Go on without what was lost: the journal starts again from what the store has.
 
     A snapshot, which may show what was lost, is kept under another name.
-    Raises `Refused` where nothing was lost.
+    So it does for a file in the place of which another one is the store, which is then one of its
+    own. Raises `Refused` where there is nothing to accept.
     """
     with lock_for(job.opening()), current(job.opening()) as store:
         loss = _loss(store, job)
-        if not loss["lost"]:
+        if not (loss["lost"] or loss["replaced_by"]):
             raise Refused(
                 "Nothing was lost: the store has every run of its journal.",
                 code="nothing_lost",
@@ -128,6 +149,7 @@ def _loss(store: Store, job: Job) -> dict[str, Any]:
     nights = journal.nights(job.path, lost)
     return {
         "lost": len(lost),
+        "replaced_by": journal.replaced_by(job.path),
         "lost_runs": [line.document() for line in lost],
         "nights": nights,
         "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in nights],

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.jobs.reading import reading
+from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services.explanations import near_refs
+from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.timelines import kind_of, timeline
 
@@ -21,9 +23,18 @@ def tell_timeline(id_: str, institution: str, job: Job) -> dict[str, Any]:
         owner = find_institution(source.store, institution)
         kind = kind_of(source.store, owner.id, id_)
         if kind is None:
+            id_ = whole_id(source.store, "told", id_, owner.id)
+            kind = kind_of(source.store, owner.id, id_)
+        if kind is None:
             raise _unknown(id_, owner.slug, near_refs(source.store, owner.id, id_))
-        told = timeline(source.store, owner.id, id_, kind, job.now)
-    return {"id": id_, "kind": kind, "institution": owner.slug, "as_of": job.now, **told}
+        told = without_cards(timeline(source.store, owner.id, id_, kind, job.now))
+    return {
+        "id": id_,
+        "kind": kind,
+        "institution": owner.slug,
+        "as_of": job.now,
+        **told,
+    }
 
 
 def _unknown(id_: str, slug: str, near: list[str]) -> NotFound:

@@ -30,7 +30,7 @@ def validate(
         ):
             stage_file(store, file, whole=False, progress=progress)
             report = judge_file(store, file, institution_id=None)
-            write_outputs(store, file, outputs)
+            write_outputs(store, file, outputs, mode=job.settings.mode)
             return report
     except FileUnusable as error:
         return FileReport(file=source, file_error=error)

@@ -1,29 +1,37 @@
 """Webhooks: set one, rotate its signing secret, look at its events, have them sent again.
 
 A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
-a new file of its owner's. Setting a webhook again, with the same URL or another, keeps the secret
-and starts a webhook that its receiver had stopped.
+a new file of its owner's. The store has its hash; its text stays in a file beside the store, which
+has it before the store names it, and loses it after the store does. Setting a webhook again, with
+the same URL or another, keeps the secret.
+
+An institution that sets its webhook for the first time may have events from before: those that wait
+are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
+at any time. Nothing but this stops the events of an institution, whatever its receiver answers.
 """
 
 from __future__ import annotations
 
 import secrets
 import string
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.addresses import check_url
-from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
+from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.institutions import change_institution
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.services import security_log, webhooks
+from cardoffers_cli.services.ids import redemption_id as whole_redemption_id
 from cardoffers_cli.services.institutions import Institution, find_institution
+from cardoffers_cli.store import signing_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -35,26 +43,51 @@ _LENGTH = 43
 """Letters of base62 that hold as much chance as 32 bytes."""
 
 
+def past_events(job: Job, institution: str) -> int:
+    """Return how many events wait for an institution's first webhook; 0 where it has one.
+
+    Raises `NotFound`.
+    """
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        if webhooks.has_secret(source.store, owner.id):
+            return 0
+        return webhooks.waiting_events(source.store, owner.id)
+
+
 def set_webhook(
-    job: Job, institution: str, url: str, *, secret_file: Path | None = None, dry_run: bool = False
+    job: Job,
+    institution: str,
+    url: str,
+    *,
+    past: str | None = None,
+    secret_file: Path | None = None,
+    dry_run: bool = False,
 ) -> dict[str, Any]:
     """Set the URL of an institution's webhook; return it, and the signing secret if it is new.
 
-    Raises `NotFound`, and `UsageError` for a URL to which nothing may be sent.
+    `past` is `all` to send the events that wait, `now` to hold them back, None for `now` the first
+    time and else for as it was. Raises `NotFound`, and `UsageError` for a URL to which nothing may
+    be sent.
     """
     check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
-    with ExitStack() as kept, job.store() as store, store.transaction(keep=not dry_run):
+    with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)
         run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
         changes = change_institution(store, owner, {"webhook_url": url}, run)
+        is_first = not webhooks.has_secret(store, owner.id)
+        said = past or ("now" if is_first else None)
         report = {
             "webhook_url": url,
             "changed": bool(changes),
-            "started": webhooks.start(store, owner.id),
+            "past_events": webhooks.waiting_events(store, owner.id),
+            "from": said,
         }
+        if said is not None:
+            webhooks.hold_back(store, owner.id, is_held_back=said == "now")
         _log(store, job, owner, "webhook_set", report)
-        if not (dry_run or webhooks.has_secret(store, owner.id)):
-            report |= _new_secret(store, owner, kept, secret_file, now=job.now, activate_at=job.now)
+        if is_first and not dry_run:
+            report |= _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
         finish_run(store, run, {"changed": report["changed"]})
     return {**report, "dry_run": dry_run}
 
@@ -77,7 +110,7 @@ def rotate_secret(
             "The new secret cannot have been active before it was made.",
             hint="Give a moment to come, or leave --activate-at out.",
         )
-    with ExitStack() as kept, job.store() as store, store.transaction(keep=not dry_run):
+    with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)
         if not webhooks.has_secret(store, owner.id):
             raise _no_webhook(owner)
@@ -85,9 +118,7 @@ def rotate_secret(
         report = {"webhook_url": owner.webhook_url, "activate_at": active_at}
         _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
         if not dry_run:
-            report |= _new_secret(
-                store, owner, kept, secret_file, now=job.now, activate_at=active_at
-            )
+            report |= _new_secret(store, job, owner, kept, secret_file, activate_at=active_at)
         finish_run(store, run, {"activate_at": active_at})
     return {**report, "dry_run": dry_run}
 
@@ -119,7 +150,9 @@ def list_events(
 def show_event(job: Job, redemption_id: str) -> dict[str, Any]:
     """Return one event with the log of its attempts; raise `NotFound`."""
     with reading(job) as source:
-        return webhooks.show_delivery(source.store, redemption_id)
+        secrets = signing_secrets.read_secrets(job.path)
+        wanted = whole_redemption_id(source.store, redemption_id)
+        return webhooks.show_delivery(source.store, wanted, secrets)
 
 
 def retry(
@@ -151,22 +184,40 @@ def retry(
     return {**report, "dry_run": dry_run}
 
 
+@contextmanager
+def _changing(job: Job, *, dry_run: bool) -> Iterator[tuple[Store, ExitStack]]:
+    """Open the store for a change; what is on the stack is undone where that fails.
+
+    Once a new secret is committed, the texts of those that it follows go; where that cannot be, as
+    on a full disk, the next change removes them: the new one still has to be shown.
+    """
+    with job.store() as store:
+        before = signing_secrets.named_in(store)
+        with ExitStack() as kept, store.transaction(keep=not dry_run):
+            yield store, kept
+        after = signing_secrets.named_in(store)
+        if after != before:
+            with suppress(NoSpace, OSError):
+                signing_secrets.forget_others(job.path, after)
+
+
 def _new_secret(
     store: Store,
+    job: Job,
     owner: Institution,
     kept: ExitStack,
     file: Path | None,
     *,
-    now: datetime,
     activate_at: datetime,
 ) -> dict[str, Any]:
     """Make and keep a secret; return it as it is shown, or the file that holds it."""
     secret = "whsec_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
-    webhooks.set_secret(store, owner.id, secret, now=now, activate_at=activate_at)
-    if file is None:
-        return {"signing_secret": secret}
-    kept.enter_context(new_private_file(file, f"{secret}\n"))
-    return {"signing_secret_file": str(file)}
+    if file is not None:
+        kept.enter_context(new_private_file(file, f"{secret}\n"))
+    signing_secrets.add_secrets(job.path, [secret])
+    named = secret_sha256(secret)
+    webhooks.set_secret(store, owner.id, named, now=job.now, activate_at=activate_at)
+    return {"signing_secret": secret} if file is None else {"signing_secret_file": str(file)}
 
 
 def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[str, Any]) -> None:
@@ -182,13 +233,13 @@ def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[s
 
 
 def _retriable(store: Store, redemption_id: str) -> UUID:
-    found = webhooks.find_delivery(store, redemption_id)
+    found = webhooks.find_delivery(store, whole_redemption_id(store, redemption_id))
     if found["state"] not in {"failed", "exhausted"}:
         raise Refused(
             f"The event of redemption {redemption_id} is {found['state']}.",
             code="not_failed",
             hint="`cardoffers webhook resend` sends an event again whatever its state; "
-            "`cardoffers webhook set` starts a stopped webhook.",
+            "`cardoffers webhook set --from all` sends those that are held back.",
         )
     return UUID(str(found["redemption_id"]))
 

@@ -14,6 +14,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.reading import Reading, reading
+from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import explanations
 from cardoffers_cli.services.institutions import find_institution
 
@@ -40,7 +41,7 @@ def why(ref: str, institution: str, job: Job, *, now: bool = False) -> Row:
     else:
         with reading(job) as source:
             found = _told(source.store, find_institution(source.store, institution), ref)
-    return dict(_without_internals(found))
+    return dict(without_cards(_without_internals(found)))
 
 
 def why_each(refs: Sequence[str], institution: str, job: Job) -> list[Row]:
@@ -49,7 +50,7 @@ def why_each(refs: Sequence[str], institution: str, job: Job) -> list[Row]:
         owner = find_institution(source.store, institution)
         found = explanations.explain(source.store, owner.id, refs)
         answers = [{**each, "headline": headline(each)} for each in found.values()]
-    return [_without_internals(each) for each in answers]
+    return [without_cards(_without_internals(each)) for each in answers]
 
 
 def plain_answers(

@@ -3,6 +3,9 @@
 Sending lies between the two, with the store closed: a claim that is never recorded was cut off by a
 crash, and becomes an attempt of its own (`unknown`) before the event is sent again. So an event is
 lost at no moment, and its receiver, who may see it twice, tells by its redemption_id.
+
+The store names signing secrets by their hash. `at_hand` are the texts that are there, by hash: an
+event whose secret is not among them is not claimed.
 """
 
 from __future__ import annotations
@@ -14,14 +17,11 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.backoff import delay_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
-
-GONE = "gone"
-"""The error of a receiver that answers 410: it wants no more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,17 +85,17 @@ def release(store: Store, *, run_no: int) -> int:
 
 def claim_due(
     store: Store,
+    at_hand: Mapping[str, str],
     *,
     now: datetime,
     due_by: datetime,
     most: int,
     most_open: int,
-    but: Collection[UUID] = (),
 ) -> list[Claim]:
     """Claim up to `most` events that were due by a moment, of all institutions in turn.
 
     None of an institution that has `most_open` attempts under way, so that a slow receiver keeps
-    only its own events waiting, and none of the institutions in `but`.
+    only its own events waiting.
     """
     store.execute(
         "pipeline/deliver:due",
@@ -103,23 +103,30 @@ def claim_due(
         due_by=due_by,
         most=most,
         most_open=most_open,
-        but=[str(each) for each in but],
+        at_hand=list(at_hand),
     )
-    return _claim(store, now=now, is_manual=False)
+    return _claim(store, at_hand, now=now, is_manual=False)
 
 
-def claim_one(store: Store, redemption_id: str, *, now: datetime) -> list[Claim]:
+def claim_one(
+    store: Store, redemption_id: str, at_hand: Mapping[str, str], *, now: datetime
+) -> list[Claim]:
     """Claim the event of a redemption, whatever its state, for an attempt outside of the schedule.
 
     Nothing is claimed where the institution has no webhook or no secret.
     """
-    store.execute("pipeline/deliver:one", now=now, redemption_id=redemption_id)
-    return _claim(store, now=now, is_manual=True)
+    store.execute(
+        "pipeline/deliver:one", now=now, redemption_id=redemption_id, at_hand=list(at_hand)
+    )
+    return _claim(store, at_hand, now=now, is_manual=True)
 
 
-def _claim(store: Store, *, now: datetime, is_manual: bool) -> list[Claim]:
+def _claim(
+    store: Store, at_hand: Mapping[str, str], *, now: datetime, is_manual: bool
+) -> list[Claim]:
     store.execute("pipeline/deliver:claim", now=now, is_manual=is_manual)
-    return [Claim(**row) for row in store.rows("pipeline/deliver:claimed", now=now)]
+    rows = store.rows("pipeline/deliver:claimed", now=now)
+    return [Claim(secret=at_hand[row.pop("secret_sha256")], **row) for row in rows]
 
 
 def unclaim(store: Store, redemption_nos: Collection[int]) -> None:
@@ -137,16 +144,11 @@ def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:
         store.execute("pipeline/deliver:outbox")
 
 
-def stop(store: Store, institution_id: UUID, *, now: datetime) -> bool:
-    """Stop the webhook of an institution; return whether it was not stopped yet."""
-    return bool(store.execute("pipeline/deliver:stop", institution_id=institution_id, now=now))
-
-
-def waiting(store: Store, *, now: datetime) -> dict[str, Any]:
+def waiting(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> dict[str, Any]:
     """Return `still_due`, `due_now` and `next_attempt_at` of what can be sent, now or later."""
-    return store.rows("pipeline/deliver:waiting", now=now)[0]
+    return store.rows("pipeline/deliver:waiting", now=now, at_hand=list(at_hand))[0]
 
 
-def held(store: Store, *, now: datetime) -> list[dict[str, Any]]:
+def held(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> list[dict[str, Any]]:
     """Return what cannot be sent as things are: institution, reason, events; a row for each."""
-    return store.rows("pipeline/deliver:held", now=now)
+    return store.rows("pipeline/deliver:held", now=now, at_hand=list(at_hand))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
-    Staged = tuple[pl.DataFrame, pl.DataFrame]
-    """A chunk: its valid rows with fingerprints, and its findings."""
+    Staged = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
+    """A chunk: its valid rows with fingerprints, its findings, and its doubtful numbers."""
 
 _CHUNKS_AT_A_TIME = 64
 _WAITING_AT_MOST = 250_000
@@ -29,14 +29,15 @@ _WHOLE = (*_SLIM, "payer", "identifier", "merchant_id", "amount", "transacted_at
 
 
 def stage_slim(store: Store, chunks: Iterable[Staged]) -> None:
-    """Make `staged` with what a check needs, and `staged_findings`."""
-    _stage(store, chunks, "slim", _SLIM, [_Findings(store)])
+    """Make `staged` with what a check needs, `staged_findings` and `staged_doubts`."""
+    _stage(store, chunks, "slim", _SLIM, [_Findings(store), _Doubts(store)])
 
 
 def stage_whole(store: Store, chunks: Iterable[Staged]) -> None:
-    """Make `staged` with what an import needs, `staged_findings`, and the tables of texts."""
+    """Make `staged` with what an import needs, what `stage_slim` makes, and the tables of texts."""
     sides = [
         _Findings(store),
+        _Doubts(store),
         _Details(store),
         _Met(store, "tokens", "payer", ("cardholder_token", "instrument_token")),
         _Met(store, "merchants", "identifier", _Met.MERCHANT),
@@ -64,10 +65,10 @@ def _batch(
     chunks: Iterator[Staged], columns: tuple[str, ...], sides: list[_Side]
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of the next chunks, and let each side keep its part of them."""
-    for _, (rows, findings) in zip(range(_CHUNKS_AT_A_TIME), chunks, strict=False):
+    for _, chunk in zip(range(_CHUNKS_AT_A_TIME), chunks, strict=False):
         for side in sides:
-            side.keep(rows, findings)
-        yield rows.select(columns)
+            side.keep(*chunk)
+        yield chunk[0].select(columns)
         if sum(side.waiting for side in sides) >= _WAITING_AT_MOST:
             return
 
@@ -82,7 +83,7 @@ class _Side:
         self.waiting = 0
         store.execute(f"pipeline/stage:staged_{table}")
 
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:
         """Keep this table's part of a chunk."""
         raise NotImplementedError
 
@@ -103,8 +104,18 @@ class _Findings(_Side):
     def __init__(self, store: Store) -> None:
         super().__init__(store, "findings")
 
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:  # noqa: ARG002
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
         self._add(findings)
+
+
+class _Doubts(_Side):
+    """The numbers that may be card numbers; hardly a file has any."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, "doubts")
+
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
+        self._add(doubts)
 
 
 class _Details(_Side):
@@ -115,7 +126,7 @@ class _Details(_Side):
     def __init__(self, store: Store) -> None:
         super().__init__(store, "details")
 
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:  # noqa: ARG002
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
         if any(rows[name].null_count() < rows.height for name in self.NAMES):
             self._add(rows.select("line", *self.NAMES))
 
@@ -136,7 +147,7 @@ class _Met(_Side):
         self._columns = (fingerprint, *texts)
         self._known: pl.Series | None = None
 
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame) -> None:  # noqa: ARG002
+    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
         found = rows.select(self._columns).drop_nulls(self._fingerprint)
         if self._known is not None:
             found = found.filter(~found[self._fingerprint].is_in(self._known.implode()))

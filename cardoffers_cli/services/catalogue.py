@@ -40,7 +40,7 @@ def rejected(store: Store, kind: str) -> int:
 
 
 def summary(store: Store, kind: str) -> list[dict[str, Any]]:
-    """Return the findings of one file by code: level, number of rows, their first 20 lines."""
+    """Return the findings of one file by code: level, rows, their first lines and messages."""
     return store.rows("services/catalogue:summary", kind=kind)
 
 

@@ -1,7 +1,7 @@
 """Take institutions with their programs from a catalogue file: one row per slug.
 
 An empty institution_id keeps the one the slug is known under; a new slug gets one. An empty
-webhook_url keeps what is set.
+webhook_url or require_marker keeps what is set.
 """
 
 from __future__ import annotations

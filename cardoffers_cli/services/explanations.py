@@ -5,8 +5,9 @@ the answer of then. `explain` takes refs by the list, and a ref that is no purch
 among rejected rows. Nothing of another institution is ever looked at, but for what its purchases
 held of a budget that is shared.
 
-The nearest offer is chosen among those that the cardholder could have: in the institution's
-program, or added. The merchant's other offers are listed, and never blamed.
+Offers are those that the cardholder could have: in the institution's program, or added. Each says
+by which version of its terms the purchase was judged, and since when that one counts: None for the
+first, which counts from the beginning.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def _decided(
     if row is None:
         return _not_a_purchase(rejects, duplicates)
     held = evaluations.get(row["purchase_no"], [])
-    offered = [each for each in held if each["is_offered"] and each["outcome"] != _UNKNOWN]
-    nearest = min(offered, key=lambda each: NEAREST.index(each["outcome"]), default=None)
+    judged = [each for each in held if each["outcome"] != _UNKNOWN]
+    nearest = min(judged, key=lambda each: NEAREST.index(each["outcome"]), default=None)
     status = row["decided"] or "not_matched_yet"
     reason = status
     if status == "not_redeemed":
@@ -146,6 +147,20 @@ def _evaluation(row: Row) -> Row:
         "outcome": row["outcome"],
         "expected": expected,
         "actual": actual,
+        "terms": _terms(row),
+    }
+
+
+def _terms(row: Row) -> Row:
+    """Return the version of an offer that a purchase was judged by, and its figures."""
+    return {
+        "version": row["version"],
+        "since": row["version_since"],
+        "currency": row["currency"],
+        "min_spend": quantize(row["min_spend"], row["currency"]),
+        "cashback_amount": quantize(row["cashback_amount"], row["currency"]),
+        "commission_rate": row["commission_rate"],
+        "max_redemptions_per_cardholder": row["max_redemptions_per_cardholder"],
     }
 
 

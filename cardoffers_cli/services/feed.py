@@ -25,10 +25,23 @@ if TYPE_CHECKING:
     Texts = Mapping[str, Mapping[str, str | None]]
 
 
-def open_offers(store: Store, institution_id: UUID, segment: str | None, now: datetime) -> int:
-    """Stage the offers that may be seen now; return how many there are."""
+def open_offers(
+    store: Store,
+    institution_id: UUID,
+    cardholder_no: int | None,
+    segment: str | None,
+    now: datetime,
+) -> int:
+    """Stage the offers that a cardholder may see now; return how many there are.
+
+    A stranger, who has no number, has spent no uses.
+    """
     store.execute(
-        "services/feed:open_offers", institution_id=institution_id, segment=segment, now=now
+        "services/feed:open_offers",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+        segment=segment,
+        now=now,
     )
     return int(store.value("services/feed:total"))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,12 +19,23 @@ def next_import_no(store: Store) -> int:
     return int(store.value("services/imports:next_no"))
 
 
-def earlier_import(store: Store, institution_id: UUID, sha256: str) -> UUID | None:
+@dataclass(frozen=True)
+class EarlierImport:
+    """The first import of the same bytes: what the file was called, and when it was taken."""
+
+    import_id: UUID
+    file_name: str
+    imported_at: datetime
+
+    def told(self) -> str:
+        """Return it for a sentence: the same file as NAME, taken on DAY."""
+        return f"the same file as {shortened(self.file_name)}, taken on {self.imported_at:%Y-%m-%d}"
+
+
+def earlier_import(store: Store, institution_id: UUID, sha256: str) -> EarlierImport | None:
     """Return the first import of the same bytes into the same institution, if there was one."""
-    found: UUID | None = store.value(
-        "services/imports:earlier", institution_id=institution_id, file_sha256=sha256
-    )
-    return found
+    found = store.row("services/imports:earlier", institution_id=institution_id, file_sha256=sha256)
+    return EarlierImport(**found) if found else None
 
 
 def record_import(store: Store, record: dict[str, Any]) -> None:

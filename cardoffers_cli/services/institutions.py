@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.beginnings import ids_beginning
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
@@ -29,11 +30,20 @@ class Institution:
     widget_limit: int
     settlement_hold_days: int
     webhook_url: str | None
+    require_marker: bool
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:
-    """Return one institution by its slug or its id; raise `NotFound` with the nearest slugs."""
+    """Return one institution by its slug, its id, or a beginning of that which only it has.
+
+    Raises `NotFound` with the nearest slugs.
+    """
     row = store.row("services/institutions:find", slug_or_id=slug_or_id)
+    if row is None and (bounds := ids_beginning(slug_or_id)):
+        first, last = bounds
+        slugs = store.rows("services/institutions:between", first=first, last=last)
+        if len(slugs) == 1:
+            row = store.row("services/institutions:find", slug_or_id=slugs[0]["slug"])
     if row is None:
         raise _unknown(store, slug_or_id)
     return _institution(row)
@@ -42,6 +52,11 @@ def find_institution(store: Store, slug_or_id: str) -> Institution:
 def list_institutions(store: Store) -> list[Institution]:
     """Return every institution, by slug."""
     return [_institution(row) for row in store.rows("services/institutions:list")]
+
+
+def is_known(store: Store, slug: str) -> bool:
+    """Whether a slug is an institution's."""
+    return bool(store.value("services/institutions:is_known", slug=slug))
 
 
 def _institution(row: dict[str, Any]) -> Institution:

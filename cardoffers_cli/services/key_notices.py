@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def due(store: Store, now: datetime) -> list[dict[str, Any]]:
-    """Return the notices that are owed and not given, those of the key that ends first first.
+    """Return the notices that are owed and not given, one a key: the one that ends first first.
 
     A row has key_id, institution_id, institution (slug), name, prefix, replaced_by, ends_at and
     notice: `14_days`, `3_days` or `day_of`.

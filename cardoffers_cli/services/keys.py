@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain.errors import NotFound
@@ -57,6 +57,16 @@ class ApiKey:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeyHash:
+    """What tells one key from others, whose it is, and when it stops by itself."""
+
+    prefix: str
+    key_hash: str = field(repr=False)
+    institution_id: UUID
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Grant:
     """What a new key is to be: whose, called what, for what, until when (None: without an end)."""
 
@@ -75,6 +85,11 @@ def find_key(store: Store, text: str) -> ApiKey | None:
         if hmac.compare_digest(row.pop("key_hash"), digest):
             found = _api_key(row)
     return found
+
+
+def list_hashes(store: Store) -> list[KeyHash]:
+    """Return what tells the keys that are not revoked."""
+    return [KeyHash(**row) for row in store.rows("services/keys:hashes")]
 
 
 def list_keys(store: Store, institution_id: UUID | None = None) -> list[ApiKey]:

@@ -34,6 +34,7 @@ class Night:
     as_of: datetime
     number: int
     drop_folder: str
+    processed_folder: str | None
     after_run_no: int
     to_run_no: int | None
     began_at: datetime
@@ -74,9 +75,9 @@ def next_night(store: Store, as_of: datetime, store_name: str) -> dict[str, Any]
 def begin(store: Store, files: Iterable[Mapping[str, Any]], **night: Any) -> Night:
     """Write a new night and the files it found; the keywords are the columns of `nights`."""
     store.execute("services/nights:begin", **night)
-    for file in files:
-        store.execute("services/nights:record_file", night_no=night["night_no"], **file)
-    return get(store, night["night_no"])
+    begun = get(store, night["night_no"])
+    add_files(store, begun, files)
+    return begun
 
 
 def get(store: Store, night_no: int) -> Night:
@@ -88,6 +89,12 @@ def find(store: Store, run_id: str) -> Night | None:
     """Return a night by its run, or None."""
     night_no = store.value("services/nights:find", run_id=run_id)
     return None if night_no is None else get(store, night_no)
+
+
+def keep_in(store: Store, night: Night, folder: str) -> Night:
+    """Fix where a night of an earlier version keeps the files that it is still to take."""
+    store.execute("services/nights:keep_in", night_no=night.night_no, processed_folder=folder)
+    return get(store, night.night_no)
 
 
 def unfinished(store: Store) -> list[Night]:
@@ -156,16 +163,31 @@ def files(store: Store, night: Night) -> list[NightFile]:
 
 
 def judge_file(
-    store: Store, night: Night, file_no: int, state: str, report: Mapping[str, Any]
+    store: Store,
+    night: Night,
+    file_no: int,
+    state: str,
+    report: Mapping[str, Any],
+    *,
+    taken_bytes: int | None = None,
+    taken_sha256: str | None = None,
 ) -> None:
-    """Write what became of a file that waited."""
+    """Write what became of a file that waited, and what was read of it, as it is stored."""
     store.execute(
         "services/nights:judge_file",
         night_no=night.night_no,
         file_no=file_no,
         state=state,
         report=dumps(report),
+        taken_bytes=taken_bytes,
+        taken_sha256=taken_sha256,
     )
+
+
+def add_files(store: Store, night: Night, files: Iterable[Mapping[str, Any]]) -> None:
+    """Write files that a night found later, with numbers of their own."""
+    for file in files:
+        store.execute("services/nights:record_file", night_no=night.night_no, **file)
 
 
 def files_moved(store: Store, night: Night) -> None:

@@ -92,3 +92,13 @@ def _exact(row: Row, currency: str) -> Row:
 
 def _is_money(name: str) -> bool:
     return name == "min_spend" or name.endswith("_amount")
+
+
+def is_known(store: Store, offer_id: str) -> bool:
+    """Whether an id is an offer's."""
+    return bool(store.value("services/offers:is_known", offer_id=offer_id))
+
+
+def next_position(store: Store, institution_id: UUID) -> int:
+    """Return the first position behind the offers of a program."""
+    return int(store.value("services/offers:next_position", institution_id=institution_id))

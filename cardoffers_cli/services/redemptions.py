@@ -45,7 +45,8 @@ def reverse_redemption(
     """Reverse a pending or settled redemption; return it as it was before.
 
     The budget and the use come back by themselves, as only entries that are not reversed count.
-    A settled entry leaves a negative adjustment. Raises `Refused` if it is reversed already.
+    A settled entry leaves a negative adjustment. Raises `Refused` if it is reversed already, and
+    for a moment before it was made or settled.
     """
     found = find_redemption(store, redemption_id)
     if found["status"] == "reversed":
@@ -53,6 +54,14 @@ def reverse_redemption(
             f"The redemption was reversed already, at {format_moment(found['reversed_at'])}.",
             code="already_reversed",
             hint="A reversal is final; nothing was changed.",
+        )
+    last_at = found["settled_at"] or found["created_at"]
+    if now < last_at:
+        done = "settled" if found["settled_at"] else "made"
+        raise Refused(
+            f"The redemption was {done} at {format_moment(last_at)}, after this reversal's clock.",
+            code="reversal_too_early",
+            hint="Leave out --as-of, or give a moment since then; nothing was changed.",
         )
     entry = {"redemption_no": found["redemption_no"]}
     if found["status"] == "settled":
@@ -71,7 +80,7 @@ def reverse_redemption(
 
 def _unknown() -> NotFound:
     return NotFound(
-        "There is no redemption with this id.",
+        "There is no redemption with this id or reference.",
         code="redemption_not_found",
         hint="`cardoffers report redemptions` lists them with their ids;"
         " `cardoffers timeline REF -i INST` knows them by reference.",

@@ -113,7 +113,6 @@ def _expected(waiting: Row, now: datetime) -> Iterator[Row]:
         ("to_deduct", "deducted", None, "cardoffers settle"),
         ("to_send", "delivered", waiting["sends_at"], "cardoffers webhook send"),
         ("exhausted", "delivered", None, "cardoffers webhook retry"),
-        ("stopped", "delivered", None, "cardoffers webhook set, then cardoffers webhook send"),
     )
     for count, event, at, how in steps:
         if waiting[count]:

@@ -1,7 +1,8 @@
 """The webhook of an institution, and how far its events are.
 
-The URL stands with the institution. Here are its signing secrets, of which the newest that is
-active signs, its stop, and the events with every attempt. A secret leaves only when it is made.
+The URL stands with the institution. Here are the hashes of its signing secrets, of which the newest
+that is active signs, and the events with every attempt. The texts of the secrets are in
+`store/signing_secrets.py`, and are handed in.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.signing import signature_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -26,18 +27,17 @@ def find_delivery(store: Store, redemption_id: str) -> dict[str, Any]:
     return found
 
 
-def show_delivery(store: Store, redemption_id: str) -> dict[str, Any]:
+def show_delivery(store: Store, redemption_id: str, at_hand: Mapping[str, str]) -> dict[str, Any]:
     """Return an event with the log of its attempts and the headers that signed the last one.
 
     They are what its receiver should have seen; None where nothing was sent yet, or
-    where the secret of then is not kept any more. Raises `NotFound`.
+    where the secret of then is not among `at_hand`, texts by SHA-256. Raises `NotFound`.
     """
     found = _find(store, redemption_id)
     body = found.pop("body").encode()
     signed = store.row("services/webhooks:last_signature", redemption_id=redemption_id)
-    headers = None
-    if signed and signed["secret"]:
-        headers = signature_headers(body, signed["secret"], signed["signed_at_s"])
+    secret = at_hand.get(signed["secret_sha256"]) if signed else None
+    headers = signature_headers(body, secret, signed["signed_at_s"]) if signed and secret else None
     return {
         **found,
         "body_bytes": len(body),
@@ -96,9 +96,9 @@ def has_secret(store: Store, institution_id: UUID) -> bool:
 
 
 def set_secret(
-    store: Store, institution_id: UUID, secret: str, *, now: datetime, activate_at: datetime
+    store: Store, institution_id: UUID, sha256: str, *, now: datetime, activate_at: datetime
 ) -> None:
-    """Keep a new signing secret; until it is active the one that signs now goes on.
+    """Name a new signing secret by its hash; until it is active the one that signs now goes on.
 
     One that was to follow, and is not active yet, is given up.
     """
@@ -108,15 +108,22 @@ def set_secret(
     store.execute(
         "services/webhooks:add_secret",
         institution_id=institution_id,
-        secret=secret,
+        secret_sha256=sha256,
         now=now,
         activate_at=activate_at,
     )
 
 
-def start(store: Store, institution_id: UUID) -> bool:
-    """Start a webhook that was stopped; return whether it was."""
-    return bool(store.execute("services/webhooks:start", institution_id=institution_id))
+def waiting_events(store: Store, institution_id: UUID) -> int:
+    """Count the events of an institution that are not delivered and might be, held back or not."""
+    return int(store.value("services/webhooks:waiting", institution_id=institution_id))
+
+
+def hold_back(store: Store, institution_id: UUID, *, is_held_back: bool) -> None:
+    """Hold back the events that wait, or let those be sent that are held back."""
+    store.execute(
+        "services/webhooks:hold_back", institution_id=institution_id, is_held_back=is_held_back
+    )
 
 
 def _find(store: Store, redemption_id: str) -> dict[str, Any]:

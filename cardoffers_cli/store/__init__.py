@@ -1,13 +1,17 @@
 """The DuckDB store: one file, one class that touches a connection, one lock.
 
-Here live opening and closing (`opening.py`, read it first), the connection (`store.py`) and how its
+Here live opening and closing (`opening.py`, read it first), what a store is (`identity.py`) and the
+names of everything beside it (`layout.py`), bringing an older store to this version
+(`migrating.py`), the connection (`store.py`), what its errors mean (`engine_errors.py`) and how its
 statements are broken off (`interrupting.py`), the numbers for tokens (`interning.py`), the numbered
-migrations (`migrations.py`), audits (`audits.py`), copies of the whole file (`copying.py`), the
-history outside of it (`history.py`, merged by `merging.py`; in a folder or at a URL: `places.py`,
-`buckets.py`), and what stands beside it: the lock (`lock.py`), the journal of what was committed
-(`journal.py`), the snapshot (`snapshot.py`), the book of calls (`call_book.py`), who sends webhooks
-(`sender_lock.py`), what is kept (`aside.py`) and what a crash left (`leftovers.py`). May import
-`domain`, `settings` and `sql`; DuckDB is imported nowhere else but in `engine/`, and fsspec nowhere
-else at all. To change the schema add a numbered file to `sql/migrations/` and leave the older ones
-as they are.
+migrations (`migrations.py`), audits (`audits.py`, `blocks.py`), copies of the whole file
+(`copying.py`), the history outside of it (`history.py`, merged by `merging.py`; in a folder or at a
+URL: `places.py`, `buckets.py`), and what stands beside it: the lock (`lock.py`), the journal of
+what was committed (`journal.py`, `journal_file.py`), the snapshot (`snapshot.py`), the signing
+secrets (`signing_secrets.py`), the book of calls (`call_book.py`, `book_file.py`), who sends
+webhooks (`sender_lock.py`), where backups were put (`backup_places.py`), what is kept (`aside.py`)
+and what
+a crash left (`leftovers.py`). May import `domain`, `settings` and `sql`; DuckDB is imported nowhere
+else but in `engine/`, and fsspec nowhere else at all. To change the schema add a numbered file to
+`sql/migrations/` and leave the older ones as they are.
 """

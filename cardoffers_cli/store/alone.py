@@ -11,6 +11,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.store.lock import open_lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 @contextmanager
 def alone(path: Path, busy: Callable[[str], StoreBusy]) -> Iterator[None]:
     """Hold the file for the length of the block; raise what `busy` makes of another's number."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_lock(path)
     try:
         _take(descriptor, busy)
         yield

@@ -4,38 +4,42 @@ A small SQLite file, `<store>.calls`, that processes and threads share and that 
 the calls that count towards a limit, when each key was last used, and uses that failed. The store
 is told of the last two by a job; a failure that repeats within a minute is one row that counts, so
 that a flood cannot fill the disk. A crash of the machine may lose the last moments, not more.
+
+A book that is damaged makes no call fail: it is put aside under the date of its last change, and a
+new one is begun. SQLite has no checksums, so what the store is to be told carries one of its own.
+What is lost with a book is the counters, and the uses and failed uses of keys since the store was
+last told; `faults` tells of it, as long as the file that was put aside is there.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID
 
-from cardoffers_cli.domain.errors import NoSpace, StoreBusy, StoreDamaged
-from cardoffers_cli.sql import statement
+from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
+from cardoffers_cli.store import book_file
+from cardoffers_cli.store.identity import inode
+from cardoffers_cli.store.layout import book_path, kept_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import TracebackType
+
+_Done = TypeVar("_Done")
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - moments are naive UTC
 _TICK = timedelta(microseconds=1)
 _TICKS_A_SECOND = 1_000_000
 _SECONDS_A_MINUTE = 60
-_LONGEST_WAIT_S = 10
-_PRIMARY_CODE = 0xFF
-"""The part of SQLite's error codes that says what; the rest says where."""
-_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
-"""What SQLite says of a full disk itself: of its data, and of the file that processes share. With
-other failures of reading, writing and opening it does not tell a full disk from a broken one."""
-_SCHEMA = ("make_calls", "index_calls", "make_uses", "make_failures", "index_failures")
+PUT_ASIDE = "calls_put_aside"
+"""What is known of a book that was damaged: another one took its place."""
+_THEN = "move it away once you have looked at it; `cardoffers audit list` has what was told before"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,19 +71,24 @@ class Entries:
     failures: tuple[Failure, ...]
 
 
-def book_path(store: Path) -> Path:
-    """Return the path of the call book of a store."""
-    return store.with_name(store.name + ".calls")
-
-
 class CallBook:
-    """The call book of a store; made when it is first opened. For any thread of the process."""
+    """The call book of a store; made when it is first opened. For any thread of the process.
 
-    def __init__(self, store_path: Path) -> None:
-        self._path = book_path(store_path)
+    Without a store it is one in memory, which is forgotten when it is closed. One that is damaged
+    is put aside and begun anew, unless it is not to `repair`.
+    """
+
+    def __init__(self, store_path: Path | None, *, repair: bool = True) -> None:
+        self._path = book_path(store_path) if store_path else book_file.IN_MEMORY
         self._turn = Lock()
-        with self._guarded():
-            self._connection = _connect(self._path)
+        with self._turn:
+            try:
+                self._open()
+            except StoreDamaged:
+                if not repair:
+                    raise
+                book_file.put_aside(self._path, self._inode)
+                self._open()
 
     def __enter__(self) -> Self:
         return self
@@ -104,21 +113,24 @@ class CallBook:
         No window of `window_s` seconds ever holds more than `most` calls that were let through.
         """
         at, window = _ticks(now), window_s * _TICKS_A_SECOND
-        with self._writing():
+
+        def take() -> int | None:
             # Twice the window, because the clock of another process may be behind.
             self._run("forget_calls", key_id=str(key_id), before=at - 2 * window)
             counted, leaves_first = self._run(
                 "nearby_calls", key_id=str(key_id), now=at, window=window, most=most
             )[0]
             if counted >= most:
-                return _seconds_until(leaves_first + window, at)
+                with self._understood():
+                    return _seconds_until(leaves_first + window, at)
             self._run("count_call", key_id=str(key_id), now=at)
-        return None
+            return None
+
+        return self._do(take)
 
     def note_use(self, key_id: UUID, now: datetime) -> None:
         """Note that a key was used."""
-        with self._writing():
-            self._run("note_use", key_id=str(key_id), used_at=_ticks(now))
+        self._do(lambda: self._run("note_use", key_id=str(key_id), used_at=_ticks(now)))
 
     def note_failure(
         self,
@@ -132,35 +144,77 @@ class CallBook:
     ) -> None:
         """Note a use that failed; one like it in the same minute is counted with it."""
         at = _ticks(now)
-        with self._writing():
-            self._run(
-                "note_failure",
-                event_id=str(event_id),
-                code=code,
-                key_id=str(key_id or ""),
-                minute=at // (_SECONDS_A_MINUTE * _TICKS_A_SECOND),
-                happened_at=at,
-                institution_id=institution_id and str(institution_id),
-                request_id=request_id,
-            )
+        values = {
+            "event_id": str(event_id),
+            "code": code,
+            "key_id": str(key_id or ""),
+            "minute": at // (_SECONDS_A_MINUTE * _TICKS_A_SECOND),
+            "happened_at": at,
+            "institution_id": institution_id and str(institution_id),
+            "request_id": request_id,
+        }
+        self._do(lambda: self._run("note_failure", **values))
 
     def entries(self) -> Entries:
         """Return what the store is to be told; it stays here until it is forgotten."""
-        with self._writing():
+
+        def read() -> Entries:
             self._run("close_failures")
-            failures, uses = self._run("failures"), self._run("uses")
-        return Entries(
-            uses=tuple(_use(row) for row in uses),
-            failures=tuple(_failure(row) for row in failures),
-        )
+            return self._entries()
+
+        return self._do(read)
 
     def forget(self, told: Entries) -> None:
         """Remove what the store was told; call it when the store has committed."""
-        with self._writing():
+
+        def forget() -> None:
             for use in told.uses:
                 self._run("forget_use", key_id=str(use.key_id), used_at=_ticks(use.used_at))
             for failure in told.failures:
                 self._run("forget_failure", event_id=str(failure.event_id))
+
+        self._do(forget)
+
+    def check(self) -> None:
+        """Raise `StoreDamaged` where the book is damaged; it stays as it is."""
+        with self._writing():
+            if self._connection.execute("pragma integrity_check").fetchall() != [("ok",)]:
+                raise book_file.damaged(self._path, "integrity_check")
+            self._entries()
+
+    def _entries(self) -> Entries:
+        """Read what is closed; raise `StoreDamaged` for a row that is not as it was written."""
+        with self._understood():
+            return Entries(
+                uses=tuple(_use(row) for row in self._run("uses")),
+                failures=tuple(_failure(row) for row in self._run("failures")),
+            )
+
+    def _open(self) -> None:
+        with self._guarded():
+            self._inode = inode(self._path)
+            self._connection = book_file.connect(self._path)
+            self._inode = inode(self._path)
+
+    def _do(self, work: Callable[[], _Done]) -> _Done:
+        """Do work as one step; where the book is damaged, once more in a new one."""
+        connection = self._connection
+        try:
+            with self._writing():
+                return work()
+        except StoreDamaged:
+            self._begin_anew(connection)
+            with self._writing():
+                return work()
+
+    def _begin_anew(self, damaged: sqlite3.Connection) -> None:
+        """Put the book aside, unless another thread or process has, and begin a new one."""
+        with self._turn:
+            if self._connection is damaged:
+                with suppress(sqlite3.Error):
+                    damaged.close()
+                book_file.put_aside(self._path, self._inode)
+                self._open()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -178,47 +232,37 @@ class CallBook:
     def _guarded(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            raise _ours(error, self._path) from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # its messages may quote what is there
+            raise book_file.of_sqlite(error, self._path) from error
+
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        """Raise `StoreDamaged` where values are none that were ever written."""
+        try:
+            yield
+        except (ValueError, TypeError, OverflowError) as error:
+            raise book_file.damaged(self._path, type(error).__name__) from error
 
     def _run(self, name: str, **values: Any) -> list[Any]:
-        return self._connection.execute(statement(f"store/call_book:{name}"), values).fetchall()
+        return self._connection.execute(book_file.sql(name), values).fetchall()
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    with suppress(FileExistsError):  # SQLite's other files take this mode over
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    connection = sqlite3.connect(
-        path, timeout=_LONGEST_WAIT_S, isolation_level=None, check_same_thread=False
-    )
-    connection.execute("pragma journal_mode = wal")
-    connection.execute("pragma synchronous = normal")  # a killed process loses nothing all the same
-    for name in _SCHEMA:
-        connection.execute(statement(f"store/call_book:{name}"))
-    return connection
+def faults(store: Path) -> list[dict[str, str]]:
+    """Return what is known of books of a store that were damaged, and of one that is.
 
-
-def _ours(error: sqlite3.Error, path: Path) -> Exception:
-    code = getattr(error, "sqlite_errorcode", 0)
-    match code & _PRIMARY_CODE:
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreBusy(f"{path} is busy.", hint="Try again.")
-        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR if (
-            code in _NO_ROOM or _is_full(path.parent)
-        ):
-            return NoSpace(f"The disk that holds {path} is full.", hint="Free some space.")
-        case _:
-            return StoreDamaged(
-                f"{path} cannot be used ({type(error).__name__}).",
-                hint="Stop what uses it and remove it: it will be made anew. It holds counters, and"
-                " failed uses of keys that the security log has not been told of.",
-            )
-
-
-def _is_full(folder: Path) -> bool:
-    """Say whether a disk has no room left for data, or none for another file."""
-    disk = os.statvfs(folder)
-    return disk.f_bavail == 0 or (disk.f_files > 0 and disk.f_favail == 0)
+    What cannot be looked at now, as somebody has it or it may not be read, is not told of.
+    """
+    path = book_path(store)
+    known = {"lost": book_file.LOST, "then": _THEN}
+    found = [{"file": str(kept), "fault": PUT_ASIDE, **known} for kept in kept_files(path)]
+    if path.exists():
+        with suppress(CardoffersError, OSError):
+            try:
+                with CallBook(store, repair=False) as book:
+                    book.check()
+            except StoreDamaged as error:
+                found.append({"file": str(path), "fault": error.code, **known})
+    return found
 
 
 def _ticks(moment: datetime) -> int:
@@ -235,12 +279,19 @@ def _moment(ticks: int) -> datetime:
 
 
 def _use(row: tuple[Any, ...]) -> Use:
-    key_id, used_at = row
+    key_id, used_at, is_whole = row
+    _must_be_whole(is_whole)
     return Use(key_id=UUID(key_id), used_at=_moment(used_at))
 
 
+def _must_be_whole(is_whole: int) -> None:
+    if not is_whole:
+        raise ValueError
+
+
 def _failure(row: tuple[Any, ...]) -> Failure:
-    event_id, code, key_id, happened_at, institution_id, request_id, times = row
+    event_id, code, key_id, happened_at, institution_id, request_id, times, is_whole = row
+    _must_be_whole(is_whole)
     return Failure(
         event_id=UUID(event_id),
         code=code,

@@ -7,28 +7,30 @@ with the store closed in this process, and is the file of its owner only.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import subprocess
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO
 
-from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
+from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.store.layout import kept_name, log_paths
 from cardoffers_cli.store.store import Store
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.settings import Settings
 
+_OWNER_ONLY = 0o600
+_PIECE = 1 << 20
+
 Contents = dict[str, tuple[int, int]]
 
 
-def log_path(store: Path) -> Path:
-    """Return the path of the engine's log of a store, which is there while it has not all."""
-    return store.with_name(store.name + ".wal")
-
-
 def size_with_log(store: Path) -> int:
-    """Return the bytes of a store and its log: no copy of it is larger."""
-    return sum(file.stat().st_size for file in (store, log_path(store)) if file.exists())
+    """Return the bytes of a store and its logs: no copy of it is larger."""
+    return sum(file.stat().st_size for file in (store, *log_paths(store)) if file.exists())
 
 
 def copy_store(source: Path, draft: Path, settings: Settings) -> None:
@@ -43,14 +45,59 @@ def copy_store(source: Path, draft: Path, settings: Settings) -> None:
 
 
 def _copy(source: Path, draft: Path, settings: Settings) -> None:
-    between = Store(":memory:", settings)
+    between = Store(":memory:", settings, about=str(source))
     try:
         between.execute("store/copying:attach_source", path=str(source))
         between.execute("store/copying:attach_draft", path=str(draft))
         between.execute("store/copying:copy")
+        between.execute("store/copying:checkpoint_draft")
         between.execute("store/copying:detach_draft")
     finally:
         between.close()
+    check_whole(draft)
+
+
+def copy_file(source: Path, draft: Path) -> None:
+    """Copy a file as it is, onto the disk, in a process of its own.
+
+    To open a store's file in this process would free the engine's lock. The engine writes the file
+    only where something is committed or checkpointed, and the caller, who alone may have it open,
+    does neither meanwhile.
+    """
+    draft.unlink(missing_ok=True)
+    draft.touch(_OWNER_ONLY)
+    copied = subprocess.run(  # noqa: S603 - our own paths, and no shell
+        ["/bin/cp", "--", str(source), str(draft)],
+        check=False,
+        stderr=subprocess.PIPE,
+        env={"LC_ALL": "C"},  # its words are read below
+    )
+    if b"No space left" in copied.stderr:
+        raise NoSpace(
+            f"The disk has no room for a copy of the store, {draft}.",
+            hint="Free space and run it again.",
+        )
+    if copied.returncode:
+        raise CardoffersError(
+            f"The store could not be copied to {draft}.",
+            code="copy_failed",
+            hint="Look for room on that disk, and whether it can be read, then run it again.",
+        )
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def check_whole(draft: Path) -> None:
+    """Raise `NoSpace` where a new file that the engine has closed is not all of it.
+
+    It closes a file without an error when there was no room to write all into it, and leaves the
+    rest in a log beside it, which does not go where the file does.
+    """
+    if any(log.exists() for log in log_paths(draft)):
+        raise NoSpace(
+            f"The disk has no room for all of {draft}.",
+            hint="Free space and run it again: nothing was changed.",
+        )
 
 
 def contents(store: Store) -> Contents:
@@ -80,9 +127,9 @@ def put_in_place(draft: Path, path: Path) -> None:
 
     The log of the store before must be gone: it would be read into the copy.
     """
-    if log_path(path).exists():
+    if log := next((log for log in log_paths(path) if log.exists()), None):
         raise StoreDamaged(
-            f"{log_path(path)} holds commits that {path} has not.",
+            f"{log} holds commits that {path} has not.",
             code="store_has_log",
             hint="Open the store once, with `cardoffers status`, and try again.",
         )
@@ -93,12 +140,51 @@ def put_in_place(draft: Path, path: Path) -> None:
 def keep_aside(path: Path, aside: Path) -> None:
     """Give the closed store at `path`, with its log if it has one, a second name."""
     os.link(path, aside)
-    if log_path(path).exists():
-        log_path(path).rename(log_path(aside))
+    for log, kept in zip(log_paths(path), log_paths(aside), strict=True):
+        with suppress(FileNotFoundError):
+            log.rename(kept)
     sync_folder(path.parent)
+
+
+def copy_beginning(log: Path, draft: Path, length: int) -> None:
+    """Copy the first bytes of an engine's log, onto the disk."""
+    with log.open("rb") as source, _open_private(draft) as out:
+        while length > 0 and (piece := source.read(min(length, _PIECE))):
+            out.write(piece)
+            length -= len(piece)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def replace_logs(path: Path, beginning: Path, since: datetime) -> list[Path]:
+    """Keep the logs of a closed store under dated names; a draft, if it is there, is its log then.
+
+    Returns where they are kept. Killed between, a log has two names, which harms nobody.
+    """
+    kept = []
+    for log in log_paths(path):
+        if log.exists():
+            kept.append(kept_name(log, since))
+            os.link(log, kept[-1])
+    sync_folder(path.parent)
+    log, *others = log_paths(path)
+    for other in others:
+        other.unlink(missing_ok=True)
+    if beginning.exists():
+        beginning.replace(log)
+    else:
+        log.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return kept
+
+
+def _open_private(path: Path) -> BinaryIO:
+    """Open an empty file of its owner only, for writing."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, _OWNER_ONLY), "wb")
 
 
 def discard(draft: Path) -> None:
     """Remove a draft."""
-    draft.unlink(missing_ok=True)
-    log_path(draft).unlink(missing_ok=True)
+    for file in (draft, *log_paths(draft)):
+        file.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
-from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreDamaged
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.leftovers import is_alive
 from cardoffers_cli.store.places import place_of
@@ -68,13 +68,19 @@ def begin(store: Store, place: Place) -> None:
     Raises `Refused` where it has begun elsewhere.
     """
     store.execute("store/history:begin", root=str(place))
-    if (found := root(store)) != place:
+    check_root(store, place)
+    place.ready(store.connection)
+
+
+def check_root(store: Store, place: Place) -> None:
+    """Raise `Refused` where the history of a store has begun at another place."""
+    found = root(store)
+    if found is not None and found != place:
         raise Refused(
             f"The history of this store is at {found}.",
             code="history_elsewhere",
             hint="Leave out --to; what is exported goes there too.",
         )
-    place.ready(store.connection)
 
 
 def folder_of(root: Place, table: str, run_id: UUID) -> Place:
@@ -122,9 +128,19 @@ def show(store: Store, *, whole: bool = True) -> None:
 
 
 def _show(store: Store, table: str, files: list[str]) -> None:
-    if files:
+    if not files:
+        return
+    try:
         store.execute(f"store/history:folders_of_{table}", files=files)
         store.execute(f"store/history:show_{table}")
+    except CardoffersError as error:
+        if error.code != "store_error":  # such as of a column whose name is damaged
+            raise
+        raise StoreDamaged(
+            "A file of the history is not what was written.",
+            code="history_damaged",
+            hint="Bring it back from a copy of that disk, then run `cardoffers doctor --strict`.",
+        ) from error
 
 
 def _found(store: Store, where: Place) -> list[tuple[Part, list[str]]]:
@@ -219,7 +235,7 @@ def faults(store: Store) -> list[dict[str, Any]]:
     """Return the parts that are not what is listed of them: each file of the history is read."""
     where = root(store)
     listed = _found(store, where) if where else []
-    found = ((part, _measured(store, part.table, files)) for part, files in listed)
+    found = ((part, _measured(store, part, files)) for part, files in listed)
     return [
         {
             "table": part.table,
@@ -232,10 +248,12 @@ def faults(store: Store) -> list[dict[str, Any]]:
     ]
 
 
-def _measured(store: Store, table: str, files: list[str]) -> Sums | None:
-    """Return what files come to, or None where they cannot be read."""
+def _measured(store: Store, part: Part, files: list[str]) -> Sums | None:
+    """Return what the files of a part come to, or None where they are damaged."""
+    if part.folder.damaged():
+        return None
     try:
-        return measure(store, table, files)
+        return measure(store, part.table, files)
     except StoreDamaged:
         return None
 

@@ -11,28 +11,18 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.store.layout import left_over, written_in
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 _DRAFT = re.compile(r"\..+\.(\d+)\.part")
-_WRITTEN = ("", "runs/*/", "reports/*/")
-"""Where files are written whole, beside the store."""
 
 
 def leftovers(store: Path) -> list[Path]:
     """Return what nobody needs any more beside the store of this path, in its runs and reports."""
-    folder = store.parent
-    found = [
-        *folder.glob(f".{store.name}.*new"),
-        *folder.glob(f"{store.name}.tmp"),
-        *(
-            path
-            for where in _WRITTEN
-            for path in folder.glob(f"{where}.*.part")
-            if _is_orphan(path)
-        ),
-    ]
-    return sorted(found)
+    drafts = (path for folder in written_in(store) for path in folder.glob(".*.part"))
+    return sorted([*left_over(store), *filter(_is_orphan, drafts)])
 
 
 def sweep(store: Path) -> list[Path]:

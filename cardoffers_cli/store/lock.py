@@ -9,10 +9,16 @@ A server takes and frees the lock all the time, and a job that only looked now a
 find it free. So whoever wants it takes `<store>.turn` first, and frees that once it has the lock:
 who waits is next, and who comes later waits for the turn. The turn is a courtesy: a process that
 was stopped while it waited keeps the others from a free store for a moment only.
+
+Whoever holds the lock knows that the store is one file with one name (`identity.py`). A lock whose
+file was removed meanwhile, or replaced, is no lock, and is taken again. Where nothing can be
+written a reader does with the right to read: the lock is taken if its file is there, and on a disk
+that is mounted for reading only the engine's own lock is enough, as nobody writes there.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -21,7 +27,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from cardoffers_cli.domain.errors import StoreBusy
+from cardoffers_cli.domain.errors import Refused, StoreBusy
+from cardoffers_cli.store import identity
+from cardoffers_cli.store.engine_errors import not_permitted
+from cardoffers_cli.store.layout import lock_path, turn_path
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,25 +45,17 @@ _COURTESY_S = 0.2
 """How long somebody else's turn is respected."""
 
 
-def lock_path(store: Path) -> Path:
-    """Return the path of the lock of a store."""
-    return store.with_name(store.name + ".lock")
-
-
-def turn_path(store: Path) -> Path:
-    """Return the path of the turn of a store, which the one who is next holds."""
-    return store.with_name(store.name + ".turn")
-
-
 class StoreLock:
     """One holder at a time, or several readers; waits up to `wait_s` seconds for its turn."""
 
     def __init__(
         self, store: Path, *, command: str, since: datetime, wait_s: float, shared: bool = False
     ) -> None:
+        self._store = store
         self._path = lock_path(store)
         self._turn_path = turn_path(store)
         self._wait_s = wait_s
+        self._is_shared = shared
         self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         holder = {
             "pid": os.getpid(),
@@ -66,14 +67,35 @@ class StoreLock:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        self._descriptor = _opened(self._path)
+        """Take the lock of a store that is one file with one name; raise what it is else."""
+        if not self._is_shared:
+            identity.check_writable(self._store)
+        while not self._is_taken():
+            pass
+        return self
+
+    def _is_taken(self) -> bool:
+        """Take the lock; return whether it is still the one that others find."""
+        self._descriptor = self._opened(self._path)
+        is_ours = False
         try:
             self._wait()
+            is_ours = self._descriptor < 0 or _is_at(self._descriptor, self._path)
+            if is_ours:
+                identity.check(self._store)
         except BaseException:
-            os.close(self._descriptor)
+            _close(self._descriptor)
             raise
-        self._sign()
-        return self
+        if is_ours:
+            self._sign()
+        else:
+            _close(self._descriptor)
+        return is_ours
+
+    def remove(self) -> None:
+        """Remove the files of the lock that is held: there is no store that they would be of."""
+        for path in (self._turn_path, self._path):
+            path.unlink(missing_ok=True)
 
     def __exit__(
         self,
@@ -83,14 +105,27 @@ class StoreLock:
     ) -> None:
         with suppress(OSError):
             self._strike_out()
-        os.close(self._descriptor)
+        _close(self._descriptor)
+
+    def _opened(self, path: Path) -> int:
+        """Open a file to lock it; negative where a reader has to do without."""
+        try:
+            return open_lock(path)
+        except Refused:
+            if not self._is_shared:
+                raise
+            with suppress(OSError):
+                return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            if path != self._turn_path and not identity.is_mounted_read_only(path.parent):
+                raise
+            return -1
 
     def _wait(self) -> None:
-        turn = _opened(self._turn_path)
+        turn = self._opened(self._turn_path)
         try:
             self._wait_for(turn)
         finally:
-            os.close(turn)  # and the turn passes on
+            _close(turn)  # and the turn passes on
 
     def _wait_for(self, turn: int) -> None:
         began = time.monotonic()
@@ -119,11 +154,33 @@ class StoreLock:
             os.ftruncate(self._descriptor, 0)
 
 
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def open_lock(path: Path) -> int:
+    """Open a file beside a store to lock it; raise `Refused` where nothing may be written."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise
+        folder = path.parent
+        is_mounted = identity.is_mounted_read_only(folder)
+        raise not_permitted(folder, is_mounted=is_mounted) from None
+
+
+def _close(descriptor: int) -> None:
+    if descriptor >= 0:
+        os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Return whether an open file is the one that is at a path."""
+    held = os.fstat(descriptor)
+    return identity.inode(path) == (held.st_dev, held.st_ino)
 
 
 def _locked(descriptor: int, mode: int) -> bool:
+    """Lock a file, if nobody else has; what a reader could not open is free to it."""
+    if descriptor < 0:
+        return True
     try:
         fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -14,7 +14,7 @@ import duckdb
 
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.sql import sql_folder, statements
-from cardoffers_cli.store.store import SchemaUnknown
+from cardoffers_cli.store.engine_errors import SchemaUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,6 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from cardoffers_cli.domain.errors import StoreBusy
+from cardoffers_cli.store.layout import night_path
+from cardoffers_cli.store.lock import open_lock
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,7 +32,7 @@ class NightLock:
     """The right to run the night of a store; waits up to `wait_s` seconds for it."""
 
     def __init__(self, store: Path, *, since: datetime, wait_s: float) -> None:
-        self._path = store.with_name(store.name + ".night")
+        self._path = night_path(store)
         self._wait_s = wait_s
         self._holder: dict[str, Any] = {
             "pid": os.getpid(),
@@ -41,7 +43,7 @@ class NightLock:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = open_lock(self._path)
         try:
             self._wait()
         except BaseException:

@@ -6,7 +6,6 @@ be wrong with a file is said here, before any work begins.
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreDamaged, StoreVersion
-from cardoffers_cli.store import history, journal
+from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreVersion
+from cardoffers_cli.store import copying, engine_errors, history, journal
 from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.identity import inode
+from cardoffers_cli.store.layout import draft_path, journal_path, log_paths, secrets_path
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
 from cardoffers_cli.store.store import Store
@@ -57,6 +58,8 @@ def open_store(opening: Opening) -> Iterator[Store]:
 @contextmanager
 def opened(opening: Opening) -> Iterator[Store]:
     """Open a store under a lock that is held already; what is committed is in the journal too."""
+    if not opening.read_only:
+        look_first(opening)
     with current(opening, whole=True) as store:
         if opening.read_only:
             journal.check(store, opening.path)
@@ -64,6 +67,18 @@ def opened(opening: Opening) -> Iterator[Store]:
             journal.keep_up(store, opening.path)
             store.after_commit = partial(journal.keep_up, store, opening.path)
         yield store
+
+
+def look_first(opening: Opening) -> None:
+    """Read the log of a killed process before it is written into the store, and goes.
+
+    If the log has less than was committed it stays as it is, for whoever is to look at it.
+    """
+    if not any(log.exists() for log in log_paths(opening.path)):
+        return
+    with connected(opening.path, opening.settings, read_only=True) as store:
+        check_ours(store, opening.path)
+        journal.check(store, opening.path)
 
 
 @contextmanager
@@ -98,52 +113,58 @@ def scratch_store(settings: Settings, now: datetime) -> Iterator[Store]:
         store.close()
 
 
-def create_store(opening: Opening) -> list[Migration]:
-    """Make a new store; refuse where a file is already."""
-    if opening.path.exists():
+def check_creation(path: Path) -> None:
+    """Refuse where no store can be made: a file is already, or there is no folder."""
+    if path.exists():
         raise Refused(
-            f"There is a file already at {opening.path}.",
+            f"There is a file already at {path}.",
             code="store_exists",
             hint="`cardoffers status` shows what is in it; choose another path with --store.",
         )
-    if not opening.path.parent.is_dir():
+    if not path.parent.is_dir():
         raise NoStore(
-            f"There is no folder {opening.path.parent}.",
+            f"There is no folder {path.parent}.",
             code="folder_missing",
             hint="Make it first, or choose another path with --store.",
         )
-    with lock_for(opening):
-        # A store that was here once had one of its own.
-        put_aside(journal.journal_path(opening.path), opening.since or opening.now)
-        return _make(opening)
 
 
-def _make(opening: Opening) -> list[Migration]:
+def create_store(opening: Opening) -> list[Migration]:
+    """Make a new store; raise as `check_creation` does."""
+    check_creation(opening.path)
+    with lock_for(opening) as lock:
+        check_creation(opening.path)  # still: others make stores too
+        draft = draft_path(opening.path)
+        try:
+            done = _make(opening, draft)
+            before = (journal_path(opening.path), secrets_path(opening.path))
+            for path in (*before, *log_paths(opening.path)):
+                # A store that was here once had one of its own.
+                put_aside(path, opening.since or opening.now)
+            copying.put_in_place(draft, opening.path)
+        except BaseException:
+            copying.discard(draft)
+            lock.remove()
+            raise
+        return done
+
+
+def _make(opening: Opening, draft: Path) -> list[Migration]:
     """Make the file under another name first: a store that is there is whole."""
-    draft = opening.path.with_name(f".{opening.path.name}.new")
-    draft.unlink(missing_ok=True)
-    with connected(draft, opening.settings) as store, store.transaction():
-        done = migrate(store, opening.now)
-    draft.replace(opening.path)
-    return done
-
-
-def migrate_store(opening: Opening) -> list[Migration]:
-    """Bring an older store to this version; return what was applied (nothing if current)."""
-    must_exist(opening.path)
-    with lock_for(opening), connected(opening.path, opening.settings) as store:
-        _check_ours(store, opening.path)
-        journal.check(store, opening.path)
-        have = [record["version"] for record in applied(store)]
+    copying.discard(draft)
+    with connected(draft, opening.settings) as store:
         with store.transaction():
-            return migrate(store, opening.now, have)
+            done = migrate(store, opening.now)
+        store.execute("store/copying:checkpoint")
+    copying.check_whole(draft)
+    return done
 
 
 def must_exist(path: Path) -> None:
     """Raise `NoStore` where there is no file."""
     if path.exists():
         return
-    if journal.journal_path(path).exists():
+    if journal_path(path).exists():
         raise NoStore(
             f"There is no store at {path}, but its journal is there.",
             hint="Put the file back, or restore a backup with `cardoffers store restore FILE`; "
@@ -169,37 +190,23 @@ def lock_for(opening: Opening) -> StoreLock:
 @contextmanager
 def connected(path: Path, settings: Settings, *, read_only: bool = False) -> Iterator[Store]:
     """Open a file without its lock; raise what is wrong with it."""
+    before = inode(path)
     try:
         store = Store(str(path), settings, read_only=read_only)
     except duckdb.Error as error:
-        raise _not_opened(path, str(error)) from error
+        raise engine_errors.of_opening(error, path) from error
     try:
+        if before is not None and inode(path) != before:
+            raise StoreBusy(
+                f"Another file was put at {path} while it was opened.", hint="Run it again."
+            )
         yield store
     finally:
         store.close()
 
 
-def _not_opened(path: Path, text: str) -> Exception:
-    if "Could not set lock" in text:
-        pid = re.search(r"PID (\d+)", text)
-        holder = f"process {pid[1]}" if pid else "another program"
-        return StoreBusy(
-            f"The store is open in {holder}, which does not use this program's lock.",
-            hint="Close it there and try again.",
-            holder={"pid": int(pid[1])} if pid else {},
-        )
-    if "version number" in text or "storage version" in text.lower():
-        return StoreVersion(
-            f"The store at {path} was written by another DuckDB version.",
-            hint=f"This program runs DuckDB {duckdb.__version__}: use the version that made it.",
-        )
-    return StoreDamaged(
-        f"{path} is not a store, or is damaged.",
-        hint="Name the right file with --store; restore a backup if it is the right one.",
-    )
-
-
-def _check_ours(store: Store, path: Path) -> int:
+def check_ours(store: Store, path: Path) -> int:
+    """Return the newest migration of a store; raise `StoreVersion` where it is none of ours."""
     records = applied(store)
     if not records:
         raise StoreVersion(
@@ -212,7 +219,7 @@ def _check_ours(store: Store, path: Path) -> int:
 
 def check_version(store: Store, path: Path) -> None:
     """Raise `StoreVersion` unless the schema is the one this program works with."""
-    version, newest = _check_ours(store, path), newest_version()
+    version, newest = check_ours(store, path), newest_version()
     if version > newest:
         raise StoreVersion(
             f"{path} has schema {version}; this program knows {newest} at most.",

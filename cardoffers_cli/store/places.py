@@ -6,23 +6,28 @@ history be at URLs of another scheme, add the scheme there.
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import re
 import shutil
 from dataclasses import dataclass
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
-from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.errors import NoSpace, UsageError
 from cardoffers_cli.store.buckets import Bucket, checked_url
-from cardoffers_cli.store.journal import sync_folder
+from cardoffers_cli.store.journal_file import sync_folder
 
 if TYPE_CHECKING:
     import duckdb
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _WILD = re.compile(r"[*?\[\]{}]")
+_DIGESTS = "_digests"
+"""Where the digests of the files of a folder are: a name that every engine leaves alone."""
 
 
 class Place(Protocol):
@@ -46,7 +51,13 @@ class Place(Protocol):
         """Let files be written into it."""
 
     def settle(self) -> None:
-        """Put what was written into it on the disk: it must outlive a loss of power."""
+        """Put what was written into it on the disk: it must outlive a loss of power.
+
+        What it holds is then never changed, and noted so that `damaged` can tell.
+        """
+
+    def damaged(self) -> list[str]:
+        """Return its files that are not what they were when it was settled, as far as is known."""
 
     def remove(self) -> None:
         """Remove it, with everything below, as far as that can be; never raises."""
@@ -80,20 +91,61 @@ class Folder:
         return found
 
     def make(self) -> None:
-        """Make it, with those that it is in."""
+        """Make it, with those that it is in, whose names are then on the disk."""
+        missing = [each for each in (self.path, *self.path.parents) if not each.exists()]
         self.path.mkdir(parents=True, exist_ok=True)
+        for each in missing:
+            sync_folder(each.parent)
 
     def settle(self) -> None:
-        """Sync its files, itself, and the two that it is in."""
-        for file in self.path.iterdir():
+        """Sync its files and their digests, itself, and the two that it is in."""
+        digests = {}
+        for file in sorted(self.path.iterdir()):
+            if file.name == _DIGESTS:
+                continue
             with file.open("rb") as written:
+                digests[file.name] = file_digest(written, "sha256").hexdigest()
                 os.fsync(written.fileno())
+        self._note(digests)
         for each in (self.path, *self.path.parents[:2]):
             sync_folder(each)
+
+    def _note(self, digests: dict[str, str]) -> None:
+        try:
+            with (self.path / _DIGESTS).open("w", encoding="utf-8") as out:
+                json.dump(digests, out)
+                out.flush()
+                os.fsync(out.fileno())
+        except OSError as error:
+            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+                raise
+            raise NoSpace(
+                f"The disk that holds {self.path} is full.",
+                hint="Free some space there and run it again: the history is as it was.",
+            ) from None
+
+    def damaged(self) -> list[str]:
+        """Return its files whose digest is another; one that was settled without them has none."""
+        try:
+            digests = json.loads((self.path / _DIGESTS).read_bytes())
+            return [name for name in digests if _digest(self.path / name) != digests[name]]
+        except FileNotFoundError:
+            return []
+        except (ValueError, TypeError):
+            return [_DIGESTS]
 
     def remove(self) -> None:
         """Remove it with everything in it."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _digest(file: Path) -> str | None:
+    """Return the SHA-256 of a file, in hex, or None where it is gone."""
+    try:
+        with file.open("rb") as content:
+            return file_digest(content, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
 
 
 def place_of(text: str) -> Place:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.store.alone import alone
+from cardoffers_cli.store.layout import sender_path
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def sender_lock(store: Path) -> AbstractContextManager[None]:
     """Be the only sender of a store for the length of the block; raise `StoreBusy` if one is."""
-    return alone(store.with_name(f"{store.name}.sender"), _busy)
+    return alone(sender_path(store), _busy)
 
 
 def _busy(holder: str) -> StoreBusy:

@@ -7,18 +7,13 @@ its newest of that kind, so a snapshot tells its own age. Nothing depends on it:
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import (
-    CardoffersError,
-    NoSpace,
-    NoStore,
-    StoreDamaged,
-    StoreVersion,
-)
-from cardoffers_cli.store import history
+from cardoffers_cli.domain.errors import NoStore, StoreDamaged, StoreVersion
+from cardoffers_cli.store import copying, history
+from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.store.layout import draft_path, snapshot_path
 from cardoffers_cli.store.opening import check_version, connected
 
 if TYPE_CHECKING:
@@ -32,26 +27,21 @@ if TYPE_CHECKING:
 KIND = "publish"
 """The kind of the run that takes a snapshot, by which `taken_at` finds it."""
 
-_OWNER_ONLY = 0o600
-
-
-def snapshot_path(store: Path) -> Path:
-    """Return the path of the snapshot of a store."""
-    return store.with_name(store.name + ".snapshot")
-
 
 def publish(store: Store, path: Path, settings: Settings) -> Path:
     """Copy the open store of `path`, check the copy and put it in place of the snapshot before.
 
     Call it with the store's lock, outside of transactions, after the run of `KIND` is committed.
     """
-    draft = path.with_name(f".{path.name}.snapshot.new")
+    draft = draft_path(path, "snapshot")
     try:
-        store.execute("store/snapshot:checkpoint")
-        _copy(path, draft)
+        store.execute("store/copying:checkpoint")
+        copying.copy_file(path, draft)
         with _opened(draft, settings):
             pass  # it opens, and is of this version
-        return draft.replace(snapshot_path(path))
+        draft.replace(snapshot_path(path))
+        sync_folder(path.parent)
+        return snapshot_path(path)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -59,7 +49,9 @@ def publish(store: Store, path: Path, settings: Settings) -> Path:
 def withdraw(path: Path) -> bool:
     """Remove the snapshot of the store of `path`; return whether there was one."""
     there = snapshot_path(path).exists()
-    snapshot_path(path).unlink(missing_ok=True)
+    if there:
+        snapshot_path(path).unlink(missing_ok=True)
+        sync_folder(path.parent)  # or a loss of power would bring it back
     return there
 
 
@@ -100,7 +92,17 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
                 **error.details,
             ) from None
         _show_history(store)
-        yield store
+        try:
+            yield store
+        except StoreDamaged as error:
+            if error.details.get("file") != str(file):
+                raise
+            raise StoreDamaged(
+                f"The snapshot {file} is damaged.",
+                code="snapshot_damaged",
+                hint="Take a new one with `cardoffers store publish`.",
+                file=str(file),
+            ) from error
 
 
 def _show_history(store: Store) -> None:
@@ -114,30 +116,3 @@ def _show_history(store: Store) -> None:
             hint="Take a new one with `cardoffers store publish`.",
             **error.details,
         ) from None
-
-
-def _copy(path: Path, draft: Path) -> None:
-    """Copy the file in a process of its own: to open it in this one would free the engine's lock.
-
-    The engine writes the file only where something is committed or checkpointed, and the caller,
-    who alone has it open, does neither meanwhile.
-    """
-    draft.unlink(missing_ok=True)
-    draft.touch(_OWNER_ONLY)
-    copied = subprocess.run(  # noqa: S603 - our own paths, and no shell
-        ["/bin/cp", "--", str(path), str(draft)],
-        check=False,
-        stderr=subprocess.PIPE,
-        env={"LC_ALL": "C"},  # its words are read below
-    )
-    if b"No space left" in copied.stderr:
-        raise NoSpace(
-            f"The disk has no room for a copy of the store, {draft}.",
-            hint="Free space and run it again.",
-        )
-    if copied.returncode:
-        raise CardoffersError(
-            f"The store could not be copied to {draft}.",
-            code="snapshot_failed",
-            hint="Look for room on that disk, then run `cardoffers store publish` again.",
-        )

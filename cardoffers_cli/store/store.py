@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
+from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.sql import statement
-from cardoffers_cli.store import buckets
+from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.interrupting import Interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     import polars as pl
     import pyarrow as pa
@@ -30,20 +31,20 @@ _PRIVATE = 0o077
 _PAGE = 10_000
 
 
-class SchemaUnknown(CardoffersError):
-    """The store lacks a table or a column that a statement names."""
-
-    code = "store_error"
-
-
 class Store:
     """A connection to one store, or to a scratch database in memory (`path` is `:memory:`).
 
     `after_commit` is called when a transaction was committed; what it raises is raised there.
+    Where `keeps` is False no transaction is kept, whoever opens it: a dry run of work that opens
+    its own. Errors name the store by its path, or by that of `about`.
     """
 
-    def __init__(self, path: str, settings: Settings, *, read_only: bool = False) -> None:
+    def __init__(
+        self, path: str, settings: Settings, *, read_only: bool = False, about: str = ""
+    ) -> None:
+        self._about = about or path
         self.after_commit: Callable[[], None] = _nothing
+        self.keeps = True
         self._connection = _connect(path, settings, read_only=read_only)
         self._statements = Interruptible(self._connection)
 
@@ -62,7 +63,7 @@ class Store:
 
     def close(self) -> None:
         """Close the connection; DuckDB checkpoints the file."""
-        with guarded():
+        with self.guarded():
             self._connection.close()
 
     def execute(self, name: str, /, **parameters: Any) -> int:
@@ -140,21 +141,26 @@ class Store:
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[None]:
         """All or nothing; with `keep=False` nothing in any case (dry runs, simulations)."""
-        with guarded():
+        with self.guarded():
             self._connection.begin()
         try:
             yield
         except BaseException:
             self._abandon()
             raise
-        with guarded():
+        keep = keep and self.keeps
+        with self.guarded():
             self._connection.commit() if keep else self._connection.rollback()
         if keep:
             self.after_commit()
 
+    def guarded(self) -> AbstractContextManager[None]:
+        """Raise as ours what an engine that computes on the connection raises in the block."""
+        return guarded(self._about)
+
     @contextmanager
     def _statement(self) -> Iterator[None]:
-        with guarded(), self._statements.statement():
+        with self.guarded(), self._statements.statement():
             yield
 
     def _abandon(self) -> None:
@@ -226,13 +232,15 @@ def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDB
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Raise DuckDB's exceptions as ours; their text may quote data, so it is not passed on."""
+def guarded(path: str = "") -> Iterator[None]:
+    """Raise DuckDB's exceptions as ours, of the store at `path` if that is known."""
     try:
         with _private_files():
             yield
     except duckdb.Error as error:
-        raise _ours(error) from error
+        raise engine_errors.of_statement(error, path) from error
+    except UnicodeDecodeError:  # whose message quotes the text
+        raise engine_errors.unreadable() from None
 
 
 @contextmanager
@@ -243,42 +251,3 @@ def _private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(before)
-
-
-def _ours(error: duckdb.Error) -> CardoffersError:
-    text = str(error)
-    if "No space left" in text or "failed to offload" in text.lower():
-        return NoSpace(
-            "The disk that holds the store is full.", hint="Free space and run it again."
-        )
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return CardoffersError(
-            "The work does not fit in the memory it may use.",
-            code="memory",
-            hint="Raise memory_limit in the configuration, or give temp_directory more room.",
-        )
-    if isinstance(error, duckdb.FatalException | duckdb.SerializationException):
-        return StoreDamaged(
-            f"The store failed while it was used ({type(error).__name__}).",
-            hint="Nothing of the last step was kept; look at it with `cardoffers store info`.",
-        )
-    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException) and ".parquet" in text:
-        return StoreDamaged(
-            "A file of the history cannot be read.",
-            code="history_damaged",
-            hint="Bring it back from a copy of that disk, then run `cardoffers doctor --strict`.",
-        )
-    if isinstance(error, duckdb.InterruptException):
-        raise KeyboardInterrupt from error
-    if type(error) is duckdb.Error and (kind := buckets.kind_told(text)):
-        return buckets.failure(kind)
-    ours = (
-        SchemaUnknown
-        if isinstance(error, duckdb.CatalogException | duckdb.BinderException)
-        else CardoffersError
-    )
-    return ours(
-        f"The store refused a statement ({type(error).__name__}).",
-        code="store_error",
-        hint="Run it again with --debug and report what it prints.",
-    )

@@ -28,7 +28,6 @@ ERRORS = {
     "address_refused": "the URL or what its name resolves to is not public",
     "protocol": "the answer is not HTTP, or too much of it",
     "redirect": "redirects are not followed",
-    "gone": "the receiver wants no more webhooks",
     "http_error": "any other status than 2xx",
     "unexpected": "nobody foresaw this",
 }
@@ -53,8 +52,6 @@ def error_of_status(status: int) -> str | None:
     """Return the word for a status; None means delivered."""
     if HTTPStatus(200) <= status < HTTPStatus(300):
         return None
-    if status == HTTPStatus.GONE:
-        return "gone"
     return "redirect" if HTTPStatus(300) <= status < HTTPStatus.BAD_REQUEST else "http_error"
 
 

@@ -87,7 +87,6 @@ def send_all(
     clock: Callable[[], datetime],
     on_outcome: Callable[[Outcome], None],
     stop: Callable[[], bool] = lambda: False,
-    skip: Callable[[Delivery], bool] = lambda _: False,
     lookup: Lookup = look_up,
 ) -> None:
     """Attempt every delivery once, and tell each outcome as soon as it is there.
@@ -95,8 +94,8 @@ def send_all(
     Batches are pulled in another thread, one after the other, and may take their time: what came
     is sent meanwhile, and how much waits is up to who makes them. `clock` is the real one, naive
     UTC: receivers compare the timestamp of the signature with theirs. Once `stop` answers true
-    nothing more is started; `skip` is asked of each delivery whose turn has come, and leaves it
-    out. What is in flight ends, also when pulling fails; then that failure is raised.
+    nothing more is started. What is in flight ends, also when pulling fails; then that failure is
+    raised.
     """
     context = make_tls(limits.ca_file)
 
@@ -110,7 +109,6 @@ def send_all(
                 clock=clock,
                 on_outcome=on_outcome,
                 stop=stop,
-                skip=skip,
             )
             await sender.send(iter(batches))
 
@@ -126,7 +124,6 @@ class _Sender:
     clock: Callable[[], datetime]
     on_outcome: Callable[[Outcome], None]
     stop: Callable[[], bool]
-    skip: Callable[[Delivery], bool]
 
     def __post_init__(self) -> None:
         self.slots = asyncio.Semaphore(self.limits.at_once)
@@ -158,7 +155,7 @@ class _Sender:
     async def _take_turn(self, delivery: Delivery) -> None:
         """Wait for the lane first and then for a slot: so slots go round among the lanes."""
         async with self.lanes[delivery.lane], self.slots:
-            if not (self.stop() or self.skip(delivery)):
+            if not self.stop():
                 self.on_outcome(await self._attempt(delivery))
 
     async def _attempt(self, delivery: Delivery) -> Outcome:
@@ -178,7 +175,9 @@ class _Sender:
                 await self._read(response)
             error = error_of_status(status)
         except Exception as problem:  # noqa: BLE001  one receiver must not end the others
-            error = error_of(problem)
+            # A 2xx status is success, whatever becomes of the body behind it.
+            is_delivered = status is not None and error_of_status(status) is None
+            error = None if is_delivered else error_of(problem)
         return Outcome(
             number=delivery.number,
             http_status=status,

@@ -33,11 +33,13 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import httpx
 
+from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.deliver import send
 from cardoffers_cli.jobs.job import Job
 from cardoffers_cli.jobs.stores import init
 from cardoffers_cli.settings import Settings
+from cardoffers_cli.store.signing_secrets import add_secrets
 from cardoffers_cli.wire.receiver import Receiver
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ NOW = datetime(2026, 6, 1, 12)  # noqa: DTZ001 - moments are naive UTC inside th
 INSTITUTIONS = 100
 AT_ONCE = 64
 BODY = b"x" * 440
+SECRET = "whsec_" + "x" * 43
 GOAL, MOST_SLOWER = 0.25, 2.0
 SLOW_CLIENTS_SHARE = 20
 
@@ -58,7 +61,7 @@ insert into institutions
 select institution(range), 'bank-' || range, 'Bank', 'growth', 'GBP', 'en', 100, 20, 0, $url
 from range($institutions);
 insert into webhook_secrets
-select range, institution(range), 'whsec_' || repeat('x', 43), $now, $now
+select range, institution(range), $secret_sha256, $now, $now
 from range($institutions);
 insert into ledger_entries
 select range, uuid(), institution(range % $institutions), range, 1, uuid(), 'GBP', 1, 0, 1,
@@ -99,7 +102,9 @@ def filled(folder: Path, name: str, events: int, url: str, hanging: str | None =
         "events": events,
         "now": NOW,
         "body": BODY.decode(),
+        "secret_sha256": secret_sha256(SECRET),
     }
+    add_secrets(job.path, [SECRET])
     with job.store() as store, store.transaction():
         for sql in FILL.split(";"):
             given = {key: value for key, value in values.items() if f"${key}" in sql}

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.files.bundled import copy_sample_data
+from cardoffers_cli.jobs.catalogue import import_catalogue
+from cardoffers_cli.jobs.institutions import set_institution
 from cardoffers_cli.jobs.keys import revoke_key
 from cardoffers_cli.store.call_book import CallBook
+from goldens import parquet_text, workbook_text
 from tables import NOON, uid
 from work import new_store, tell
 
@@ -112,3 +119,93 @@ def test_a_head_that_does_not_fit_is_a_finding(audit: Any, job: Job) -> None:
         audit("verify", "--head", "x").exit_code,
         audit("verify", "--head", "x").error["code"],
     )
+
+
+# Changes of the catalogue and of settings
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Job:
+    """A store in which a catalogue was imported, imported again with changes, and settings set."""
+    made = new_store(tmp_path)
+    catalogue = tmp_path / "catalog"
+    copy_sample_data(tmp_path)
+    import_catalogue(made, catalogue)
+    offers = catalogue / "offers.csv"
+    with offers.open() as text:
+        rows = list(csv.DictReader(text))
+    rows[0] |= {"cashback_amount": "9.50", "title_en": "Another title", "budget_amount": ""}
+    with offers.open("w", newline="") as out:
+        writer = csv.DictWriter(out, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    import_catalogue(replace(made, now=NOON + timedelta(days=1), actor="ann"), catalogue)
+    later = replace(made, now=NOON + timedelta(days=2), actor="ben")
+    set_institution(later, "larkmere", {"plan": "enterprise", "widget_limit": "7"})
+    return made
+
+
+@pytest.fixture
+def changes(cardoffers: Any, changed: Job) -> Callable[..., list[tuple[Any, ...]]]:
+    """Run `cardoffers audit changes`; return who changed what, from what, to what."""
+
+    def run(*words: object) -> list[tuple[Any, ...]]:
+        ended = cardoffers("audit", "changes", *words, "--store", changed.path, "--format", "json")
+        names = ("actor", "subject_id", "field", "old_value", "new_value", "by_run")
+        return [tuple(row[name] for name in names) for row in ended.document]
+
+    return run
+
+
+PLAN = ("ben", "larkmere", "plan", "growth", "enterprise", "institution_set")
+WIDGET = ("ben", "larkmere", "widget_limit", "20", "7", "institution_set")
+TITLE = (
+    *("ann", "of-00000", "title_en", "£1.50 back at Ostrowick Grocers when you spend £16 or more"),
+    *("Another title", "catalog_import"),
+)
+CASHBACK = ("ann", "of-00000", "cashback_amount", "1.50", "9.50", "catalog_import")
+BUDGET = ("ann", "of-00000", "budget_amount", "134.55", None, "catalog_import")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", [WIDGET, PLAN, TITLE, CASHBACK, BUDGET]),
+        ("--limit 2", [WIDGET, PLAN]),
+        ("--limit 1 --all", [WIDGET, PLAN, TITLE, CASHBACK, BUDGET]),
+        ("--subject offer", [TITLE, CASHBACK, BUDGET]),
+        ("--subject offer --id of-00000 --field cashback_amount", [CASHBACK]),
+        ("--id of-00001", []),
+        ("-i larkmere", [WIDGET, PLAN, TITLE, CASHBACK, BUDGET]),
+        ("-i tarnhollow", [TITLE, CASHBACK, BUDGET]),
+        ("--from 2026-06-03", [WIDGET, PLAN]),
+        ("--to 2026-06-03", [TITLE, CASHBACK, BUDGET]),
+    ],
+)
+def test_changes_are_listed_the_newest_first(
+    changes: Any, words: str, expected: list[tuple[Any, ...]]
+) -> None:
+    assert expected == changes(*words.split())
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md", "parquet", "xlsx"])
+def test_changes_come_in_every_format(
+    cardoffers: Any, changed: Job, tmp_path: Path, form: str
+) -> None:
+    file = tmp_path / f"changes.{form}"
+    words = ("--field", "cashback_amount", "--store", changed.path)
+    assert 0 == cardoffers("audit", "changes", *words, "--format", form, "-o", file).exit_code
+    if form == "parquet":
+        shown = parquet_text(file)
+    elif form == "xlsx":
+        shown = workbook_text(file)
+    else:
+        shown = file.read_text()
+    moment = "46175" if form == "xlsx" else "2026-06-02"  # a number of days there
+    for text in ("of-00000", "cashback_amount", "1.50", "9.50", "ann", moment):
+        assert text in shown
+
+
+def test_an_institution_that_nobody_knows_has_no_changes(cardoffers: Any, changed: Job) -> None:
+    ended = cardoffers("audit", "changes", "-i", "nobody", "--store", changed.path)
+    assert 5 == ended.exit_code

@@ -23,7 +23,7 @@ import pytest
 
 from cardoffers_cli.cli.browse import EXTRA
 from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.store.lock import lock_path
+from cardoffers_cli.store.layout import lock_path
 from commands import Ended, command, in_a_pipe, on_a_screen
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, grind

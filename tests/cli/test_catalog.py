@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from work import new_store
+
 MERCHANT = "9c4e1852-991b-5a75-a73e-d9ba1d2b977c"
 INSTITUTIONS = (
     "slug,name,plan,currency,languages,max_active_offers,widget_limit,settlement_hold_days\n"
@@ -42,6 +44,7 @@ def test_rejected_rows_end_with_3_and_say_how_to_mend_them(work: Path, cardoffer
                 "level": "error",
                 "rows": 1,
                 "lines": [3],
+                "messages": ["merchant_id must be a UUID"],
                 "fix": "write the value as the message says",
             }
         ],
@@ -95,3 +98,40 @@ def test_institutions_are_listed_shown_and_set(work: Path, cardoffers: Any) -> N
     assert "alder\t" in cardoffers("institution", "list").stdout
     assert 5 == cardoffers("institution", "show", "aldr").exit_code
     assert 2 == cardoffers("institution", "set", "alder", "--plan", "gold").exit_code
+
+
+def test_every_missing_column_of_every_file_is_named_at_once(
+    tmp_path: Path, cardoffers: Any
+) -> None:
+    new_store(tmp_path)
+    folder = tmp_path / "catalog"
+    folder.mkdir()
+    (folder / "institutions.csv").write_text("slug,Currency\nalder,GBP\n")
+    (folder / "merchants.csv").write_text("merchant_id,name,category\n")
+    (folder / "offers.csv").write_text("offer_id,title_en\n")
+    store = ("--store", tmp_path / "store.duckdb")
+    ended = cardoffers("catalog", "import", folder, *store, "--format", "json")
+    assert (14, "header_column_missing") == (ended.exit_code, ended.error["code"])
+    assert (
+        "institutions.csv: The header lacks the columns name, plan, currency, languages, "
+        "max_active_offers, widget_limit. offers.csv: The header lacks the columns merchant_id, "
+        "min_spend, cashback_amount, currency, starts_at, expires_at." == ended.error["message"]
+    )
+    assert "write it exactly currency" in ended.error["hint"]
+
+
+def test_what_is_wrong_with_a_value_stands_on_the_screen(tmp_path: Path, cardoffers: Any) -> None:
+    new_store(tmp_path)
+    (tmp_path / "institutions.csv").write_text(
+        "slug,name,plan,currency,languages,max_active_offers,widget_limit\n"
+        "alder,Alder,gold,GBP,en,9,9\nBirch,Birch,growth,POUND,en,9,9\n"
+    )
+    store = ("--store", tmp_path / "store.duckdb")
+    words = ("catalog", "import", tmp_path / "institutions.csv", *store)
+    shown = " ".join(cardoffers(*words, "--format", "table").stdout.split())
+    for message in ("plan must be one of starter, growth, enterprise", "currency must be an ISO"):
+        assert message in shown
+    found = cardoffers(*words, "--format", "json").document["files"][0]["findings"]
+    assert [("value_invalid", 2, 3)] == [
+        (each["code"], each["rows"], len(each["messages"])) for each in found
+    ]

@@ -19,7 +19,7 @@ from typer.main import get_command
 
 from cardoffers_cli.cli import main
 from cardoffers_cli.files.sheets import cell_text
-from commands import command
+from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines
 
 if TYPE_CHECKING:
@@ -49,15 +49,6 @@ def every(chosen: list[Line]) -> Any:
     return pytest.mark.parametrize("line", chosen, ids=[line.words for line in chosen])
 
 
-def commands(command: Any, *path: str) -> Iterator[str]:
-    """Yield the name of each command that is no group."""
-    if not hasattr(command, "commands"):
-        yield " ".join(path)
-        return
-    for name in command.commands:
-        yield from commands(command.commands[name], *path, name)
-
-
 def words(text: str) -> set[str]:
     return set(PICTURES.sub(" ", LEFT_OUT.sub("", text).replace(EMPTY, "")).split())
 
@@ -82,7 +73,7 @@ def test_every_command_has_a_line() -> None:
     named = [*RUN_ON, *(line.words for line in lines())]
     missing = [
         name
-        for name in commands(get_command(main.app))
+        for name in every_command(get_command(main.app))
         if not any(f"{each} ".startswith(f"{name} ") for each in named)
     ]
     assert [] == missing
@@ -121,6 +112,7 @@ def piped(place: Place, line: Line, form: str) -> str:
     run = place.in_a_pipe(line, "--format", form)
     assert line.exit_code == run.exit_code, run
     assert not ESCAPES_AND_BOXES.search(run.stdout + run.stderr)
+    assert not any(secret in run.stdout + run.stderr for secret in place.secrets)
     return run.stdout
 
 

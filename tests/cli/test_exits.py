@@ -73,6 +73,7 @@ def fails(cardoffers: Any, probe: Any) -> Any:
         (16, "no_space", NoSpace()),
         (16, "no_space", OSError(errno.ENOSPC, "No space left on device", "/data/x")),
         (16, "no_space", OSError(errno.EDQUOT, "Quota exceeded")),
+        (4, "read_only", OSError(errno.EROFS, "Read-only file system", "/data/x")),
         (4, "permission", PermissionError(errno.EACCES, "Permission denied", "/data/x")),
         (1, "unexpected", ValueError(CANARY)),
         (1, "unexpected", RecursionError()),

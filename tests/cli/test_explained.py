@@ -9,6 +9,7 @@ import pytest
 
 import work
 from cardoffers_cli.cli.explained import KNOWN, Example, entries, explain
+from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.transactions import Reading
@@ -20,16 +21,26 @@ if TYPE_CHECKING:
 
 READING = Reading(
     now=datetime(2026, 11, 1),  # noqa: DTZ001 - moments are naive UTC inside the product
+    currency="GBP",
     institution_id="7c9a1745-303f-576b-af43-a4367a33b2ad",
 )
 WITHOUT_EXAMPLE = {
     # needs more lines, or a longer one, than anyone reads
-    *("line_too_long", "tokens_unstable", "leading_zeros_lost"),
+    *(
+        "line_too_long",
+        "last_line_unterminated",
+        "tokens_unstable",
+        "leading_zeros_lost",
+        "reference_like_card",
+    ),
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
-    # is asked of the store
-    *("reference_unknown", "currency_mismatch", "currency_in_use", "id_conflict", "link_kept"),
+    # is about where files lie, how large they are, and what lies beside them
+    *DROP_CODES,
+    # is asked of the store, of its clock, or of the settings
+    *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
+    *("budget_below_spent", "effective_in_future", "webhook_url_refused"),
 }
 OF_CATALOGUES = {"value_invalid"}
 SHOWN = sorted(KNOWN.keys() - WITHOUT_EXAMPLE)

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 AT = ("--as-of", "2026-10-01")
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
+INSTITUTIONS = (
+    "slug,institution_id,name,plan,currency,languages,max_active_offers,widget_limit\n"
+    "alder,,Alder,growth,GBP,en,5,5\n"
+)
 TOKEN = "0123456789abcdef" * 4
 
 
@@ -50,10 +54,41 @@ def test_findings_are_grouped_and_then_told_one_by_one(cardoffers: Any, file: An
 
 
 def test_many_findings_are_cut_short_with_the_way_to_all(cardoffers: Any, file: Any) -> None:
-    rows = [row(str(number), "x") for number in range(30)]
+    rows = [row(f"ref-{number}", "x" if number < 30 else "1.00") for number in range(70)]
     shown = cardoffers("validate", file("bad.csv", *rows), "--format", "table", *AT).stdout
     assert 20 == shown.count("bad.csv:") - 1
     assert "… 10 more; --errors FILE writes them all." in shown
+
+
+def test_what_is_found_in_most_rows_is_said_once(cardoffers: Any, file: Any) -> None:
+    rows = [row(f"ref-{n}", "x" if n == 7 else "1.00").replace(TOKEN, "ann") for n in range(9)]
+    text = HEADER.replace("\n", ",colour\n") + "".join(r.replace("\n", ",red\n") for r in rows)
+    shown = cardoffers("validate", file("weak.csv", header=text), "--format", "table", *AT).stdout
+    assert [
+        "weak.csv:9: amount_invalid amount is not digits with an optional decimal part",
+        "weak.csv: token_weak cardholder_token is shorter than 32 characters: 9 of 9 rows",
+        "weak.csv: column_unknown the column colour is not known and is ignored",
+    ] == shown.split("\n\n")[1].splitlines()
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md", "html"])
+def test_an_unknown_column_is_named_in_every_format(cardoffers: Any, file: Any, form: str) -> None:
+    text = HEADER.replace("\n", ",colour\n") + row("ref-1").replace("\n", ",red\n")
+    shown = cardoffers("validate", file("tx.csv", header=text), "--format", form, *AT).stdout
+    assert "the column colour is not known" in shown.replace("\\_", "_")
+
+
+def test_an_unknown_field_is_named_too(cardoffers: Any, file: Any) -> None:
+    event = (
+        f'{{"cardholder_token": "{TOKEN}", "card_token": "ct_12", "card_acceptor_id": "M1",'
+        ' "amount": 1.00, "transaction_ref": "ref-1", "transacted_at": "2026-09-01T12:00:00Z",'
+        ' "colour": "red", "4111111111111111": 1}\n'
+    )
+    found = cardoffers("validate", file("tx.jsonl", header=event), "--format", "json", *AT)
+    assert [
+        "the column number 1 is not known and is ignored",
+        "the column colour is not known and is ignored",
+    ] == [each["message"] for each in found.document["findings"]]
 
 
 def test_only_several_files_are_named_in_every_row(cardoffers: Any, file: Any) -> None:
@@ -68,11 +103,36 @@ def test_an_unusable_file_leaves_nothing_to_show(cardoffers: Any, file: Any) -> 
     ended = cardoffers("validate", name, "--format", "table", *AT)
     assert (14, "") == (ended.exit_code, ended.stdout)
     assert (
-        "Error: The columns of the header are separated by a semicolon.\n"
+        "Error: other.csv: The columns of the header are separated by a semicolon.\n"
         "Hint: Add --delimiter ';'.\n"
     ) == ended.stderr
     document = cardoffers("validate", name, "--format", "json", *AT).document
     assert "header_delimiter" == document["file_error"]["code"]
+
+
+def test_standard_input_is_named_too(cardoffers: Any) -> None:
+    ended = cardoffers("validate", "-", *AT, stdin="")
+    assert "Error: Standard input: The file has no content." in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("validate",), ("simulate", "-i", "alder"), ("import", "-i", "alder")], ids=str
+)
+def test_an_unusable_file_is_named_by_every_command(
+    cardoffers: Any, file: Any, words: tuple[str, ...]
+) -> None:
+    cardoffers("init")
+    file("institutions.csv", header=INSTITUTIONS)
+    cardoffers("catalog", "import", "institutions.csv")
+    ended = cardoffers(words[0], file("tx.csv", header="{"), *words[1:], *AT)
+    assert 14 == ended.exit_code
+    assert "Error: tx.csv: The JSON ends early, after line 1, column 2." in ended.stderr
+
+
+def test_an_unusable_catalogue_file_is_named(cardoffers: Any, file: Any) -> None:
+    cardoffers("init")
+    ended = cardoffers("catalog", "import", file("merchants.csv", header="a;b"))
+    assert "Error: merchants.csv: The first line holds none of" in ended.stderr
 
 
 def test_of_several_files_the_unusable_ones_are_named(cardoffers: Any, file: Any) -> None:

@@ -14,6 +14,7 @@ from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Style
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
 from cardoffers_cli.domain.tokens import ELLIPSIS
 from cardoffers_cli.settings import Settings
@@ -70,7 +71,8 @@ def test_a_group_of_one_command_is_a_group(cardoffers: Any, probe: Any) -> None:
 def test_the_topics_are_listed(cardoffers: Any) -> None:
     topics = [row["topic"] for row in cardoffers("help", "--format", "json").document]
     assert [*LISTS, *PAGES] == topics
-    assert {"exit-codes", "formats", "environment", "files", "findings", "commands"} == set(topics)
+    pages = {"formats", "environment", "files", "store", "threats"}
+    assert pages | {"exit-codes", "findings", "commands"} == set(topics)
 
 
 @pytest.mark.parametrize("topic", PAGES)
@@ -90,7 +92,9 @@ def test_exit_codes_come_from_the_table(cardoffers: Any) -> None:
 
 def test_findings_come_from_the_catalogue(cardoffers: Any) -> None:
     rows = cardoffers("help", "findings", "--format", "json").document
-    assert [*{**CATALOGUE_CODES, **CODES, **FILE_CODES}] == [row["code"] for row in rows]
+    assert [*{**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES}] == [
+        row["code"] for row in rows
+    ]
     assert all(row["fix"] and row["summary"] for row in rows)
 
 

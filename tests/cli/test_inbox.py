@@ -43,7 +43,8 @@ def test_a_message_is_read(run: Any, one: bool) -> None:
     (message,) = run("list", "-i", "alder", "--unread").document
     which = message["id"] if one else "--all"
     read = {**message, "read_at": "2026-06-02T00:00:00.000Z"}
-    assert [read] == run("read", "-i", "alder", which, "--dry-run").document
+    dry = run("read", "-i", "alder", which, "--dry-run").document
+    assert [{**read, "dry_run": True}] == dry
     assert [message] == run("list", "-i", "alder", "--unread").document
     assert [read] == run("read", "-i", "alder", which).document
     assert [] == run("list", "-i", "alder", "--unread").document

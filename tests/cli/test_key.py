@@ -89,13 +89,14 @@ def test_what_is_written_to_a_file_is_its_owners(key: Any, folder: Path, form: s
     assert 0o600 == mode(out)
 
 
-def test_other_commands_write_files_as_the_umask_says(key: Any, folder: Path) -> None:
-    before = os.umask(0o022)
-    try:
-        key("list", "-o", folder / "list.json")
-    finally:
-        os.umask(before)
-    assert 0o644 == mode(folder / "list.json")
+@pytest.mark.parametrize(("setting", "listed"), [("", 0o600), ("0640", 0o640)])
+def test_other_commands_write_files_of_the_mode_that_is_set(
+    key: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, setting: str, listed: int
+) -> None:
+    monkeypatch.setenv("CARDOFFERS_FILE_MODE", setting)
+    key("list", "-o", folder / "list.json")
+    key(*CREATE, "-o", folder / "made.json")
+    assert (listed, 0o600) == (mode(folder / "list.json"), mode(folder / "made.json"))
 
 
 @pytest.mark.parametrize("out", ["nowhere/made.json", ""])

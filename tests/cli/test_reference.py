@@ -52,7 +52,7 @@ cardoffers offer show of-12
 
 | Arguments | |
 |---|---|
-| `OFFER_ID <str>` | The offer's id. \\[required\\] |
+| `OFFER_ID <str>` | The offer: its id, a beginning that only it has, or latest. \\[required\\] |
 
 """
     assert expected == rest.partition("###")[0]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,32 @@ def test_raw_leaves_formulas_unguarded(cardoffers: Any, probe: Any, form: str) -
         cardoffers("probe", "--format", form, *words).stdout for words in ([], ["--raw"])
     )
     assert 6 == guarded.count("'") == guarded.count("'") - raw.count("'")
+
+
+def cells_of(shown: str, form: str) -> list[str]:
+    if form == "csv":
+        return [cell for row in csv.reader(io.StringIO(shown, newline="")) for cell in row]
+    if form == "tsv":
+        return [cell for line in shown.splitlines() for cell in line.split("\t")]
+    return [unescape(cell).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", shown, re.DOTALL)]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "html"])
+def test_a_spreadsheet_finds_no_formula_in_what_it_opens(
+    cardoffers: Any, probe: Any, form: str
+) -> None:
+    probe(show)
+    cells = cells_of(cardoffers("probe", "--format", form).stdout, form)
+    assert len([cell for cell in cells if cell.startswith("'")]) >= 6
+    assert [] == [cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r"))]
+    assert [] == [cell for cell in cells if re.match("-[^0-9]", cell)]
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md", "html"])
+def test_what_is_piped_acts_on_no_terminal(cardoffers: Any, probe: Any, form: str) -> None:
+    probe(show)
+    shown = cardoffers("probe", "--format", form).stdout
+    assert [] == re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\ufeff]", shown)
 
 
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "table"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,11 +10,10 @@ from typer.testing import CliRunner
 from cardoffers_cli.cli import main
 from cardoffers_cli.jobs.doctor import names
 from cardoffers_cli.jobs.runs import start_run
-from work import found, new_store
+from cardoffers_cli.store.layout import book_path, log_path
+from work import found, job, new_store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cardoffers_cli.jobs.job import Job
 
 
@@ -102,6 +102,61 @@ def test_a_store_that_lost_a_night_is_refused_until_somebody_accepts_it(made: Jo
     )
     run(made, "status")
     assert "nothing_lost" == run(made, "store", "accept-loss", "--yes", exit_code=4)["code"]
+
+
+def test_a_store_whose_log_is_damaged_is_recovered_when_somebody_agrees(made: Job) -> None:
+    log_path(made.path).write_bytes(NO_LOG)
+    error = run(made, "status", exit_code=14)
+    assert "cardoffers store recover --dry-run" in error["hint"]
+    looked = run(made, "store", "recover", "--dry-run")
+    assert (True, 0, []) == (looked["dry_run"], looked["lost"], looked["kept_logs"])
+    error = run(made, "store", "recover", exit_code=2)
+    assert ("unconfirmed", "Add --yes.") == (error["code"], error["hint"])
+    assert "Put the log of" in error["message"]
+    report = run(made, "store", "recover", "--yes")
+    assert {**looked, "dry_run": False, "kept_logs": report["kept_logs"]} == report
+    run(made, "status")
+    assert "nothing_to_recover" == run(made, "store", "recover", "--yes", exit_code=4)["code"]
+
+
+NO_LOG = b"d" + bytes(5000)
+"""What the engine takes for a log and cannot read."""
+
+
+def test_what_goes_with_a_log_is_asked_for(made: Job) -> None:
+    copy = made.path.read_bytes()
+    night(made)
+    night(made)
+    made.path.write_bytes(copy)
+    log_path(made.path).write_bytes(NO_LOG)
+    error = run(made, "store", "recover", exit_code=2)
+    assert "go on without 2 runs that were committed (2 to 3)" in error["message"]
+    report = run(made, "store", "recover", "--yes")
+    assert ["2026-06-01"] == report["nights"]
+    run(made, "status")
+
+
+def test_a_store_that_was_replaced_is_one_again_when_somebody_agrees(made: Job) -> None:
+    backup = made.path.with_name("b")
+    run(made, "store", "backup", backup)
+    aside = job(restored(made, backup)["kept_aside"])
+    error = run(aside, "status", exit_code=4)
+    assert ("store_replaced", str(made.path)) == (error["code"], error["replaced_by"])
+    assert "unconfirmed" == run(aside, "store", "accept-loss", exit_code=2)["code"]
+    assert run(aside, "store", "accept-loss", "--yes")["accepted"]
+    run(aside, "status")
+
+
+def test_books_of_calls_that_were_put_aside_are_told_of(made: Job) -> None:
+    assert [] == run(made, "status")["calls_put_aside"]
+    book_path(made.path).write_bytes(b"birds" * 1000)
+    run(made, "audit", "list")
+    (kept,) = run(made, "status")["calls_put_aside"]
+    assert b"birds" * 1000 == Path(kept).read_bytes()
+    ended = CliRunner().invoke(main.app, ["status", "--store", str(made.path), "--format", "md"])
+    assert "books of calls put aside, damaged" in ended.stdout
+    report = run(made, "doctor", exit_code=3)
+    assert ["call_book_is_whole"] == [each["name"] for each in report["audits"] if not each["ok"]]
 
 
 def test_the_way_there_and_back(made: Job) -> None:

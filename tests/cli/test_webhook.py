@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pty
 import signal
 import stat
 import subprocess
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
 from commands import cardoffers as process
 from commands import command
@@ -47,8 +50,12 @@ def webhook(cardoffers: Any, tmp_path: Path) -> Any:
     return run
 
 
-def secrets(made: Job) -> list[Any]:
-    return [secret for (secret,) in found(made, "select secret from webhook_secrets order by all")]
+def secrets(made: Job) -> list[str]:
+    """Return the secrets that the store names, each of which must be beside it, and no other."""
+    texts = read_secrets(made.path)
+    named = found(made, "select secret_sha256 from webhook_secrets order by secret_no")
+    assert {name for (name,) in named} == texts.keys()
+    return [texts[name] for (name,) in named]
 
 
 # Setting one
@@ -65,6 +72,55 @@ def test_the_secret_is_shown_when_it_is_made_and_never_again(webhook: Any, tmp_p
     assert "signing_secret" not in again.document
     assert f"{URL}/2" == again.document["webhook_url"]
     assert 1 == len(secrets(made))
+
+
+# What is typed and what is answered -> what becomes of the three events from before.
+PAST = [
+    ("", b"y\n", "all", 3),
+    ("", b"n\n", "now", 0),
+    ("", b"\n", "now", 0),
+    ("--from all", b"", "all", 3),
+    ("--from now", b"", "now", 0),
+]
+
+
+@pytest.mark.parametrize("case", PAST)
+def test_who_sets_a_first_webhook_is_asked_about_events_from_before(
+    tmp_path: Path, webhook: Any, case: tuple[str, bytes, str, int]
+) -> None:
+    words, answer, said, sent = case
+    made = events(tmp_path, 3)
+    at = ("--store", made.path, *AT, "--format", "json")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command("webhook", "set", "-i", "alder", "--url", URL, *words.split(), *at),
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as asked:
+        os.close(theirs)
+        os.write(ours, answer)
+        shown, notes = asked.communicate()
+    os.close(ours)
+    assert 0 == asked.returncode
+    told = json.loads(shown)
+    assert (3, said) == (told["past_events"], told["from"])
+    question = b"3 events from before wait for this webhook. Send them too? [y/N]"
+    assert (not words) == (question in notes)
+    assert sent == webhook("send", "--dry-run", "--format", "json").document["attempted"]
+
+
+def test_without_a_terminal_events_from_before_are_held_back_and_that_is_said(
+    tmp_path: Path, webhook: Any
+) -> None:
+    events(tmp_path, 3)
+    told = webhook("set", "-i", "alder", "--url", URL, "--format", "json")
+    assert "Events from before: 3; held back until --from all." in told.stderr
+    assert "now" == told.document["from"]
+    assert 0 == webhook("send", "--dry-run", "--format", "json").document["attempted"]
+    again = webhook("set", "-i", "alder", "--url", URL, "--from", "all")
+    assert "Events from before: 3; `cardoffers webhook send` sends them." in again.stderr
+    assert 3 == webhook("send", "--dry-run", "--format", "json").document["attempted"]
 
 
 def test_a_secret_goes_to_a_new_file_of_its_owner(webhook: Any, tmp_path: Path) -> None:
@@ -123,7 +179,8 @@ def test_what_writes_can_be_tried_dry(webhook: Any, tmp_path: Path) -> None:
     ).document == {
         "webhook_url": URL,
         "changed": True,
-        "started": False,
+        "past_events": 1,
+        "from": "now",
         "dry_run": True,
     }
     assert [] == secrets(made)

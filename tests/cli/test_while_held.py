@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.layout import snapshot_path
 from commands import cardoffers as process
 from complaints import ANN, complaints, redemption
 from work import held

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.contract.limits import BODY_BYTES
+from cardoffers_cli.contract.limits import BODY_BYTES, BODY_VALUES
 from cardoffers_cli.contract.openapi import REFUSALS
 from described import faults_of
 from doors import open_door
@@ -139,7 +139,10 @@ def test_a_refusal_is_a_problem_as_described(
     assert [] == faults_of(method, path, reply)
     problem = reply.document
     assert status == problem["status"]
-    assert (status == 422 and code != "batch_too_large") == ("errors" in problem)
+    assert (status == 422) == ("errors" in problem)
+    assert {"pointer", "code", "detail"} >= {
+        name for each in problem.get("errors", ()) for name in each
+    }
     assert ("allow" in reply.headers) == (status == 405)
 
 
@@ -189,6 +192,28 @@ def test_a_body_is_at_most_8_mib(door: Door) -> None:
     assert (400, "malformed") == (reply.status, reply.code)
     reply = door.call("POST", "/api/v1/transactions/batch", key="alderall", body=body + b" ")
     assert (413, "body_too_large") == (reply.status, reply.code)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, b"[" * BODY_VALUES),
+        (413, b"[" * (BODY_VALUES + 1)),
+        (413, b"[" * BODY_BYTES),
+        (413, b'{"a":' * 200_000),
+        (413, b"[" + b"[]," * 200_000 + b"[]]"),
+        (413, b"[" + b"1.5," * 200_000 + b"1]"),
+        (400, b'{"amount":' + b"9" * 5_000_000 + b"}"),
+        (400, b'{"amount":1e' + b"9" * 5_000_000 + b"]"),
+        (422, b'{"amount":1e999999999999}'),
+        (422, b'{"note":"' + b"\\u0061" * 200_000 + b'"}'),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_body_holds_so_many_values(door: Door, status: int, body: bytes) -> None:
+    for path in ("/api/v1/transactions", "/api/v1/transactions/batch"):
+        reply = door.call("POST", path, key="alderall", body=body)
+        assert status == reply.status
 
 
 GOES_FIRST: list[tuple[str, str | None, Any, int]] = [

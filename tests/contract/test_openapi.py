@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import html
 import re
+import shlex
 from copy import deepcopy
-from typing import Any
+from json import loads
+from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pytest
 import schemathesis
 
+from cardoffers_cli.contract.docs import show
 from cardoffers_cli.contract.openapi import OPERATIONS, REFUSALS
 from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.domain.keys import SCOPES
-from cardoffers_cli.files.rules import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
+from cardoffers_cli.domain.signing import signature_headers
+from cardoffers_cli.files.fields import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
 from described import description
+from outbox import events
+from work import found
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def validate(document: Any) -> None:
@@ -112,7 +123,7 @@ def test_an_event_is_described_by_the_rules() -> None:
         list(IDENTIFIER_TYPES)
         == event["properties"]["merchant_identifier_type"]["anyOf"][0]["enum"]
     )
-    assert {"pattern": E_MAIL} == schemas["Token"]["not"]
+    assert {"pattern": E_MAIL} in schemas["Token"]["not"]["anyOf"]
     assert 1000 == schemas["TransactionBatch"]["properties"]["transactions"]["maxItems"]
 
 
@@ -121,3 +132,53 @@ def test_patterns_are_those_of_every_language() -> None:
     for pattern in re.findall(r"'pattern': '(.*?)'[,}]", str(description())):
         re.compile(pattern.replace(r"\\", "\\"))
         assert r"\x{" not in pattern
+
+
+# The webhook, the examples, the page
+
+
+def test_the_webhook_is_described_as_it_is_sent(tmp_path: Path) -> None:
+    webhook = description()["webhooks"]["redemption.completed"]["post"]
+    content = webhook["requestBody"]["content"]["application/json"]
+    schema = description()["components"]["schemas"]["RedemptionEvent"]
+    ((text,),) = found(events(tmp_path), "select body from outbox")
+    event = loads(text)
+    assert list(event) == list(content["example"]) == list(schema["properties"])
+    for each in (event, content["example"]):
+        jsonschema.validate(each, schema, format_checker=jsonschema.FormatChecker())
+    headers = signature_headers(text.encode(), "whsec_x", 1_780_000_000)
+    described = {each["name"]: each["schema"]["pattern"] for each in webhook["parameters"]}
+    assert headers.keys() == described.keys()
+    assert all(re.search(pattern, headers[name]) for name, pattern in described.items())
+
+
+def test_every_endpoint_has_an_example_that_calls_it() -> None:
+    for route in ROUTES:
+        sample = operations()[f"{route.method} {route.template}"]["x-codeSamples"][0]["source"]
+        words = shlex.split(sample.replace("$BASE_URL", "").replace("$API_KEY", "key"))
+        path = next(word for word in words if word.startswith("/"))
+        assert route.pattern.fullmatch(path.partition("?")[0])
+        assert (route.method == "POST") == ("-d" in words)
+        assert (route.scope is not None) == ("Authorization: Bearer key" in words)
+
+
+def test_the_page_says_what_the_document_says_and_loads_nothing() -> None:
+    answer = show()
+    page = html.unescape(answer.body.decode())
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    loaded = re.findall(r"""(?:\b(?:src|href)="|\burl\(|@import )([^")]+)""", page)
+    assert [] == [each for each in loaded if not each.startswith(("#", "data:"))]
+    assert "<script" not in page
+    for place, operation in operations().items():
+        assert place in page
+        assert operation["summary"] in page
+        assert operation["x-codeSamples"][0]["source"].splitlines()[0] in page
+    assert "Webhook redemption.completed" in page
+    event = description()["components"]["schemas"]["RedemptionEvent"]
+    assert all(name in page for name in event["properties"])
+    assert all(code in page and meaning.replace("`", "") in page for code, meaning in refusals())
+    assert "As if the field were not sent" not in page
+
+
+def refusals() -> list[tuple[str, str]]:
+    return [(code, meaning) for code, (_, meaning) in REFUSALS.items()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.keys import revoke_key
 from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.store.call_book import CallBook
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.layout import snapshot_path
 from doors import key_of
 from tables import NOON, select
 from work import found, new_store, tell
@@ -187,6 +188,33 @@ def test_a_revoked_key_does_not_read_the_snapshot(job: Job) -> None:
     revoke_key(key_id, job)
     with job.store():
         assert [(503, "busy")] == told(service(job).answer_busy([call(REDEMPTIONS, "alderall")]))
+
+
+def test_a_call_without_its_body_is_refused_and_never_done(job: Job) -> None:
+    tell(job, keys="key institution revoked\nrevoked alder 2026-05-01")
+    calls = [
+        replace(call(SINGLE, key, event("A")), body=b"", is_head_only=True)
+        for key in ("unknown", "revoked", "alderall")
+    ]
+    assert [(401, "unauthenticated"), (403, "token_revoked"), (503, "busy")] == told(
+        service(job).answer_all(calls, wait_s=1)
+    )
+    assert [("key_refused",)] * 2 == found(job, "select event from security_log")
+    assert [] == found(job, "select transaction_ref from purchases")
+
+
+def test_keys_are_read_from_the_store_or_else_from_the_snapshot(job: Job) -> None:
+    def seen() -> tuple[bool, int]:
+        keyring = service(job).read_keyring(wait_s=0)
+        return keyring.is_whole, sum(map(len, keyring.hashes.values()))
+
+    with job.store():
+        assert (False, 0) == seen()
+    publish(job)
+    tell(job, keys="key institution\nnew alder")
+    with job.store():
+        assert (False, 2) == seen()
+    assert (True, 3) == seen()
 
 
 def test_refused_keys_come_into_the_security_log(job: Job) -> None:

@@ -66,6 +66,7 @@ def test_random_catalogues_come_to_the_same_tables(
     found = everything(duck)
     assert found.refusals > 20
     assert found.rounds >= 3
+    assert duck.count("later_periods") >= 1
     assert found == everything(engine)
     for name in FOUND:
         assert [] == differing(store, name, engine)
@@ -217,6 +218,7 @@ def random_service(store: Store, chance: random.Random) -> None:
     given(store, "identifiers", "merchant identifier\nbakery M1\ncinema M2\n- M3")
     offers = [random_offer(name, chance) for name in ("A", "a", "Z", "é", "😀", "10", "9", "_")]
     put(store, "offers", offers)
+    put(store, "versions", [random_version(chance.choice(offers), chance) for _ in range(8)])
     put(
         store,
         "links",
@@ -252,6 +254,19 @@ def random_offer(name: str, chance: random.Random) -> Row:
         "uses": chance.choice([None, "1", "2"]),
         "min_spend": chance.choice(["0", "10.00"]),
         "expires_at": NOON + timedelta(microseconds=chance.choice([1, 2, 9]), days=1),
+    }
+
+
+def random_version(offer: Row, chance: random.Random) -> Row:
+    """Return other terms of an offer, known from one of the moments at which purchases come."""
+    return {
+        "offer": offer["offer"],
+        "cashback": chance.choice(["0.01", "0.02", "1.00"]),
+        "rate": chance.choice(["0", "0.5"]),
+        "uses": chance.choice([None, "1", "3"]),
+        "min_spend": chance.choice(["0", "10.00"]),
+        "known_at": NOON
+        + timedelta(days=chance.randrange(2), microseconds=chance.randrange(-1, 3)),
     }
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.copies import copy_items, copy_lines
+from cardoffers_cli.files.copies import Masks, copy_items, copy_lines, masked_object
+from cardoffers_cli.files.delimited import Layout
 
 
 def lines_apart(blocks: list[bytes], rejected: list[int], header: int = 1) -> tuple[bytes, bytes]:
@@ -19,6 +20,10 @@ def lines_apart(blocks: list[bytes], rejected: list[int], header: int = 1) -> tu
 def test_lines_are_copied_as_they_came() -> None:
     text = b'\r\na,b\r\n1,2\r \t\n"x",\xff\n\n3,4'
     assert (b"a,b\r\n1,2\r3,4", b'a,b\r\n"x",\xff\n') == lines_apart([text], [5], header=2)
+
+
+def test_a_rejected_line_before_the_header_is_left_where_it_was() -> None:
+    assert (b"a,b\n1,2\n", b"x\na,b\n") == lines_apart([b"x\na,b\n1,2\n"], [1], header=2)
 
 
 def test_json_lines_have_no_header() -> None:
@@ -68,6 +73,43 @@ def test_items_of_a_document_are_copied_as_they_came(document: bytes) -> None:
     copy_items([document[:9], document[9:]], rejected, "transactions", valid, others)
     assert b'[\n{"a": 1.50},\n"x]"\n]\n' == valid.getvalue()
     assert b"[\n[ 2 ]\n]\n" == others.getvalue()
+
+
+MASKED = [
+    # a line, and the same with card_token and mcc masked
+    ("a,b,c,d", "a,[masked],c,[masked]"),
+    (",,,", ",[masked],,[masked]"),
+    ('"a,""x""", b ,"c;d","4111,1111"', '"a,""x""",[masked],"c;d",[masked]'),
+    ('a,="0123",é,5411', "a,[masked],é,[masked]"),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), MASKED)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", ""])
+def test_fields_of_a_line_are_masked_and_no_others(line: str, expected: str, end: str) -> None:
+    layout = Layout(names=("amount", "card_token", " 3", "mcc"))
+    fields = pl.DataFrame({"line": [1, 3, 3, 9], "field": ["mcc", "card_token", "mcc", "mcc"]})
+    masks = Masks(fields, layout)
+    assert line.encode() == masks.line(2, line.encode())
+    assert f"{expected}{end}".encode() == masks.line(3, f"{line}{end}".encode())
+    assert line.encode() == masks.line(4, line.encode())
+
+
+OBJECTS = [
+    # an object, and the same with card_token and mcc masked
+    ('{"card_token": "4111", "a": 1.50}', '{"card_token": "[masked]", "a": 1.50}'),
+    ('{ "a" : [1, {"mcc": 2}] ,"mcc":4111 }', '{ "a" : [1, {"mcc": 2}] ,"mcc":"[masked]" }'),
+    ('{"\\u006dcc": {"x": "}"}, "é": "\\""}', '{"\\u006dcc": "[masked]", "é": "\\""}'),
+    ("{}", "{}"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), OBJECTS)
+def test_values_of_an_object_are_masked_and_no_others(text: str, expected: str) -> None:
+    assert expected == masked_object(text, ["card_token", "mcc"])
+    fields = pl.DataFrame({"line": [7, 7], "field": ["card_token", "mcc"]})
+    assert f"{expected}\n".encode() == Masks(fields, None).line(7, f"{text}\n".encode())
+    assert expected == Masks(fields, None).item(7, text)
 
 
 def test_a_document_without_items_is_copied_as_none() -> None:

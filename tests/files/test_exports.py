@@ -52,15 +52,35 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     assert (errno.EFBIG, []) == (failed.value.errno, list(tmp_path.iterdir()))
 
 
-@pytest.mark.parametrize(("mode", "umask"), [(0o644, 0o022), (0o600, 0o077), (0o664, 0o002)])
-def test_the_mode_is_what_the_umask_leaves(tmp_path: Path, mode: int, umask: int) -> None:
+@pytest.mark.parametrize(
+    ("expected", "mode", "umask"),
+    [
+        (0o600, 0o600, 0o000),
+        (0o640, 0o640, 0o077),
+        (0o644, None, 0o022),
+        (0o600, None, 0o077),
+        (0o664, None, 0o002),
+    ],
+)
+def test_the_mode_is_the_one_given_or_what_the_umask_leaves(
+    tmp_path: Path, expected: int, mode: int | None, umask: int
+) -> None:
+    path = tmp_path / "out.csv"
+    path.touch(0o666)
     before = os.umask(umask)
     try:
-        with replacing(tmp_path / "out.csv"):
-            pass
+        with replacing(path, mode=mode):
+            (draft,) = tmp_path.glob(".*.part")
+            assert expected == stat.S_IMODE(draft.stat().st_mode)
     finally:
         os.umask(before)
-    assert mode == stat.S_IMODE((tmp_path / "out.csv").stat().st_mode)
+    assert expected == stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_is_its_owners_only_if_nothing_is_said(tmp_path: Path) -> None:
+    with replacing(tmp_path / "out.csv"):
+        pass
+    assert 0o600 == stat.S_IMODE((tmp_path / "out.csv").stat().st_mode)
 
 
 def test_a_link_is_followed(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import gzip
 import os
 import random
 import resource
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,6 +125,65 @@ def test_a_line_of_any_length_is_one_finding_in_flat_memory(tmp_path: Path, fill
     grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert ([5], [2, 3, 4, 6]) == (rejected, valid)
     assert grown_kib < 200 << 10
+
+
+HEADER_LINE = HEADER + b"\n"
+ENDLESS = {
+    # how a file begins, what it goes on with for ever, and whether it is packed
+    "brackets": (b"", b"[", False),
+    "brackets in a list": (b"[", b"[[],", False),
+    "members": (b"", b'{"a":', False),
+    "a string": (b'["', b"x", False),
+    "escapes": (b'["', b"\\\\", False),
+    "line ends": (b"", b"\n", True),
+    "line ends, CR": (b"", b"\r", True),
+    "blank lines": (HEADER_LINE, b" \t\n", True),
+    "line ends behind a header": (HEADER_LINE, b"\n", True),
+    "line ends behind an object": (b'{"amount": 1}\n', b"\n", True),
+    "line ends in a list": (b"[", b"\n", True),
+    "short lines": (HEADER_LINE, b"a\n", True),
+    "small items": (b"[", b"1,", True),
+}
+SLOWER = {"short lines": 8, "small items": 8}
+"""Those of which every few bytes are a finding: they are tried with less."""
+
+READ = """
+import resource
+import sys
+from datetime import datetime
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.transactions import Reading, open_transactions
+
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]),) * 2)
+try:
+    with open_transactions(sys.argv[1], Reading(now=datetime(2026, 11, 1))) as file:
+        for chunk in file.chunks():
+            pass
+except FileUnusable as error:
+    print(error.code)
+"""
+SIZE_MIB = 2048 if os.environ.get("CARDOFFERS_SLOW_TESTS") else 16
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_no_file_takes_memory_or_time_without_end(tmp_path: Path, name: str) -> None:
+    """A process of its own is limited and measured, which takes its start of a second."""
+    start, filler, is_packed = ENDLESS[name]
+    mib = min(SIZE_MIB, 2048 if is_packed else 256) // SLOWER.get(name, 1)
+    path = tmp_path / "endless"
+    block = filler * ((1 << 20) // len(filler))
+    with path.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1) as packed:
+        out: Any = packed if is_packed else file
+        out.write(start)
+        for _ in range(mib):
+            out.write(block)
+    seconds = 5 + (mib * 2 if name in SLOWER else mib // 10)
+    process = subprocess.Popen([sys.executable, "-c", READ, path, str(seconds)])
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    path.unlink()
+    assert 0 == process.returncode, "it took too long"
+    assert usage.ru_maxrss < 700 << 10
 
 
 def test_no_flipped_bit_of_a_gzip_gives_other_content(read: Callable[..., Any]) -> None:

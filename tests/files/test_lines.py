@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cardoffers_cli.files.delimited import Layout, read_page
 from cardoffers_cli.files.lines import (
+    MANY_LINES,
     MAX_LINE_BYTES,
     has_long_line,
+    in_parts,
     is_blank,
     split_lines,
     whole_lines,
@@ -28,6 +33,34 @@ def test_lines_do_not_depend_on_where_blocks_end(text: bytes, size: int) -> None
     assert text == b"".join(cut)
     lines = [line for piece in cut for line in split_lines(with_lf(piece))]
     assert text.splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (b"", 1),
+        (b"a\n" * MANY_LINES, 1),
+        (b"a\n" * (MANY_LINES + 1), 2),
+        (b"\n" * (4 * MANY_LINES), 4),
+        (b"\n" * (2 * MANY_LINES) + b"x" * 10 * LIMIT, 3),
+        (b"x" * 10 * LIMIT + b"\n" * (2 * MANY_LINES), 3),
+    ],
+)
+def test_very_many_lines_are_cut_apart_where_lines_end(text: bytes, parts: int) -> None:
+    cut = list(in_parts(text))
+    assert (text or b"") == b"".join(cut)
+    assert parts == len(cut)
+    assert [] == [part for part in cut[:-1] if not part.endswith(b"\n")]
+    assert [] == [part for part in cut if part.count(b"\n") > MANY_LINES * 4 // 3]
+
+
+def test_a_page_of_lines_of_nothing_takes_up_nothing() -> None:
+    tracemalloc.start()
+    page = read_page(b"\n" * MANY_LINES, Layout(names=("a", "b")), first_line=2)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (MANY_LINES, MANY_LINES, 0) == (page.lines, page.blank_lines, page.frame.height)
+    assert most < 10 * MANY_LINES
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])

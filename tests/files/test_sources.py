@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.files.sources import BLOCK_BYTES, ahead, open_source
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.sources import (
+    BLOCK_BYTES,
+    RATIO_FROM_BYTES,
+    Limits,
+    Source,
+    ahead,
+    open_source,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,3 +87,54 @@ def test_what_is_left_unread_is_not_waited_for() -> None:
     leaving.join(10)
     assert not leaving.is_alive()
     go_on.set()
+
+
+MIB = 1 << 20
+MANY = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("content", "given", "code"),
+    [
+        (bytes(9 * MIB), {"unpacked_bytes": 9 * MIB}, None),
+        (bytes(9 * MIB), {"unpacked_bytes": 8 * MIB}, "file_unpacks_too_large"),
+        (bytes(RATIO_FROM_BYTES), {"ratio": 2}, None),
+        (bytes(RATIO_FROM_BYTES + 1), {"ratio": 2}, "file_unpacks_too_large"),
+        (bytes(RATIO_FROM_BYTES + 1), {"ratio": 5000}, None),
+    ],
+)
+def test_a_compressed_file_unpacks_within_its_limits(
+    tmp_path: Path, content: bytes, given: dict[str, int], code: str | None
+) -> None:
+    limits = Limits(
+        **{"stored_bytes": MANY, "unpacked_bytes": MANY, "ratio": 5000, **given},
+        check_time=lambda: None,
+    )
+    (tmp_path / "file").write_bytes(gzip.compress(content, 1))
+    with Source("file", (tmp_path / "file").open("rb"), limits) as source:
+        if code is None:
+            assert len(content) == sum(map(len, source.blocks()))
+            return
+        with pytest.raises(FileUnusable) as refused:
+            list(source.blocks())
+    assert code == refused.value.code
+
+
+def test_time_is_looked_at_where_nothing_comes_out(tmp_path: Path) -> None:
+    """Of a file of empty parts, one after the other, no block ever comes."""
+    looks = 0
+
+    def check_time() -> None:
+        nonlocal looks
+        looks += 1
+        if looks > 5:
+            raise FileUnusable(code="file_too_slow")
+
+    limits = Limits(stored_bytes=MANY, unpacked_bytes=MANY, ratio=1, check_time=check_time)
+    (tmp_path / "file").write_bytes(gzip.compress(b"") * 200_000)
+    with (
+        Source("file", (tmp_path / "file").open("rb"), limits) as source,
+        pytest.raises(FileUnusable) as refused,
+    ):
+        list(source.blocks())
+    assert "file_too_slow" == refused.value.code

@@ -69,14 +69,17 @@ def as_a_whole(text: bytes) -> Any:
     try:
         root, marked = parse_marked(text)
     except JsonFault as fault:
-        return "json_syntax", (
-            f"The JSON does not parse at line {fault.line}, column {fault.column}."
-        )
+        what = "ends early, after" if fault.is_short else "does not parse at"
+        return "json_syntax", f"The JSON {what} line {fault.line}, column {fault.column}."
     items = root.get(KEY) if isinstance(root, dict) else root
     if is_repeated(root):
         return "json_syntax", "The outermost object of the JSON names a field twice."
     if not isinstance(items, list):
-        return "json_root", f"The JSON is not an array, nor an object with {KEY}, nor JSON Lines."
+        if isinstance(root, dict) and KEY in root:
+            return "json_root", f"`{KEY}` in the object is not an array."
+        if root and isinstance(root, dict):
+            return "json_root", f"There is no `{KEY}` in the object."
+        return "json_root", f"The JSON is not an array, nor an object with `{KEY}`, nor JSON Lines."
     return told([as_objects(items, marked=marked)])
 
 
@@ -155,6 +158,23 @@ def test_nothing_is_held_without_limit(
     with pytest.raises(FileUnusable, match="of over 1 MiB"):
         list(read_document(blocks, KEY))
     assert [] != list(blocks)
+
+
+# What is nested without end -> nothing is read behind the depth that is refused
+DEEP = [
+    ("lists", b"["),
+    ("objects", b'{"a":'),
+    ("lists in a list", b"[[],"),
+    ("lists of the key", b'{"transactions":[['),
+]
+
+
+@pytest.mark.parametrize("filler", [row[1] for row in DEEP], ids=[row[0] for row in DEEP])
+def test_nesting_is_not_followed_without_limit(filler: bytes) -> None:
+    blocks = iter([filler * 1000] * 50)
+    with pytest.raises(FileUnusable, match="does not parse at line 1"):
+        list(read_document(blocks, KEY))
+    assert 49 == len(list(blocks))
 
 
 def test_a_list_of_any_length_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,7 @@ EXTRAS = (
     "mcc",
     "merchant_descriptor",
     "network",
+    "currency",
 )
 HEADER = ",".join((*GOOD, *EXTRAS))
 CARD_NUMBER = "4111 1111-1111 1111"
@@ -90,7 +91,31 @@ CSV_FAULTS = [
     ("card_number", csv_line(card_token=CARD_NUMBER)),
     ("card_number", csv_line(card_token="", instrument_token="4111111111111111")),
     ("card_number", csv_line(cardholder_token="5555555555554444")),
+    *(
+        ("card_number", csv_line(**{name: text}))
+        for name in ("mcc", "merchant_descriptor", "network")
+        for text in ("4111111111111111", "of 4111 1111 1111 1111", "3782-822463-10005 paid")
+    ),
     ("personal_data", csv_line(cardholder_token=ADDRESS)),
+    *(
+        ("token_placeholder", csv_line(**{name: text}))
+        for name in ("cardholder_token", "card_token", "transaction_ref")
+        for text in ("NULL", "null", "N/A", "none", "nan", "-", "--", "\\N")
+    ),
+    *(
+        ("spreadsheet_damage", csv_line(**{name: text}))
+        for name in ("cardholder_token", "card_token", "transaction_ref", "card_acceptor_id")
+        for text in (
+            "5.2E+14",
+            "5,2e+14".join('""'),
+            '="0123456789"',
+            '"=""0123456789"""',
+            "'0123456789",
+            " 0123456789",
+            "0123456789 ",
+            "0123456789\u00a0",
+        )
+    ),
     ("instrument_conflict", csv_line(instrument_token="ct_other")),
     ("instrument_type_unknown", csv_line(instrument_type="Card")),
     ("merchant_identifier_type_unknown", csv_line(merchant_identifier_type="vpa")),
@@ -117,8 +142,12 @@ CSV_FAULTS = [
             "\u0665",
         )
     ),
-    ("amount_precision", csv_line(amount="12.500")),
+    ("amount_precision", csv_line(amount="12.505")),
+    ("amount_precision", csv_line(amount="12.5001000")),
     ("amount_precision", csv_line(amount="0.001")),
+    ("currency_mismatch", csv_line(currency="USD")),
+    ("currency_mismatch", csv_line(currency="gbp")),
+    ("currency_mismatch", csv_line(currency="pounds")),
     ("amount_not_positive", csv_line(amount="-12.50")),
     ("amount_not_positive", csv_line(amount="0")),
     ("amount_not_positive", csv_line(amount="0.00")),
@@ -138,7 +167,9 @@ CSV_FAULTS = [
             "2026-03-18T10:00:00.Z",
             "2026-03-18T10:00:00.1234567890Z",
             "2026-03-18T10:00:00+24:00",
-            "2026-03-18t10:00:00Z",
+            "2026-03-18T10:00:00+2",
+            "2026-03-18T10:00:00+02:0",
+            "2026-03-18T10:00:00;5Z",
             "2026-03-18T10Z",
             "2026-03-18Z",
             "2026-02-30",
@@ -177,7 +208,14 @@ JSON_FAULTS = [
     ("amount_invalid", json_event(amount="12.50")),
     ("amount_invalid", json_event(amount=True)),
     ("amount_invalid", json_event(amount=[1])),
-    ("amount_precision", json_event().replace("12.50", "12.500")),
+    ("amount_precision", json_event().replace("12.50", "12.505")),
+    ("currency_mismatch", json_event(currency="USD")),
+    ("currency_mismatch", json_event(currency=826)),
+    ("token_placeholder", json_event(cardholder_token="NULL")),
+    ("spreadsheet_damage", json_event(card_acceptor_id=" M6CF4DC01F8024C")),
+    ("control_character", json_event(colour="r\u0007d")),
+    ("control_character", json_event(**{"col\u202eour": 1})),
+    ("control_character", json_event(colours=[{"first": "r\u200bd"}])),
     ("amount_precision", json_event().replace("12.50", "1e-400")),
     ("amount_too_large", json_event().replace("12.50", "1e400")),
     ("amount_too_large", json_event().replace("12.50", "1" * 400)),
@@ -190,8 +228,12 @@ JSON_FAULTS = [
 
 
 def test_every_code_of_a_row_has_a_line_here() -> None:
-    of_the_whole_file = {"column_unknown", "column_ignored", "rows_missing", "leading_zeros_lost"}
-    of_the_import = {"tokens_unstable", "duplicate", "duplicate_conflict"}
+    of_the_whole_file = {
+        "last_line_unterminated",
+        *("column_unknown", "column_ignored", "rows_missing"),
+        *("leading_zeros_lost", "reference_like_card"),
+    }
+    of_the_import = {"tokens_unstable", "duplicate", "duplicate_conflict", "look_alike"}
     shown = {code for code, _ in CSV_FAULTS} | {code for code, _ in JSON_FAULTS}
     assert set(CODES) - of_the_whole_file - of_the_import == shown
 
@@ -201,7 +243,7 @@ def test_a_csv_line_has_one_finding_and_stops_only_itself(
     read: Callable[..., Any], code: str, line: str
 ) -> None:
     content = "\n".join((HEADER, csv_line(), "", line, csv_line(transaction_ref="TX-2"), ""))
-    outcome = read(content.encode(errors="surrogateescape"))
+    outcome = read(content.encode(errors="surrogateescape"), currency="GBP")
     is_error = CODES[code].level == "error"
     assert [(4, code)] == outcome.findings
     assert ([2, 5] if is_error else [2, 4, 5]) == outcome.rows["line"].to_list()
@@ -214,10 +256,23 @@ def test_a_json_line_has_one_finding_and_stops_only_itself(
     read: Callable[..., Any], code: str, line: str
 ) -> None:
     content = "\n".join((json_event(), line, json_event(transaction_ref="TX-2")))
-    outcome = read(content.encode(errors="surrogateescape"), institution_id=CALLER)
+    outcome = read(content.encode(errors="surrogateescape"), institution_id=CALLER, currency="GBP")
     assert "jsonl" == outcome.kind
     assert [(2, code)] == outcome.findings
     assert 3 - len(outcome.rejected) == outcome.rows.height
+
+
+@pytest.mark.parametrize("hidden", ["\x07", "\x85", "\u202e", "\u200b"])
+@pytest.mark.parametrize("column", ["colour", "institution_id"])
+def test_a_column_that_is_ignored_holds_no_control_characters_either(
+    read: Callable[..., Any], column: str, hidden: str
+) -> None:
+    lines = [f"{HEADER},{column}", f"{csv_line()},red", f"{csv_line()},r{hidden}d", ""]
+    assert [(3, None, "control_character")] == read("\n".join(lines).encode()).columns
+
+
+def test_a_number_in_quotes_is_told_to_be_without(read: Callable[..., Any]) -> None:
+    assert "without quotes" in read(json_event(amount="12.50").encode()).text
 
 
 def test_one_row_can_have_several_causes(read: Callable[..., Any]) -> None:
@@ -233,15 +288,19 @@ def test_one_row_can_have_several_causes(read: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize(
     ("decimals", "valid"),
-    [(0, ["12"]), (2, ["12", "12.5", "12.50"]), (3, ["12", "12.5", "12.50", "12.500"])],
+    [
+        (0, ["12", "12.0", "1200.00"]),
+        (2, ["12", "12.0", "1200.00", "12.5", "12.50", "12.500", "12.5000000"]),
+        (3, ["12", "12.0", "1200.00", "12.5", "12.50", "12.500", "12.5000000", "12.505"]),
+    ],
 )
 def test_decimals_are_the_currencys(
     read: Callable[..., Any], decimals: int, valid: list[str]
 ) -> None:
-    amounts = ("12", "12.5", "12.50", "12.500", "12.5000")
+    amounts = ("12", "12.0", "1200.00", "12.5", "12.50", "12.500", "12.5000000", "12.505")
     lines = "\n".join(csv_line(amount=amount) for amount in amounts)
     outcome = read(f"{HEADER}\n{lines}".encode(), decimals=decimals)
-    assert len(valid) == outcome.rows.height
+    assert [Decimal(text) for text in valid] == outcome.rows["amount"].to_list()
 
 
 @pytest.mark.parametrize(
@@ -254,6 +313,12 @@ def test_decimals_are_the_currencys(
         ("2026-03-18T23:12:54-08:00", "2026-03-19 07:12:54"),
         ("2026-03-18T13:12:54.5Z", "2026-03-18 13:12:54.500000"),
         ("2026-03-18T13:12:54.123456999Z", "2026-03-18 13:12:54.123456"),
+        ("2026-03-18t13:12:54z", "2026-03-18 13:12:54"),
+        ("2026-03-18T13:12:54+0530", "2026-03-18 07:42:54"),
+        ("2026-03-18T13:12:54-08", "2026-03-18 21:12:54"),
+        ("2026-03-18 13:12+01", "2026-03-18 12:12:00"),
+        ('"2026-03-18T13:12:54,5Z"', "2026-03-18 13:12:54.500000"),
+        ('"2026-03-18t13:12:54,123456999-0030"', "2026-03-18 13:42:54.123456"),
         ("2024-02-29T00:00:00Z", "2024-02-29 00:00:00"),
         ("2026-11-02T00:00:00Z", "2026-11-02 00:00:00"),
     ],
@@ -347,6 +412,35 @@ def _as_kinds() -> dict[str, bytes]:
         "csv.gz": gzip.compress(csv, mtime=0),
         "jsonl.gz": gzip.compress("\n".join(events).encode(), mtime=0),
     }
+
+
+UNTERMINATED = [
+    # content, and the line that has no end
+    (f"{HEADER}\n{csv_line()}", 2),
+    (f"{HEADER}\n{csv_line()}\n\n{csv_line()[:-3]}", 4),
+    (f"{HEADER}\n{csv_line()}\r\n", None),
+    (f"{HEADER}\r{csv_line()}\r", None),
+    (f"{HEADER}\n{csv_line()}\n \t", None),
+    (HEADER, None),
+    (f'{HEADER}\n{csv_line()}\n{csv_line()[:40]},"', 3),
+    (f"{HEADER}\n{csv_line()}\n{'x' * 70_000}", 3),
+    (json_event(), 1),
+    (f"{json_event()}\n{json_event()[:-9]}", 2),
+    (f"{json_event()}\n", None),
+    (f"[{json_event()}]", None),
+]
+
+
+@pytest.mark.parametrize(("content", "line"), UNTERMINATED, ids=lambda value: str(value)[-40:])
+@pytest.mark.parametrize("level", ["error", "warning", None])
+def test_a_last_line_without_its_end_is_told(
+    read: Callable[..., Any], content: str, line: int | None, level: str | None
+) -> None:
+    outcome = read(content.encode(), unterminated=level)
+    found = [each for each, code in outcome.findings if code == "last_line_unterminated"]
+    assert ([line] if line and level else []) == found
+    assert not line or level != "error" or line in outcome.rejected
+    assert len(set(outcome.rejected)) == len(outcome.rejected) == outcome.counts[1]
 
 
 @pytest.mark.parametrize("kind", _as_kinds())

@@ -10,24 +10,38 @@ from uuid import UUID
 
 import pytest
 
-from serving import Served, answers, heard, said, serving_within
-from work import new_store
+from serving import Heard, Served, answers, heard, said, serving_within
+from tables import key_text
+from work import held, new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from cardoffers_cli.jobs.job import Job
+
 BATCH = "/api/v1/transactions/batch"
 ASK = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n"
 CANARY = b"canary-8472"
+KEY = f"authorization: Bearer {key_text('all')}"
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    made = new_store(tmp_path_factory.mktemp("door"))
+    made = store_with_key(tmp_path_factory.mktemp("door"))
     limits = {"body_s": 1, "head_s": 1.5, "drop_s": 0.5, "connections": 60}
     with serving_within(made.path, **limits) as served:
         yield served
+
+
+def store_with_key(folder: Path) -> Job:
+    made = new_store(folder)
+    tell(
+        made,
+        institutions="institution\nalder",
+        keys="key institution scopes\nall alder offers|reporting|transactions",
+    )
+    return made
 
 
 def post(path: str, *headers: str) -> bytes:
@@ -77,7 +91,7 @@ def test_who_sends_too_much_all_the_same_hears_the_answer(served: Served) -> Non
 
 def test_a_body_of_untold_length_is_counted(served: Served) -> None:
     chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
-    head = post(BATCH, "transfer-encoding: chunked")
+    head = post(BATCH, KEY, "transfer-encoding: chunked")
     assert (413, "body_too_large") == told(served, head, *[chunk] * 9)
 
 
@@ -91,7 +105,7 @@ def test_the_largest_body_is_read(served: Served) -> None:
 def test_a_body_has_one_deadline_however_steadily_it_trickles(served: Served) -> None:
     began = time.monotonic()
     with served.connect() as client:
-        client.sendall(post(BATCH, "content-length: 1000"))
+        client.sendall(post(BATCH, KEY, "content-length: 1000"))
         for _ in range(6):
             client.sendall(b"x")
             time.sleep(0.1)
@@ -117,21 +131,56 @@ def test_slow_clients_do_not_hold_the_others(served: Served) -> None:
         assert time.monotonic() - began < 2
 
 
-def test_too_many_connections_are_refused(served: Served) -> None:
+def test_who_does_nothing_makes_room_for_who_comes(served: Served) -> None:
     with ExitStack() as open_still:
-        for _ in range(60):
-            open_still.enter_context(served.connect())
+        idle = [open_still.enter_context(served.connect()) for _ in range(60)]
+        assert 200 == served.call("GET", "/openapi.json").status
+        assert b"" == idle[0].recv(1)
+
+
+def test_where_all_are_being_answered_the_newest_is_refused(tmp_path: Path) -> None:
+    made = store_with_key(tmp_path)
+    with (
+        serving_within(made.path, connections=3) as served,
+        ExitStack() as open_still,
+    ):
+        assert 400 == posted(served, 1).status  # the key is known from now on
+        open_still.enter_context(held(made.path))
+        for _ in range(3):
+            client = open_still.enter_context(served.connect())
+            client.sendall(post(BATCH, KEY, "content-length: 2") + b"{}")
+        time.sleep(0.5)
         assert (503, "busy") == told(served)
 
 
-def test_bodies_in_hand_have_a_limit(tmp_path: Path) -> None:
-    made = new_store(tmp_path)
-    with serving_within(made.path, held_bytes=5000) as served, served.connect() as slow:
-        slow.sendall(post(BATCH, "content-length: 4000"))
-        time.sleep(0.5)
-        refused = served.call("POST", BATCH, b"x" * 2000)
+@pytest.mark.parametrize("limit", ["held_bytes", "held_bytes_per_institution"])
+def test_bodies_in_hand_count_as_they_come(tmp_path: Path, limit: str) -> None:
+    made = store_with_key(tmp_path)
+    with serving_within(made.path, **{limit: 5000}) as served, served.connect() as slow:
+        slow.sendall(post(BATCH, KEY, "content-length: 8000000"))
+        time.sleep(0.3)
+        assert 400 == posted(served, 4000).status
+        slow.sendall(b"x" * 4000)
+        time.sleep(0.3)
+        refused = posted(served, 2000)
         assert (503, "5") == (refused.status, refused.headers["retry-after"])
-        assert 401 == served.call("POST", BATCH, b"x" * 500).status
+        assert 400 == posted(served, 500).status
+
+
+def test_calls_in_hand_have_a_limit_for_each_institution(tmp_path: Path) -> None:
+    made = store_with_key(tmp_path)
+    with serving_within(made.path, calls_per_institution=1) as served, served.connect() as slow:
+        slow.sendall(post(BATCH, KEY, "content-length: 4000"))
+        time.sleep(0.3)
+        assert 503 == posted(served, 10).status
+
+
+def posted(served: Served, size: int) -> Heard:
+    """Post a body that is no JSON, with a key that works."""
+    name, _, value = KEY.partition(": ")
+    return served.call(
+        "POST", BATCH, b"x" * size, {name: value, "content-type": "application/json"}
+    )
 
 
 # Connections
@@ -174,7 +223,7 @@ def test_the_log_knows_the_route_of_what_it_refused(served: Served) -> None:
         post(BATCH, "content-length: -1"),
         post(BATCH, "content-length: 5", "content-length: 6"),
         post(BATCH, "transfer-encoding: gzip"),
-        post(BATCH, "transfer-encoding: chunked") + b"canary-8472\r\n",
+        post(BATCH, KEY, "transfer-encoding: chunked") + b"canary-8472\r\n",
     ],
 )
 def test_what_is_no_http_is_refused_without_detail(served: Served, garbage: bytes) -> None:
@@ -213,7 +262,7 @@ def test_an_upgrade_is_not_taken(served: Served) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/", "/docs", "/redoc", "/debug", "/metrics", "/static/", "/.env", "/.git/config", "//",
+        "/", "/docs/", "/redoc", "/debug", "/metrics", "/static/", "/.env", "/.git/config", "//",
         "/api", "/api/", "/api/v1", "/api/v1/", "/api/v1/transactions/", "/API/V1/OFFERS",
         "/api/v1/../v1/offers", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
         "/api/v1/offers;x=1", "/api/v2/offers", "/openapi.json/", "/openapi.yaml",

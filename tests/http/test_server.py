@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPSConnection
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPSConnection
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -19,11 +20,12 @@ import pytest
 import trustme
 
 from cardoffers_cli.cli.serve import EXTRA
+from cardoffers_cli.jobs.keys import revoke_key
 from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.store.migrations import newest_version
 from commands import cardoffers, command
 from serving import Heard, Served, heard, serving, serving_within
-from tables import key_text
+from tables import key_text, uid
 from work import found, held, new_store, tell
 
 if TYPE_CHECKING:
@@ -72,8 +74,8 @@ def event(ref: str, **fields: Any) -> str:
     )
 
 
-def send(served: Served, ref: str) -> Heard:
-    return served.call("POST", TRANSACTIONS, event(ref), bearer())
+def send(served: Served, ref: str, key: str = "all") -> Heard:
+    return served.call("POST", TRANSACTIONS, event(ref), bearer(key))
 
 
 def refs(made: Job) -> list[str]:
@@ -181,6 +183,19 @@ def test_the_contract_is_answered_over_tls(made: Job, tmp_path: Path) -> None:
     assert ["one", "two"] == refs(made)
 
 
+# Keys that change while it runs
+
+
+def test_a_key_is_what_it_is_in_the_store_at_that_moment(made: Job, served: Served) -> None:
+    assert 202 == send(served, "before").status
+    tell(made, keys="key institution\nnew alder")
+    assert 202 == send(served, "new-key", "new").status
+    revoke_key(str(uid("all")), made)
+    assert [403, 403] == [send(served, "after").status for _ in range(2)]
+    assert 202 == send(served, "still", "new").status
+    assert ["before", "new-key", "still"] == refs(made)
+
+
 # A busy store
 
 
@@ -268,7 +283,8 @@ def test_a_stop_does_not_wait_for_who_says_nothing(served: Served) -> None:
 
 def test_a_stop_has_an_end_while_a_body_trickles(made: Job) -> None:
     with serving_within(made.path, {"request_wait_s": 1}) as served, served.connect() as slow:
-        head = f"POST {TRANSACTIONS} HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\n{{"
+        key = f"authorization: {bearer()['authorization']}"
+        head = f"POST {TRANSACTIONS} HTTP/1.1\r\nhost: x\r\n{key}\r\ncontent-length: 99\r\n\r\n{{"
         slow.sendall(head.encode())
         time.sleep(0.3)
         served.process.terminate()
@@ -335,3 +351,67 @@ def test_output_is_for_data_and_the_log_is_not(made: Job) -> None:
         assert process.stderr.readline().startswith(b"Listening on")
         process.terminate()
         assert b"" == process.communicate(timeout=20)[0]
+
+
+@contextmanager
+def started(made: Job, *shell: str) -> Iterator[Served]:
+    """Run a server whose stderr is a pipe, perhaps under a shell's code, and stop it."""
+    port_file = made.path.with_name("port")
+    words = command("serve", "--store", made.path, "--port", 0, "--port-file", port_file, *AS_OF)
+    with subprocess.Popen([*shell, *words], stderr=subprocess.PIPE) as process:
+        try:
+            deadline = time.monotonic() + 30
+            while not port_file.exists():
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            yield Served(process, int(port_file.read_text()), port_file)
+            process.terminate()
+            assert 0 == process.wait(10)
+        finally:
+            process.kill()
+
+
+def ask_often(served: Served, times: int) -> None:
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=20)
+    for _ in range(times):
+        connection.request("GET", "/nothing")
+        assert 404 == heard(connection.getresponse()).status
+    connection.close()
+
+
+def test_a_log_that_nobody_reads_holds_up_no_answer_and_no_stop(made: Job) -> None:
+    with started(made) as served:
+        ask_often(served, 500)  # a pipe holds some 240 lines
+        assert 202 == send(served, "one").status
+        served.process.terminate()
+        assert 0 == served.process.wait(10)
+        assert served.process.stderr is not None
+        lines = served.process.stderr.read().splitlines()
+    assert lines[0].startswith(b"Listening on")
+    assert all(json.loads(line)["status"] == 404 for line in lines[1:-1])
+    assert ["one"] == refs(made)
+
+
+def test_a_log_that_is_read_late_is_whole(made: Job) -> None:
+    with started(made) as served:
+        assert served.process.stderr is not None
+        ask_often(served, 500)
+        lines = [served.process.stderr.readline() for _ in range(501)]
+        assert 500 == sum(json.loads(line)["status"] == 404 for line in lines[1:])
+
+
+def test_a_log_that_is_closed_ends_nothing(made: Job) -> None:
+    with started(made) as served:
+        assert served.process.stderr is not None
+        served.process.stderr.close()
+        ask_often(served, 20)
+        assert 202 == send(served, "one").status
+
+
+def test_a_log_that_was_never_open_is_written_nowhere(made: Job) -> None:
+    """Its descriptor is another file's then, which may be the store's."""
+    with started(made, "/bin/sh", "-c", 'exec 2>&-; exec "$@"', "sh") as served:
+        ask_often(served, 20)
+        assert 202 == send(served, "one").status
+    assert ["one"] == refs(made)

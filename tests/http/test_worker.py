@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.contract.keyring import Keyring
 from cardoffers_cli.contract.messages import Answer, Call
 from cardoffers_cli.contract.problems import Problem, busy
 from cardoffers_cli.http.limits import Limits
@@ -28,6 +29,7 @@ class Ledger:
         self.path = path
         self.has_snapshot = has_snapshot
         self.batches: list[list[str]] = []
+        self.keyrings = 0
 
     def answer_all(self, calls: Sequence[Call], *, wait_s: float) -> list[Answer]:
         with StoreLock(self.path, command="serve", since=NOON, wait_s=wait_s):
@@ -35,6 +37,13 @@ class Ledger:
             if any(call.path == "/fault" for call in calls):
                 raise ZeroDivisionError
             return [Answer(status=200, body=call.path.encode()) for call in calls]
+
+    def read_keyring(self, *, wait_s: float) -> Keyring:
+        with StoreLock(self.path, command="serve", since=NOON, wait_s=wait_s):
+            self.keyrings += 1
+        if self.keyrings == 3:
+            raise ZeroDivisionError
+        return Keyring(is_whole=True)
 
     def answer_busy(self, calls: Sequence[Call]) -> list[Answer]:
         return [
@@ -182,3 +191,45 @@ def test_what_was_taken_in_is_answered_before_the_end(ledger: Ledger) -> None:
     assert [str(number) for number in range(9)] == [
         path for batch in ledger.batches for path in batch
     ]
+
+
+def test_wrong_keys_are_answered_after_all_others(ledger: Ledger) -> None:
+    with working(ledger, batch_calls=3) as worker:
+        with held(ledger):
+            promises = [put(worker, "first")]
+            time.sleep(0.1)  # the first is in the hands of the thread
+            wrong = Call(method="POST", path="wrong", request_id="wrong", is_head_only=True)
+            promises += [worker.put(wrong, may_be_old=False)]
+            promises += [put(worker, str(number)) for number in range(4)]
+        for promise in promises:
+            promise.result(10)
+    assert ["first", "0", "1", "2", "3", "wrong"] == [
+        path for batch in ledger.batches for path in batch
+    ]
+
+
+def test_who_left_before_the_call_was_taken_costs_nothing(ledger: Ledger) -> None:
+    with working(ledger, batch_calls=1) as worker:
+        with held(ledger):
+            first = put(worker, "first")
+            time.sleep(0.1)
+            put(worker, "left").cancel()
+            last = put(worker, "last")
+        assert [b"first", b"last"] == [promise.result(10).body for promise in (first, last)]
+    assert [["first"], ["last"]] == [batch for batch in ledger.batches if batch]
+
+
+def test_keys_are_read_once_for_all_who_ask_and_a_fault_is_theirs(ledger: Ledger) -> None:
+    with working(ledger) as worker:
+        assert worker.read_keyring().result(5).is_whole
+        with held(ledger):
+            call = put(worker, "/call")
+            time.sleep(0.1)
+            asked = [worker.read_keyring() for _ in range(5)]
+            asked[0].cancel()
+        assert [True] * 4 == [promise.result(5).is_whole for promise in asked[1:]]
+        assert b"/call" == call.result(5).body
+        assert 2 == ledger.keyrings
+        with pytest.raises(ZeroDivisionError):
+            worker.read_keyring().result(5)
+        assert b"/next" == put(worker, "/next").result(5).body

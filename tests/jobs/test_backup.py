@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
-from cardoffers_cli.jobs.backup import backup, checksum_path
+from cardoffers_cli.jobs.backup import STEPS, Checksum, backup, checksum_path
 from cardoffers_cli.jobs.compact import compact
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store import journal
-from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.backup_places import draft_in
+from cardoffers_cli.store.journal_file import last_line
+from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.opening import open_copy
 from tables import NOON, put, snapshot
-from work import job, kept, new_store
+from work import job, kept, new_store, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +58,12 @@ def kept_in(tmp_path: Path) -> Path:
     folder = tmp_path / "backups"
     folder.mkdir()
     return folder
+
+
+def copied(path: Path) -> Any:
+    """Return every row of a file that is a store no more, or not yet."""
+    with open_copy(path, settings()) as store:
+        return snapshot(store)
 
 
 def refused(work: Callable[[], Any]) -> str:
@@ -93,7 +101,7 @@ def test_a_backup_in_a_folder_is_named_by_the_time(made: Job, kept_in: Path) -> 
 def test_a_checksum_says_what_a_backup_is(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     told = json.loads((kept_in / "b.checksum").read_text())
-    last = journal.last_line(made.path)
+    last = last_line(made.path)
     assert last
     assert (newest_version(), 1, str(last.run_id)) == (
         told["schema_version"],
@@ -140,6 +148,56 @@ def test_a_backup_of_a_store_with_faults_says_so(made: Job, kept_in: Path) -> No
     assert ["nothing_points_nowhere"] == [fault["name"] for fault in report["faults"]]
 
 
+BACK_UP = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from cardoffers_cli.jobs import backup as backups
+from cardoffers_cli.jobs.backup import backup
+from work import job
+made, step = job(Path(sys.argv[1])), sys.argv[4]
+def tell(now):
+    if now == step:
+        os.kill(os.getpid(), signal.SIGKILL)
+def give_name(draft, file, give=backups._give_name):
+    tell("name")
+    give(draft, file)
+    tell("named")
+backups._give_name = give_name
+backup(made, Path(sys.argv[2]), tell=tell)
+"""
+
+
+@pytest.mark.parametrize("step", [*STEPS, "name", "named"])
+def test_what_a_killed_backup_left_is_removed_by_the_next(
+    made: Job, kept_in: Path, step: str
+) -> None:
+    words = [sys.executable, "-c", BACK_UP, made.path, kept_in / "b", Path(__file__).parents[1]]
+    ended = subprocess.run([*map(str, words), step], check=False)
+    assert -signal.SIGKILL == ended.returncode
+    moved = kept_in / "moved.checksum"
+    moved.write_text(json.dumps(dict.fromkeys(Checksum.__annotations__, "elsewhere")))
+    backup(made, kept_in / "c")
+    whole = {"c", "c.checksum", *({"b", "b.checksum"} if step == "named" else ())}
+    assert {*whole, "moved.checksum"} == {path.name for path in kept_in.iterdir()}
+    assert kept(made) == copied(kept_in / "c")
+    if step == "named":
+        restore(made, kept_in / "b")
+    else:
+        backup(made, kept_in / "b")
+
+
+def test_a_backup_that_is_being_written_is_left_alone(made: Job, kept_in: Path) -> None:
+    draft = draft_in(kept_in)
+    others = draft.with_name(draft.name.replace(f".{os.getpid()}.", f".{os.getppid()}."))
+    elsewhere = draft.with_name(".cardoffers-backup.another-machine.4194301.part")
+    for path in (others, elsewhere):
+        path.touch()
+    backup(made, kept_in / "b")
+    assert others.exists()
+    assert elsewhere.exists()
+
+
 # Restore
 
 
@@ -149,7 +207,7 @@ def test_a_restored_store_is_the_one_that_was_backed_up(made: Job, kept_in: Path
     report = restore(made, kept_in / "b")
     assert before == kept(made)
     assert [] == report["lost_runs"]
-    assert before == kept(job(Path(report["kept_aside"])))
+    assert before == copied(Path(report["kept_aside"]))
 
 
 def test_a_store_that_is_gone_is_restored(made: Job, kept_in: Path) -> None:
@@ -158,6 +216,17 @@ def test_a_store_that_is_gone_is_restored(made: Job, kept_in: Path) -> None:
     made.path.unlink()
     assert restore(made, kept_in / "b")["kept_aside"] is None
     assert before == kept(made)
+
+
+def test_the_log_of_a_store_that_is_gone_is_kept_and_not_read(made: Job, kept_in: Path) -> None:
+    before = kept(made)
+    backup(made, kept_in / "b")
+    made.path.unlink()
+    log_path(made.path).write_text("of the store before")
+    restore(made, kept_in / "b")
+    assert before == kept(made)
+    (log,) = made.path.parent.glob("*.wal.*.kept")
+    assert "of the store before" == log.read_text()
 
 
 def test_a_store_that_is_damaged_is_restored(made: Job, kept_in: Path) -> None:
@@ -187,7 +256,7 @@ def test_a_backup_that_is_older_takes_a_yes_and_says_what_is_lost(made: Job, kep
     assert ["cardoffers nightly DROP_DIR --as-of 2026-06-02"] == report["next"]
     assert [2] == [line["run_no"] for line in report["lost_runs"]]
     assert before == kept(made)
-    assert after == kept(job(Path(report["kept_aside"])))
+    assert after == copied(Path(report["kept_aside"]))
     buy(made, "third")
     assert [1, 2] == [line.run_no for line in journal.lines(made.path)]
     assert doctor(made, strict=True)["ok"]
@@ -383,3 +452,11 @@ def test_a_copy_reads_as_the_store(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     with job(kept_in / "b").store(read_only=True) as store:
         assert kept(made) == snapshot(store)
+
+
+def test_a_log_that_nothing_is_read_of_keeps_no_store_from_being_compacted(made: Job) -> None:
+    before = kept(made)
+    log_path(made.path).write_bytes(bytes(4096))
+    compact(made)
+    assert before == kept(made)
+    assert [4096] == [path.stat().st_size for path in made.path.parent.glob("*.wal.*.kept")]

@@ -11,7 +11,7 @@ import work
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.jobs import catalogue as jobs_catalogue
 from cardoffers_cli.jobs.catalogue import export_catalogue, import_catalogue
-from tables import select, snapshot
+from tables import given, select, snapshot
 from work import new_store
 
 if TYPE_CHECKING:
@@ -233,6 +233,161 @@ def test_a_version_is_kept_of_every_change_of_terms(tmp_path: Path, job: Job) ->
         " from offer_versions as versions join offers using (offer_no)"
         " where offer_id = 'of-1' order by run_no",
     )
+
+
+# Corrections that are dated back
+
+
+def correction(job: Job, *changes: tuple[str, str], effective_at: str = "-") -> dict[str, Any]:
+    """Import the offers again with changes in of-1, to count from a moment."""
+    header, first, *others = CATALOGUE["offers"].strip().splitlines()
+    for old, new in changes:
+        assert old in first
+        first = first.replace(old, new)
+    table = [f"{header} effective_at", f"{first} {effective_at}", *(f"{row} -" for row in others)]
+    return import_catalogue(job, write(job.path.with_name("again"), offers="\n".join(table)))
+
+
+def versions(job: Job) -> list[tuple[Any, ...]]:
+    """Return since when each version of of-1 counts, and its cashback."""
+    return rows(
+        job,
+        "select cast(known_at as varchar), cast(versions.cashback_amount as double)"
+        " from offer_versions as versions join offers using (offer_no)"
+        " where offer_id = 'of-1' order by run_no",
+    )
+
+
+def test_a_version_counts_from_its_import_or_from_its_effective_at(job: Job) -> None:
+    now = "2026-06-01 12:00:00"
+    assert [(now, 1.5)] == versions(job)
+    correction(job, ("1.50", "2.50"))
+    correction(job, ("1.50", "3.50"), effective_at="2026-03-01T01:00:00+01:00")
+    assert [(now, 1.5), (now, 2.5), ("2026-03-01 00:00:00", 3.5)] == versions(job)
+
+
+def test_a_correction_again_changes_nothing(job: Job) -> None:
+    correction(job, ("1.50", "3.50"), effective_at="2026-03-01")
+    before = kept(job)
+    assert 0 == correction(job, ("1.50", "3.50"), effective_at="2026-03-01")["changed"]
+    assert 0 == correction(job, ("1.50", "3.50"), effective_at="2026-03-02")["changed"]
+    assert 0 == correction(job, ("1.50", "3.50"))["changed"]
+    assert before == kept(job)
+
+
+def test_terms_that_stay_are_dated_back_by_the_moment_alone(job: Job) -> None:
+    assert 0 == correction(job, effective_at="2026-03-01")["changed"]  # the first counts anyway
+    correction(job, ("1.50", "2.50"))
+    assert 1 == correction(job, ("1.50", "2.50"), effective_at="2026-03-01")["changed"]
+    assert [2.5, 2.5] == [cashback for _, cashback in versions(job)][1:]
+    assert ("2026-03-01 00:00:00", 2.5) == versions(job)[-1]
+    assert [
+        ("of-1", "cashback_amount", "1.5000", "2.5000"),
+        ("of-1", "effective_at", "2026-06-01 12:00:00", "2026-03-01 00:00:00"),
+    ] == rows(job, "select subject_id, field, old_value, new_value from audit_log")
+    assert 0 == correction(job, ("1.50", "2.50"), effective_at="2026-03-01")["changed"]
+
+
+def test_terms_of_the_future_are_refused(job: Job) -> None:
+    before = kept(job)
+    told = correction(job, ("1.50", "2.50"), effective_at="2026-06-01T12:00:00.000001Z")
+    assert [("offers", "effective_in_future", [2])] == found(told)
+    assert before == kept(job)
+    assert [] == found(correction(job, ("1.50", "2.50"), effective_at="2026-06-01T12:00:00Z"))
+
+
+# What changed, since when, and how many of the five purchases that wait it concerns.
+CONCERNED = [
+    ([("1.50", "2.50")], "-", 0),
+    ([("1.50", "2.50")], "2026-03-03", 2),
+    ([("1.50", "2.50")], "2026-03-01", 3),
+    ([("0.05", "0.06")], "2026-03-01", 3),
+    ([("100.00", "90.00")], "-", 3),
+    ([("2026-12-31", "2026-12-30")], "-", 3),
+    ([("Bread", "Loaf")], "2026-03-01", 0),
+    ([], "2026-03-01", 0),
+]
+
+
+@pytest.mark.parametrize(("changes", "effective_at", "concerned"), CONCERNED)
+def test_it_is_said_how_many_waiting_purchases_a_change_concerns(
+    job: Job, changes: list[tuple[str, str]], effective_at: str, concerned: int
+) -> None:
+    with job.store() as store:
+        given(
+            store,
+            "purchases",
+            f"""
+            ref       institution  cardholder  merchant  identifier       at
+            decided   alder        ann         {BAKERY}  -                2026-03-02
+            first     alder        ann         {BAKERY}  -                2026-03-02
+            second    alder        bob         -         000000000000001  2026-03-03
+            nobody    alder        bob         -         unknown          2026-03-04
+            stranger  alder        cy          {BAKERY}  -                2026-03-04
+            kiosk     alder        ann         {KIOSK}   -                2026-03-04
+            """,
+        )
+        select(store, "insert into recent_decisions values (1, 1, 'not_redeemed', 1)")
+        select(store, "insert into recent_decisions values (4, 1, 'merchant_unresolved', null)")
+    told = correction(job, *changes, effective_at=effective_at)
+    (file,) = told["files"]
+    assert concerned == file["waiting_purchases"]
+
+
+# What becomes of a budget of 100.00 of which 30.00 are spent, and what is said.
+BUDGETS = [
+    ("29.99", ["budget_amount is GBP 29.99, and redemptions hold GBP 30.00 of it already"]),
+    ("0", ["budget_amount is GBP 0.00, and redemptions hold GBP 30.00 of it already"]),
+    ("30.00", []),
+    ("-", []),
+    ("100.00", []),
+]
+
+
+@pytest.mark.parametrize(("budget", "messages"), BUDGETS)
+def test_a_budget_lowered_below_what_is_spent_is_said(
+    job: Job, budget: str, messages: list[str]
+) -> None:
+    with job.store() as store:
+        given(store, "ledger", "offer amount status\nof-1 30.00 settled\nof-1 5.00 reversed")
+    told = correction(job, ("100.00", budget))
+    assert (0, int(budget != "100.00")) == (told["rejected"], told["changed"])
+    findings = told["files"][0]["findings"]
+    assert [("budget_below_spent", "warning", [2])] * len(messages) == [
+        (each["code"], each["level"], each["lines"]) for each in findings
+    ]
+    assert messages == [message for each in findings for message in each["messages"]]
+    assert [] == correction(job, ("100.00", budget))["files"][0]["findings"]  # it is no news again
+
+
+# The URLs themselves are tried in tests/domain/test_addresses.py.
+URLS = [
+    ("http://sol.example/hook", "does not begin with https://"),
+    ("https://user@sol.example", "holds a user name"),
+    ("https://127.0.0.1/hook", "is not public"),
+    ("https://localhost", "is not public"),
+    ("https://sol.example:22", "names port 22"),
+    ("sol.example", "is not well-formed"),
+]
+
+
+@pytest.mark.parametrize(("url", "message"), URLS)
+def test_a_webhook_url_is_checked_as_webhook_set_does(job: Job, url: str, message: str) -> None:
+    before = kept(job)
+    folder = job.path.with_name("again")
+    write(folder, institutions=changed("institutions", "https://sol.example", url))
+    told = import_catalogue(job, folder)
+    assert [("institutions", "webhook_url_refused", [3])] == found(told)
+    assert message in told["files"][0]["findings"][0]["messages"][0]
+    assert (1, 0) == (told["rejected"], told["changed"])
+    assert before == kept(job)
+
+
+def test_what_development_allows_is_allowed_here_too(job: Job) -> None:
+    insecure = work.job(job.path, allow_insecure_webhooks=True)
+    table = changed("institutions", "https://sol.example", "http://127.0.0.1:8080/hook")
+    told = import_catalogue(insecure, write(job.path.with_name("again"), institutions=table))
+    assert ([], 1) == (found(told), told["changed"])
 
 
 def test_a_slug_keeps_its_id_and_a_new_one_gets_one(tmp_path: Path, job: Job) -> None:

@@ -14,8 +14,15 @@ from cardoffers_cli.domain.errors import NotFound, Refused, StoreBusy
 from cardoffers_cli.domain.signing import TIMESTAMP, check_signature, signature_headers
 from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.deliver import resend, send
+from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.webhooks import list_events, retry, rotate_secret
+from cardoffers_cli.jobs.webhooks import (
+    list_events,
+    past_events,
+    retry,
+    rotate_secret,
+    set_webhook,
+)
 from cardoffers_cli.services import inbox
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store.sender_lock import sender_lock
@@ -23,7 +30,7 @@ from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
 from outbox import Standing, at, event, events, goes_to, redemption, sent
 from post import real_clock
 from strangers import listening, status
-from tables import NOON
+from tables import NOON, put
 from work import found
 
 if TYPE_CHECKING:
@@ -263,21 +270,26 @@ def test_a_retry_takes_what_is_chosen(
     assert 0 == retry(made, **filters)["made_due"]
 
 
-def test_a_receiver_that_is_gone_stops_its_webhook_until_it_is_set(tmp_path: Path) -> None:
+def test_a_receiver_that_answers_410_is_tried_again_like_any_other(tmp_path: Path) -> None:
     made = events(tmp_path, 3, ["alder", "brook"], webhook_at_once_per_institution=1)
     with failing(status=410) as gone, Receiver(clock=real_clock) as well:
         goes_to(made, gone.url, "alder")
         goes_to(made, well.url, "brook")
-        report = send(made)
-        assert (1, 3) == (report["failed"], report["delivered"])
-        assert [{"institution": "alder", "reason": "stopped", "events": 3}] == report["held"]
-        assert ["webhook_stopped"] == alerts(made)
-        assert [0] == sent(at(made, NOON + timedelta(days=1)), "attempted")
-        assert {"stopped"} == {row["state"] for row in list_events(made, institution="alder")}
+        assert [3, 3, []] == sent(made, "failed", "delivered", "held")
+        assert {"failed"} == {row["state"] for row in list_events(made, institution="alder")}
         goes_to(made, well.url, "alder")
         assert [3] == sent(at(made, NOON + timedelta(days=1)), "delivered")
-    assert 1 == len(gone.received)
-    assert ["webhook_stopped"] == alerts(made)
+    assert 3 == len(gone.received)
+    assert [] == alerts(made)
+
+
+def test_410_to_the_end_is_as_many_attempts_and_one_alert(tmp_path: Path) -> None:
+    made = events(tmp_path, 1)
+    with failing(status=410) as gone:
+        goes_to(made, gone.url)
+        log = attempt_all(made)
+    assert [(410, "http_error")] * 9 == [(each["http_status"], each["error"]) for each in log]
+    assert ["webhook_exhausted"] == alerts(made)
 
 
 def test_what_was_reversed_before_it_arrived_is_not_sent(
@@ -291,6 +303,52 @@ def test_what_was_reversed_before_it_arrived_is_not_sent(
 
 
 # Who has nowhere to go
+
+
+@pytest.mark.parametrize(("past", "delivered"), [(None, 0), ("now", 0), ("all", 2)])
+def test_a_first_webhook_is_told_what_becomes_of_events_from_before(
+    tmp_path: Path, receiver: Receiver, past: str | None, delivered: int
+) -> None:
+    made = events(tmp_path, 3)
+    reverse(redemption(made), "returned", made)
+    assert 2 == past_events(made, "alder")
+    told = set_webhook(made, "alder", receiver.url, past=past)
+    assert (2, past or "now") == (told["past_events"], told["from"])
+    assert [delivered, 0, []] == sent(made, "delivered", "still_due", "held")
+    with made.store() as store:
+        put(store, "purchases", [{"ref": "later", "merchant": "bakery"}])
+    match_purchases(made)
+    assert [1, 0] == sent(made, "delivered", "still_due")
+    assert 0 == past_events(made, "alder")  # it is asked the first time only
+
+
+def test_what_is_held_back_stays_so_until_something_else_is_said(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    made = events(tmp_path, 2)
+    set_webhook(made, "alder", receiver.url, past="all", dry_run=True)
+    set_webhook(made, "alder", receiver.url)
+    assert None is set_webhook(made, "alder", f"{receiver.url}2")["from"]
+    assert [0] == sent(made, "delivered")
+    assert {"stopped"} == {row["state"] for row in list_events(made)}
+    with pytest.raises(Refused) as caught:
+        retry(made, redemption_ids=[redemption(made)])
+    assert "not_failed" == caught.value.code
+    assert "delivered" == resend(made, redemption(made))["state"]
+    assert 1 == set_webhook(made, "alder", receiver.url, past="all")["past_events"]
+    assert [1] == sent(made, "delivered")
+
+
+def test_one_that_failed_and_is_tried_again_by_hand_is_held_back_no_more(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    made = events(tmp_path, 1)
+    with failing() as broken:
+        goes_to(made, broken.url)
+        attempt_all(made)
+    set_webhook(made, "alder", receiver.url, past="now")
+    retry(made, redemption_ids=[redemption(made)])
+    assert [1] == sent(made, "delivered")
 
 
 def test_events_wait_for_a_webhook(tmp_path: Path, receiver: Receiver) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,13 +13,17 @@ from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs import catalogue, doctor, keys, match, offers, reverse, settle, webhooks
 from cardoffers_cli.jobs.alerts import alert
+from cardoffers_cli.jobs.backup import backup
 from cardoffers_cli.jobs.institutions import set_institution
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.stores import accept_loss
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
-from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.backup_places import draft_in
+from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.layout import book_path, journal_path, kept_files
 from cardoffers_cli.store.leftovers import sweep
+from cardoffers_cli.store.signing_secrets import read_secrets
 from tables import select
 from work import found, new_store, taken
 
@@ -52,7 +57,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
     match.match_purchases(made)
     reverse_one(made, "pending")
     settle.settle_due(replace(made, now=HELD))
-    reverse_one(made, "settled")
+    reverse_one(replace(made, now=HELD), "settled")
     settle.settle_due(replace(made, now=LATER))
     give_keys_and_webhooks(made)
     send_everything(made)
@@ -76,7 +81,7 @@ def reverse_one(made: Job, status: str) -> None:
 def give_keys_and_webhooks(made: Job) -> None:
     for slug in ("larkmere", "tarnhollow"):
         keys.create_key(keys.KeyRequest(institution=slug, name="till", scopes=("offers",)), made)
-        webhooks.set_webhook(made, slug, "https://example.com/hook")
+        webhooks.set_webhook(made, slug, "https://example.com/hook", past="all")
 
 
 def send_everything(made: Job) -> None:
@@ -96,7 +101,8 @@ def send_for_days(made: Job, first: datetime, days: int) -> None:
         now = first + timedelta(days=day)
         with made.store() as store, store.transaction():
             run_no = sending(store, now)
-            claims = deliver.claim_due(store, now=now, due_by=now, most=999, most_open=999)
+            secrets = read_secrets(made.path)
+            claims = deliver.claim_due(store, secrets, now=now, due_by=now, most=999, most_open=999)
             kept = claims if day else claims[1:]
             ended = [_ended(claim, now) for claim in kept if day < 3 or claim.redemption_no % 5]
             deliver.record(store, ended, run_no=run_no)
@@ -109,7 +115,7 @@ def send_by_hand(made: Job, redemption_id: str, error: str | None) -> None:
     now = HELD + timedelta(days=40)
     with made.store() as store, store.transaction():
         run_no = sending(store, now)
-        (claim,) = deliver.claim_one(store, redemption_id, now=now)
+        (claim,) = deliver.claim_one(store, redemption_id, read_secrets(made.path), now=now)
         ended = replace(_attempt(claim, now), error=error)
         ended = ended if error else ended.delivered()
         deliver.record(store, [ended], run_no=run_no)
@@ -177,6 +183,30 @@ def test_the_quick_audits_are_some_of_all() -> None:
     assert set(doctor.names()) > set(doctor.names(strict=False)) == doctor.QUICK
 
 
+TOLD_WRONG = [
+    "body = left(body, length(body) - 1)",
+    "body = ''",
+    "body = '[]'",
+    "body = 'null'",
+    "body = '{}'",
+    "body = chr(0) || body",
+    "body = other.body from outbox as other where other.redemption_no = 1",
+    """body = replace(body, '.completed', '.undone')""",
+    """body = replace(body, '"offer_id":"', '"offer_id":"x')""",
+    """body = replace(body, '"cardholder_token":"', '"cardholder_token":"x')""",
+    """body = replace(body, '…', '...')""",
+    """body = replace(body, 'institution_payout_amount":', 'institution_payout_amount":1')""",
+    """body = regexp_replace(body, '(amount":[0-9]+.[0-9]+)', '\\11')""",
+    """body = regexp_replace(body, '(amount":)([0-9.]+)', '\\1"\\2"')""",
+    """body = replace(body, '.000Z', '.001Z')""",
+    """body = replace(body, '"offer_id":', '"currency":"XXX","offer_id":')""",
+    """body = replace(body, '"offer_id":', '"transaction_ref":"","offer_id":')""",
+    "redemption_id = uuid()",
+    "occurred_at = occurred_at + to_milliseconds(1)",
+]
+"""What is done to events so that they say something else than the ledger."""
+
+
 BREAKS = {
     "insert into recent_purchases select * from purchases limit 1": "transaction_refs_unique",
     "insert into recent_decisions select * from recent_decisions limit 1": "decided_once",
@@ -209,7 +239,31 @@ BREAKS = {
     "update ledger_entries set commission_amount = 0.01 + commission_amount": "amounts_add_up",
     "update ledger_entries set commission_amount = -1, institution_payout_amount = 1 +"
     " merchant_funded_amount": "amounts_add_up",
+    "update offer_versions set cashback_amount = cashback_amount + 0.01": (
+        "amounts_follow_their_version"
+    ),
+    "update offer_versions set commission_rate = 0.5": "amounts_follow_their_version",
+    "update ledger_entries set institution_payout_amount = institution_payout_amount + 0.01,"
+    " merchant_funded_amount = merchant_funded_amount + 0.01": "amounts_follow_their_version",
+    "update ledger_entries set institution_payout_amount = institution_payout_amount + 0.01,"
+    " commission_amount = commission_amount - 0.01": "amounts_follow_their_version",
+    "update redemptions set version_no = 0": "amounts_follow_their_version",
+    "update redemptions set version_no = null": "amounts_follow_their_version",
+    "insert into offer_versions select * replace (2 as run_no, '2026-06-01' as known_at)"
+    " from offer_versions": "versions_were_in_force",
     "update settlements set entries = entries + 1": "settlements_add_up",
+    "update settlements set adjustments = adjustments + 1": "settlements_add_up",
+    "update settlements set merchant_funded_amount = merchant_funded_amount + 0.01,"
+    " commission_amount = commission_amount + 0.01": "settlements_add_up",
+    "update settlements set commission_amount = commission_amount + 0.01,"
+    " institution_payout_amount = institution_payout_amount - 0.01": "settlements_add_up",
+    "update adjustments set settlement_no = 1": "settlements_add_up",
+    "update adjustments set settlement_no = null": "settlements_add_up",
+    "update ledger_entries set settlement_no = null where settlement_no = 1": "settlements_add_up",
+    "update ledger_entries set settlement_no = 99": "settlements_add_up",
+    "insert into settlements select * replace (99 as settlement_no) from settlements limit 1": (
+        "settlements_add_up"
+    ),
     "update settlements set institution_payout_amount = 0": "settlements_add_up",
     "delete from settlements where settlement_no = 1": "settlements_add_up",
     "update ledger_entries set settlement_no = 1 where settlement_no = 2": "settlements_add_up",
@@ -222,8 +276,8 @@ BREAKS = {
     "update adjustments set institution_payout_amount = 0": "reversals_are_given_back",
     "delete from ledger_entries where status = 'reversed'": "one_entry_per_redemption",
     "insert into ledger_entries select * from ledger_entries": "one_entry_per_redemption",
-    "insert into redemptions select 999, uuid(), institution_id, purchase_no, cardholder_no,"
-    " offer_no, run_no, created_at from redemptions limit 1": "one_redemption_per_purchase",
+    "insert into redemptions select * replace (999 as redemption_no, uuid() as redemption_id)"
+    " from redemptions limit 1": "one_redemption_per_purchase",
     "delete from recent_decisions where outcome = 'redeemed'": "one_redemption_per_purchase",
     "update redemptions set cardholder_no = 1": "redemptions_fit_their_purchase",
     "delete from links": "redemptions_fit_their_purchase",
@@ -239,6 +293,7 @@ BREAKS = {
     "delete from audit_log": "links_had_room",
     "delete from outbox": "one_event_per_redemption",
     "insert into outbox select * from outbox limit 1": "one_event_per_redemption",
+    **{f"update outbox set {harm}": "events_agree_with_the_ledger" for harm in TOLD_WRONG},  # noqa: S608
     "delete from attempts where number = 2": "attempts_are_consecutive",
     "update outbox set attempts = attempts + 1": "attempts_are_consecutive",
     "insert into attempts select attempts.* replace (number + 99 as number) from attempts": (
@@ -255,6 +310,7 @@ BREAKS = {
     "update security_log set actor = 'nobody' where entry_no = 2": "security_log_is_whole",
     "delete from security_log where entry_no = 1": "security_log_is_whole",
     "delete from runs where run_no = 1": "journal_is_the_stores",
+    "update webhook_secrets set secret_sha256 = sha256('another')": "signing_secrets_are_there",
     "update cardholders set cardholder_token = '4111111111111111' where cardholder_no = 1": (
         "no_card_numbers"
     ),
@@ -284,8 +340,80 @@ def test_an_audit_finds_what_it_is_for(good: Job, harm: str, audit: str) -> None
     assert not any(number in told for number in ("4111", "5555", "3782", CARDHOLDER))
 
 
+OF_FILES = {
+    "no_leftover_files",
+    "history_is_whole",
+    "every_block_is_whole",
+    "call_book_is_whole",
+    "no_half_backups",
+    doctor.TAKEN_FILES,
+}
+"""Audits that no statement breaks; each has a test of its own."""
+
+
 def test_every_audit_of_the_tables_is_broken_by_something() -> None:
-    assert set(doctor.names()) - {"no_leftover_files", "history_is_whole"} == set(BREAKS.values())
+    assert set(doctor.names()) - OF_FILES == set(BREAKS.values())
+
+
+def test_a_block_that_was_changed_is_found_and_the_other_audits_go_on(
+    good: Job, tmp_path: Path
+) -> None:
+    made = replace(good, path=tmp_path / "store.duckdb")
+    content = bytearray(good.path.read_bytes())
+    block = _block_of_merchants(good)
+    content[3 * 4096 + block * (1 << 18) + 5000] ^= 1
+    made.path.write_bytes(content)
+    report = doctor.doctor(made, strict=True)
+    loud = {each["name"]: each["example"] for each in report["audits"] if not each["ok"]}
+    assert {"file": "store.duckdb", "block": block} == loud.pop("every_block_is_whole")
+    assert {"fault": "store_damaged"} in loud.values()
+    assert doctor.names() == [each["name"] for each in report["audits"]]
+    assert not any(each["ok"] is None for each in report["audits"])
+
+
+def _block_of_merchants(made: Job) -> int:
+    with made.store(read_only=True) as store:
+        query = "select block_id from pragma_storage_info('merchants') where block_id >= 0 limit 1"
+        return int(select(store, query)[0][0])
+
+
+def test_a_book_of_calls_that_is_damaged_or_was_is_found(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    book_path(made.path).write_bytes(b"birds" * 1000)
+    assert ["call_book_is_whole"] == failed(made, strict=False)
+    with CallBook(made.path):
+        pass
+    assert ["call_book_is_whole"] == failed(made, strict=False)
+    for kept in kept_files(book_path(made.path)):
+        kept.unlink()
+    assert [] == failed(made)
+
+
+def test_what_a_killed_backup_left_is_found(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    place = tmp_path / "backups"
+    place.mkdir()
+    backup(made, place)
+    assert [] == failed(made)
+    draft = draft_in(place)
+    draft.with_name(draft.name.replace(f".{os.getpid()}.", ".4194301.")).touch()
+    assert ["no_half_backups"] == failed(made)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [('"kind": "import"', '"kind": "settle"'), ("2026-10-01T00", "2026-10-02T00")],
+)
+def test_a_line_of_the_journal_that_was_changed_is_found(
+    tmp_path: Path, text: str, other: str
+) -> None:
+    made = new_store(tmp_path)
+    for _ in range(3):
+        with made.store() as store, store.transaction():
+            start_run(store, kind="import", now=BOUGHT, actor="tester")
+    journal = journal_path(made.path)
+    journal.write_text(journal.read_text().replace(text, other, 1))
+    assert ["journal_is_the_stores"] == failed(made)
 
 
 def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> None:

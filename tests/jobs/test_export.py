@@ -259,6 +259,21 @@ def test_a_part_that_was_cut_off_is_said(exported: Job, files: Files) -> None:
     assert ("decisions", None) == (fault["table"], fault["rows_found"])
 
 
+@pytest.mark.parametrize("table", history.TABLES)
+@pytest.mark.parametrize("place", [0.0, 0.3, 0.5, 0.7, 0.99])
+@pytest.mark.parametrize("root", ["folder"], indirect=True)
+def test_one_byte_of_a_part_that_is_another_is_found(
+    exported: Job, files: Files, table: str, place: float
+) -> None:
+    [file] = files.below(table)
+    content = bytearray(files.read(file))
+    content[int(place * len(content))] ^= 1
+    files.write(file, bytes(content))
+    with current(exported.opening(read_only=True)) as store:
+        [fault] = history.faults(store)
+    assert (table, None) == (fault["table"], fault["rows_found"])
+
+
 def test_rows_in_the_store_and_in_its_history_are_found(exported: Job) -> None:
     with exported.store() as store:
         names = "purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no"

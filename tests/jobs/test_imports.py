@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import os
@@ -14,7 +15,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable, NotFound, Refused
-from cardoffers_cli.jobs.imports import ImportOptions
+from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.simulate import simulate_file
 from tables import NOON, uid
@@ -105,7 +106,7 @@ def test_the_import_is_recorded(alder: Job, tmp_path: Path) -> None:
         "blank_lines": 0,
         "amount_accepted": Decimal("10.07"),
         "currency": "GBP",
-        "options": '{"delimiter": ",", "assume_timezone": null}',
+        "options": '{"delimiter": ",", "assume_timezone": null, "allow_unterminated": false}',
         "imported_at": NOON,
     } == record
     assert [("import", NOON, "tester")] == found(alder, "select kind, as_of, actor from runs")
@@ -130,10 +131,81 @@ def test_only_growth_and_enterprise_may_upload(alder: Job, tmp_path: Path) -> No
     assert 2 == taken(alder, path, "brook")["accepted"]
 
 
+def test_a_last_line_that_was_cut_is_not_taken(alder: Job, tmp_path: Path) -> None:
+    whole = file_of(tmp_path / "tx.csv", "ref amount\n1 10.00\n2 139.75").read_text()
+    cut = tmp_path / "cut.csv"
+    cut.write_text(whole[:-1])
+    told = taken(alder, cut)
+    assert (2, 1, 0, 0, 1) == counts(told)
+    assert {"last_line_unterminated": [3]} == {
+        row["code"]: row["lines"] for row in told["findings"] if row["level"] == "error"
+    }
+    options = ImportOptions(allow_unterminated=True)
+    again = import_file(str(cut), "alder", alder, options, outputs=Outputs())
+    assert (2, 1, 1, 0, 0) == counts(again.document())
+
+
 def test_an_unknown_institution_is_told_with_near_ones(alder: Job, tmp_path: Path) -> None:
     with pytest.raises(NotFound) as caught:
         taken(alder, file_of(tmp_path / "tx.csv", DIRTY), "aldr")
     assert "alder" in str(caught.value.hint)
+
+
+def messages(told: dict[str, Any], path: Path, code: str) -> dict[int, str]:
+    """Return the messages of a code in the report of a file, by line."""
+    with path.open(newline="") as report:
+        rows = [row for row in csv.DictReader(report) if row["code"] == code]
+    (found,) = [row for row in told["findings"] if row["code"] == code]
+    assert ("warning", len(rows)) == (found["level"], found["rows"])
+    return {int(row["line"]): row["message"] for row in rows}
+
+
+def test_a_conflict_says_where_the_first_one_stands(alder: Job, tmp_path: Path) -> None:
+    taken(alder, file_of(tmp_path / "first.csv", "ref amount\n1 1.00\n2 1.00"))
+    path = file_of(tmp_path / "tx.csv", "ref amount\n2 9.00\n3 1.00\n3 9.00")
+    report = tmp_path / "errors.csv"
+    told = taken(alder, path, errors=report)
+    conflict = "the transaction_ref was received before with other content: the first is"
+    assert {
+        2: f"{conflict} line 3 of {tmp_path}/first.csv, received on 2026-06-01",
+        4: f"{conflict} line 3",
+    } == messages(told, report, "duplicate_conflict")
+
+
+LOOK_ALIKES = """
+ref  cardholder  card  identifier  amount  at
+a    ann         c1    M1          5.00    2026-06-01T09:00:00Z
+b    ann         c1    M1          5.00    2026-06-01T09:00:00.9Z
+c    ann         c2    M1          5.00    2026-06-01T09:00:00Z
+d    bea         c1    M1          5.00    2026-06-01T09:00:00Z
+e    ann         c1    M2          5.00    2026-06-01T09:00:00Z
+f    ann         c1    M1          5.01    2026-06-01T09:00:00Z
+g    ann         c1    M1          5.00    2026-06-01T09:00:01Z
+h    ann         c1    M1          5.00    2026-06-01T10:00:00+01:00
+a    ann         c1    M1          5.00    2026-06-01T09:00:00Z
+i    ann         c1    -           5.00    2026-06-01T09:00:00Z
+j    ann         c1    -           5.00    2026-06-01T09:00:00Z
+"""
+
+
+def test_look_alikes_are_taken_and_told(alder: Job, tmp_path: Path) -> None:
+    report = tmp_path / "errors.csv"
+    told = taken(alder, file_of(tmp_path / "tx.csv", LOOK_ALIKES), errors=report)
+    assert (11, 10, 1, 0, 0) == counts(told)
+    like = "another transaction has the same instrument, second, amount and merchant: the first is"
+    assert {3: f"{like} line 2", 9: f"{like} line 2", 12: f"{like} line 11"} == messages(
+        told, report, "look_alike"
+    )
+    later = "ref cardholder card identifier amount at\nz ann c1 M1 5.00 2026-06-01T09:00:00Z"
+    told = taken(alder, file_of(tmp_path / "later.csv", later), errors=report)
+    assert 1 == told["accepted"]
+    assert {2: f"{like} line 2 of {tmp_path}/tx.csv, received on 2026-06-01"} == messages(
+        told, report, "look_alike"
+    )
+    again = taken(alder, file_of(tmp_path / "again.csv", LOOK_ALIKES))
+    assert "look_alike" not in {row["code"] for row in again["findings"]}
+    other = taken(alder, file_of(tmp_path / "other.csv", later), "brook")
+    assert "look_alike" not in {row["code"] for row in other["findings"]}
 
 
 def test_the_same_bytes_again_are_recognised_however_they_come(alder: Job, tmp_path: Path) -> None:
@@ -145,6 +217,7 @@ def test_the_same_bytes_again_are_recognised_however_they_come(alder: Job, tmp_p
     assert [None, first["import_id"], first["import_id"]] == [
         told["already_imported"] for told in (first, second, third)
     ]
+    assert (str(path), NOON) == (second["already_imported_as"], second["already_imported_at"])
     assert [(6, 0, 4, 1, 2)] * 2 == [counts(second), counts(third)]
     assert taken(alder, path, "brook")["already_imported"] is None
 
@@ -206,8 +279,8 @@ def test_a_ref_belongs_to_its_institution(alder: Job, tmp_path: Path) -> None:
 def test_amounts_have_the_decimals_of_the_institution(alder: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", "ref amount\n1 2000\n2 2000.5\n3 2000.0")
     told = taken(alder, path, "dogwood")
-    assert (3, 1, 0, 0, 2) == counts(told)
-    assert "2000" == str(told["amount_accepted"])
+    assert (3, 2, 0, 0, 1) == counts(told)
+    assert "4000" == str(told["amount_accepted"])
 
 
 def test_rows_go_apart_byte_for_byte(alder: Job, tmp_path: Path) -> None:

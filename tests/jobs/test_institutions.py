@@ -63,6 +63,7 @@ SET = [
     ("max_active_offers", "7", 7, "100"),
     ("widget_limit", "20", 20, "10"),
     ("settlement_hold_days", "3", 3, "0"),
+    ("require_marker", "true", True, "false"),
 ]
 
 

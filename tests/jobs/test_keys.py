@@ -20,7 +20,7 @@ from cardoffers_cli.jobs.keys import (
 )
 from cardoffers_cli.services.keys import find_key
 from cardoffers_cli.store.call_book import CallBook
-from cardoffers_cli.store.snapshot import snapshot_path
+from cardoffers_cli.store.layout import snapshot_path
 from tables import NOON, given, key_text, moment, uid
 from work import found, kept, new_store, tell
 

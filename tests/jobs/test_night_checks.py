@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.errors import NoSpace, NotFound, Refused
+from cardoffers_cli.domain.errors import ConfigurationError, NoSpace, NotFound, Refused
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
-from work import new_store, tell
+from work import job, new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,19 +47,62 @@ def runs(made: Job) -> int:
         return len(store.connection.execute("from runs").fetchall())
 
 
+def bytes_in(message: str) -> list[int]:
+    return [int(found.replace(",", "")) for found in re.findall(r"[0-9,]{4,}", message)[:2]]
+
+
 def test_a_night_that_would_not_fit_names_the_bytes_and_does_not_begin(tmp_path: Path) -> None:
-    made = a_store(tmp_path)
-    with disk(tmp_path / "drop", f"size={MIB}") as drop:
-        (drop / "alder").mkdir()
-        (drop / "alder" / "tx.csv").write_bytes(b"x" * (3 * MIB // 4))
-        (drop / "alder" / "tx.csv.done").touch()
+    with disk(tmp_path / "disk", f"size={24 * MIB}") as small:
+        made = a_store(small)
+        (tmp_path / "drop").mkdir()
+        (small / "filler").write_bytes(bytes(12 * MIB))
         with pytest.raises(NoSpace) as caught:
-            run_night(made, Order(drop=drop))
-    needed, free = (caught.value.details[name] for name in ("needed_bytes", "free_bytes"))
-    assert 3 * MIB // 4 == needed > free
-    assert [needed, free] == [
-        int(found.replace(",", "")) for found in re.findall(r"[0-9,]{4,}", caught.value.message)[:2]
-    ]
+            run_night(made, Order(drop=tmp_path / "drop"))
+        needed, free = (caught.value.details[name] for name in ("needed_bytes", "free_bytes"))
+        assert 16 * MIB + made.path.stat().st_size == needed > free
+        assert [needed, free] == bytes_in(caught.value.message)
+        assert 0 == runs(made)
+
+
+def test_a_file_that_does_not_fit_waits_and_stops_no_other(tmp_path: Path) -> None:
+    """It takes the room of the file and, if all of its rows are rejected, as much again."""
+    made = a_store(tmp_path)
+    with disk(tmp_path / "processed", f"size={MIB},mode=700"):
+        alder = tmp_path / "drop" / "alder"
+        alder.mkdir(parents=True)
+        for name, size in (("a-large.csv", 3 * MIB // 4), ("b-small.csv", 1000)):
+            (alder / name).write_bytes(b"x" * size)
+            (alder / f"{name}.done").touch()
+        result = run_night(made, Order(drop=tmp_path / "drop"))
+    (told,) = [each for each in result["findings"] if each["code"] == "file_without_room"]
+    assert ("error", "alder/a-large.csv") == (told["level"], told["file"])
+    needed, free = bytes_in(told["message"])
+    assert 2 * (3 * MIB // 4 + 1000) == needed > free
+    assert ["alder/b-small.csv"] == [each["file"] for each in result["imports"]]
+    assert ["a-large.csv", "a-large.csv.done"] == sorted(path.name for path in alder.iterdir())
+
+
+@pytest.mark.parametrize(
+    "where", ["drop/alder/processed", "drop/alder", "drop/alder/../birch", "drop/processed"]
+)
+def test_what_was_taken_is_not_kept_where_institutions_write(tmp_path: Path, where: str) -> None:
+    made = a_store(tmp_path)
+    (tmp_path / "drop" / "alder").mkdir(parents=True)
+    inside = job(made.path, processed_dir=tmp_path / where)
+    with pytest.raises(ConfigurationError) as caught:
+        run_night(inside, Order(drop=tmp_path / "drop"))
+    assert "processed_in_drop" == caught.value.code
+    assert 0 == runs(made)
+
+
+def test_a_processed_folder_of_others_is_refused(tmp_path: Path) -> None:
+    made = a_store(tmp_path)
+    (tmp_path / "drop").mkdir()
+    (tmp_path / "processed").mkdir()
+    (tmp_path / "processed").chmod(0o777)
+    with pytest.raises(ConfigurationError, match="may be written to by other users") as caught:
+        run_night(made, Order(drop=tmp_path / "drop"))
+    assert f"chmod go-w {tmp_path / 'processed'}" in str(caught.value.hint)
     assert 0 == runs(made)
 
 

@@ -70,11 +70,42 @@ def test_one_bad_file_stops_no_other(made: Job) -> None:
         "birch/c.csv": "failed",
     }
     assert expected == ended(made)
-    drop = made.path.parent / "drop"
-    assert ["b.csv", "b.csv.done"] == names(drop / "alder" / "done")
-    assert {"a.csv", "a.csv.errors.csv", "d.csv.gz"} <= set(names(drop / "alder" / "failed"))
-    assert "plan_not_allowed" in (drop / "birch" / "failed" / "c.csv.errors.csv").read_text()
+    processed = made.path.parent / "processed"
+    assert ["b.csv", "b.csv.done"] == names(processed / "alder" / "done")
+    assert {"a.csv", "a.csv.errors.csv", "d.csv.gz"} <= set(names(processed / "alder" / "failed"))
+    assert "plan_not_allowed" in (processed / "birch" / "failed" / "c.csv.errors.csv").read_text()
+    assert [] == names(made.path.parent / "drop")
     assert [(2,)] == found(made, "select count(*) from purchases")
+
+
+CUT_IN_ITS_LAST_LINE = [
+    # what the manifest says, what becomes of the file, and how many purchases there are
+    ({}, "imported", 1),
+    ({"rows": 2}, "imported", 1),
+    ({"rows": 2, "amount_sum": "12.50"}, "imported", 2),
+    ({"sha256": True}, "imported", 2),
+    ({"rows": 2, "amount_sum": "139.75"}, "failed", 0),
+    ({"sha256": "0" * 64}, "failed", 0),
+]
+
+
+@pytest.mark.parametrize(("manifest", "status", "purchases"), CUT_IN_ITS_LAST_LINE, ids=str)
+def test_a_manifest_vouches_for_a_last_line_without_its_end(
+    made: Job, manifest: dict[str, Any], status: str, purchases: int
+) -> None:
+    content = file_of(made.path.with_name("whole.csv"), GOOD).read_bytes()[:-1]
+    digest = hashlib.sha256(content).hexdigest()
+    said = {name: digest if value is True else value for name, value in manifest.items()}
+    dropped(made, "alder/tx.csv", content, **said)
+    assert {"alder/tx.csv": status} == ended(made)
+    assert [(purchases,)] == found(made, "select count(*) from purchases")
+
+
+def test_a_sum_does_not_vouch_where_rows_are_missing_from_it(made: Job) -> None:
+    text = f"{GOOD.rstrip()}\n    r3   x\n    r4   1.00"
+    content = file_of(made.path.with_name("whole.csv"), text).read_bytes()[:-1]
+    dropped(made, "alder/tx.csv", content, rows=4, amount_sum="99.00")
+    assert {"alder/tx.csv": "failed"} == ended(made)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +138,7 @@ def test_the_digest_is_of_the_file_as_it_lies(made: Job) -> None:
 def test_rejected_rows_lie_beside_the_file(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
     result = night(made)
-    done = made.path.parent / "drop" / "alder" / "done"
+    done = made.path.parent / "processed" / "alder" / "done"
     assert ["tx.csv", "tx.csv.done", "tx.csv.errors.csv", "tx.csv.rejected.csv"] == names(done)
     assert "amount_not_positive" in (done / "tx.csv.errors.csv").read_text()
     assert ["r2"] == [line.split(",")[5] for line in lines(done / "tx.csv.rejected.csv")[1:]]
@@ -128,9 +159,9 @@ def test_a_folder_of_nobody_is_left_alone_and_said(made: Job) -> None:
 def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
     dropped(made, "alder/bad.csv", b"")
-    before, files = kept(made), names(made.path.parent / "drop")
+    before, files = kept(made), names(made.path.parent)
     told = rehearse(made, Order(drop=made.path.parent / "drop"))
-    assert (before, files) == (kept(made), names(made.path.parent / "drop"))
+    assert (before, files) == (kept(made), names(made.path.parent))
     result = night(made)
     assert told["dry_run"]
     for member in ("institutions", "findings"):
@@ -148,3 +179,27 @@ def test_the_result_is_kept_beside_the_store(made: Job) -> None:
     assert str(result["run_id"]) == written["run_id"]
     assert result["security_log_head"] == written["security_log_head"]
     assert {"name", "status", "started_at", "seconds", "counts"} == written["steps"][0].keys()
+
+
+def test_what_looks_like_another_is_taken_and_told(made: Job) -> None:
+    dropped(made, "alder/tx.csv", "ref card\nr1 c1\nr2 c1")
+    result = night(made)
+    assert [(2,)] == found(made, "select count(*) from purchases")
+    (told,) = [each for each in result["findings"] if each["code"] == "look_alike"]
+    assert "alder/tx.csv: 1 row taken that look like others (3)." == told["message"]
+    assert ("warning", 1) == (told["level"], told["count"])
+    report = made.path.parent / "drop" / "alder" / "done" / "tx.csv.errors.csv"
+    assert "look_alike" in report.read_text()
+
+
+def test_a_file_that_is_wholly_known_is_told_so(made: Job) -> None:
+    text = f"{GOOD.rstrip()}\n    r3   x"
+    dropped(made, "alder/first.csv", text)
+    night(made)
+    dropped(made, "alder/again.csv", text)
+    (told,) = [each for each in night(made)["findings"] if each.get("file")]
+    assert ("file_known", "note") == (told["code"], told["level"])
+    assert (
+        "alder/again.csv is the same file as alder/first.csv, taken on 2026-06-01: nothing in it is"
+        " new." == told["message"]
+    )

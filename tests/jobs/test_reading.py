@@ -14,8 +14,8 @@ from cardoffers_cli.domain.errors import NotFound, StoreBusy
 from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.store.layout import snapshot_path
 from cardoffers_cli.store.lock import StoreLock
-from cardoffers_cli.store.snapshot import snapshot_path
 from tables import NOON, select
 from work import held, new_store, tell
 

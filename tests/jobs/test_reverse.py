@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.jobs.clock import Clock
 from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
@@ -57,6 +59,11 @@ def test_a_reversal_gives_the_budget_and_the_use_back(
     told = reverse(redemption(made), " goods returned ", made)
     assert {
         "redemption_id": redemption(made),
+        "institution": "alder",
+        "transaction_ref": "1",
+        "offer_id": "A",
+        "merchant_name": "bakery",
+        "deducted": str(status == "settled"),
         "status": "reversed",
         "status_before": status,
         "reason": "goods returned",
@@ -128,3 +135,44 @@ def test_a_dry_settle_run_tells_the_same_and_keeps_nothing(made: Job) -> None:
     wet = settle_due(made)
     assert (1, 1) == (dry["settled"], wet["settled"])
     assert dry["settlements"] == wet["settlements"]
+
+
+# When a redemption was made and settled, hours and days apart, and when it is reversed -> the code.
+MOMENTS = [
+    ("pending", timedelta(microseconds=-1), "reversal_too_early"),
+    ("pending", timedelta(0), None),
+    ("settled", timedelta(days=1, microseconds=-1), "reversal_too_early"),
+    ("settled", timedelta(days=1), None),
+    ("settled", timedelta(days=2), None),
+    ("settled", timedelta(days=2, microseconds=1), "reversal_in_future"),
+    ("pending", timedelta(days=1, microseconds=1), "reversal_in_future"),
+    ("pending", timedelta(days=365_000), "reversal_in_future"),
+]
+
+
+@pytest.mark.parametrize(("status", "after", "code"), MOMENTS)
+def test_a_reversal_is_dated_after_what_it_reverses_and_not_in_the_future(
+    made: Job,
+    monkeypatch: pytest.MonkeyPatch,
+    status: str,
+    after: timedelta,
+    code: str | None,
+) -> None:
+    monkeypatch.setattr(Clock, "real", lambda _self: NOON - timedelta(days=9))
+    if status == "settled":
+        settle_due(replace(made, now=NOON + timedelta(days=1)))
+    before = kept(made)
+    late = replace(made, now=NOON + after)
+    if code is None:
+        assert "reversed" == reverse(redemption(made), "returned", late)["status"]
+        return
+    with pytest.raises(Refused) as caught:
+        reverse(redemption(made), "returned", late)
+    assert code == caught.value.code
+    assert before == kept(made)
+
+
+def test_the_real_clock_is_never_the_future(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = NOON + timedelta(days=400)
+    monkeypatch.setattr(Clock, "real", lambda _self: real)
+    assert "reversed" == reverse(redemption(made), "returned", replace(made, now=real))["status"]

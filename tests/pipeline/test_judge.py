@@ -9,9 +9,12 @@ from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.transactions import Reading, open_transactions
 from cardoffers_cli.pipeline.judge import (
     Verdicts,
+    common_findings,
+    find_look_alikes,
     findings,
     first_findings,
     judge,
+    note_repeats,
     rejected_lines,
     summary,
     tokens_look_rotated,
@@ -32,9 +35,17 @@ def staged(store: Store, folder: Path, rows: str | list[Row]) -> int:
     with open_transactions(str(path), Reading(now=NOON)) as file:
         stage_slim(
             store,
-            [(with_fingerprints(chunk.rows, seed=1), chunk.findings) for chunk in file.chunks()],
+            [
+                (with_fingerprints(chunk.rows, seed=1), chunk.findings, chunk.doubts)
+                for chunk in file.chunks()
+            ],
         )
         return file.received
+
+
+def note_repeats_alone(store: Store) -> None:
+    find_look_alikes(store, None, with_history=False)
+    note_repeats(store, "line")
 
 
 def test_the_first_row_of_a_ref_wins(store: Store, tmp_path: Path) -> None:
@@ -69,6 +80,7 @@ def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Pa
     rows += [{"ref": "known", "identifier": "M1", "amount": amount} for amount in "1213"]
     staged(store, tmp_path, rows)
     judge(store, None)
+    note_repeats_alone(store)
     by_code = {row["code"]: row for row in summary(store)}
     assert (30, list(range(2, 22))) == tuple(
         by_code["amount_invalid"][name] for name in ("row_count", "lines")
@@ -84,10 +96,13 @@ def test_findings_come_in_the_order_of_the_lines(store: Store, tmp_path: Path) -
     rows = [{"ref": str(n % 90_000), "identifier": "M1"} for n in range(120_000)]
     staged(store, tmp_path, rows)
     judge(store, None)
+    note_repeats_alone(store)
     repeats = [row["line"] for row in findings(store) if row["code"] == "duplicate"]
     assert list(range(90_002, 120_002)) == repeats
-    lines = [row["line"] for row in first_findings(store, 7)]
-    assert [2, 3, 4, 5, 6, 7, 8] == lines
+    assert ["token_weak"] == [row["code"] for row in common_findings(store, 120_000)]
+    assert [] == first_findings(store, 7)
+    assert [] == common_findings(store, 1_000_000)
+    assert [2, 3, 4, 5, 6, 7, 8] == [row["line"] for row in first_findings(store, 7)]
 
 
 @pytest.mark.parametrize(
@@ -105,5 +120,6 @@ def test_tokens_look_rotated_when_hardly_any_comes_twice(
 def test_no_findings_are_no_lines(store: Store, tmp_path: Path) -> None:
     staged(store, tmp_path, [])
     judge(store, None)
+    assert [] == common_findings(store, 0)
     assert ([], [], []) == (list(findings(store)), summary(store), first_findings(store, 5))
     assert pl.Series("line", [], pl.UInt64).equals(rejected_lines(store))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from json import loads
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,10 +10,15 @@ import pytest
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.match import decide, match_purchases
+from cardoffers_cli.jobs.stores import migrate
 from cardoffers_cli.pipeline.publish import publish
+from cardoffers_cli.store.migrations import migrate as apply
+from cardoffers_cli.store.migrations import migrations
+from cardoffers_cli.store.opening import connected
 from tables import NOON, given, put, select, uid
-from work import found, job, new_store, tell
+from work import file_of, found, job, new_store, taken, tell, with_catalogue
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -50,9 +56,44 @@ def test_the_bytes_of_an_event_are_those_of_the_specification(store: Store) -> N
         ',"cardholder_token":"ch_0123456789"'
         ',"cardholder_token_masked":"ch_0…6789"'
         ',"institution_payout_amount":5.00'
-        ',"occurred_at":"2026-06-01T12:00:00.123Z"}'
+        ',"occurred_at":"2026-06-01T12:00:00.123Z"'
+        ',"transaction_ref":"1","currency":"GBP"}'
     )
     assert expected == body(store)
+
+
+@pytest.mark.parametrize("ref", ["tx-1", '"', "a\\b", "<&>"])
+def test_a_reference_stands_as_it_came(store: Store, ref: str) -> None:
+    redeem(store)
+    select(store, "delete from outbox")
+    store.connection.execute("update recent_purchases set transaction_ref = $1", [ref])
+    publish(store, run_no=1)
+    assert loads(body(store))["transaction_ref"] == ref
+
+
+def test_an_event_knows_the_reference_of_a_purchase_that_is_in_the_history(tmp_path: Path) -> None:
+    made = with_catalogue(tmp_path)
+    taken(made, file_of(tmp_path / "tx.csv", "ref cardholder identifier\nr-1 c0 M0"))
+    export(made, str(tmp_path / "history"))
+    match_purchases(made)
+    ((text,),) = found(made, "select body from outbox")
+    assert ("r-1", "GBP") == (loads(text)["transaction_ref"], loads(text)["currency"])
+
+
+def test_an_event_of_before_is_sent_as_it_was_written(tmp_path: Path) -> None:
+    made = job(tmp_path / "older.duckdb")
+    later = [each.version for each in migrations() if each.version > 7]
+    with connected(made.path, made.settings) as store:
+        with store.transaction():
+            apply(store, NOON, have=later)
+        given(store, "institutions", "institution\nalder")
+        store.connection.execute(
+            "insert into outbox values (1, uuid(), $1, '{\"event\":1}', $2, 'due', 0, 0, $2, null,"
+            " null)",
+            [uid("alder"), NOON],
+        )
+    migrate(made)
+    assert [('{"event":1}',)] == found(made, "select body from outbox")
 
 
 @pytest.mark.parametrize("currency", ["JPY", "GBP", "KWD", "CLF"])
@@ -109,11 +150,16 @@ def test_a_dry_run_announces_nothing(tmp_path: Path) -> None:
 
 def test_a_store_of_before_gets_the_events_of_its_redemptions(store: Store) -> None:
     redeem(store)
-    written = select(store, "from outbox")
+    written = select(store, "select * exclude (body) from outbox"), loads(body(store))
+    store.execute("migrations/0004_webhooks:redemption_events")  # as it was then
     earlier = "migrations/0004_webhooks:events_of_earlier_redemptions"
     select(store, "delete from outbox")
     store.execute(earlier)
-    assert written == select(store, "from outbox")
+    came_later = {"transaction_ref": "1", "currency": "GBP"}
+    assert written == (
+        select(store, "select * exclude (body) from outbox"),
+        loads(body(store)) | came_later,
+    )
     select(store, "delete from outbox")
     select(store, "update ledger_entries set status = 'reversed'")
     store.execute(earlier)

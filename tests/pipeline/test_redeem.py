@@ -35,11 +35,14 @@ cinema
 PURCHASE_COLUMNS = ("ref", "institution", "cardholder", "merchant", "identifier", "amount", "at")
 
 
-def situation(store: Store, offers: str, purchases: str, links: str | None = None) -> None:
+def situation(
+    store: Store, offers: str, purchases: str, links: str | None = None, versions: str = "offer"
+) -> None:
     """Write a situation; without `links` every cardholder has added every offer long before."""
     given(store, "institutions", INSTITUTIONS)
     given(store, "merchants", MERCHANTS)
     given(store, "offers", offers)
+    given(store, "versions", versions)
     bought = [{"merchant": "bakery", **row} for row in read(purchases)]
     holders = {(row.get("institution", "alder"), row.get("cardholder", "ann")) for row in bought}
     everywhere = [
@@ -287,6 +290,229 @@ def test_the_outcome_of_every_purchase_and_offer(store: Store, offers: str, purc
     assert expected(purchases) == outcomes(store)
     wins = [pair for pair, outcome in sorted(expected(purchases).items()) if outcome == "redeemed"]
     assert wins == redeemed(store)
+
+
+@pytest.mark.parametrize(
+    ("offers", "versions", "purchases"),
+    [
+        pytest.param(
+            """
+            offer  merchant  min_spend
+            A      bakery    10.00
+            """,
+            """
+            offer  known_at  min_spend
+            A      13:00:00  20.00
+            A      14:00:00  15.00
+            """,
+            """
+            ref  at               amount  A
+            1    2026-05-31       10.00   redeemed
+            2    12:59:59.999999  10.00   redeemed
+            3    13:00:00         19.99   below_min_spend
+            4    13:59:59.999999  20.00   redeemed
+            5    14:00:00         14.99   below_min_spend
+            6    14:00:00         15.00   redeemed
+            """,
+            id="the newest version known at the purchase counts, before any was known the first",
+        ),
+        pytest.param(
+            """
+            offer  merchant  min_spend
+            A      bakery    10.00
+            """,
+            """
+            offer  known_at  min_spend
+            A      13:00:00  30.00
+            A      12:30:00  20.00
+            """,
+            """
+            ref  at               amount  A
+            1    12:29:59.999999  10.00   redeemed
+            2    12:30:00         19.99   below_min_spend
+            3    13:00:00         20.00   redeemed
+            """,
+            id="a correction dated back takes the place of the version between",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback
+            A      bakery    2.00
+            B      bakery    1.00
+            """,
+            """
+            offer  known_at  cashback
+            A      13:00:00  0.50
+            B      14:00:00  0.25
+            """,
+            """
+            ref  at        A          B
+            1    12:59:59  redeemed   outranked
+            2    13:00:00  outranked  redeemed
+            3    14:00:00  redeemed   outranked
+            """,
+            id="the best offer is the one that was the best at the purchase",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  budget
+            A      bakery    2.00      6.00
+            B      bakery    0.10      -
+            """,
+            """
+            offer  known_at  cashback
+            A      13:00:00  5.00
+            A      14:00:00  1.00
+            """,
+            """
+            ref  at        A                 B
+            1    12:00:00  redeemed          outranked
+            2    13:00:00  budget_exhausted  redeemed
+            3    13:00:01  budget_exhausted  redeemed
+            4    14:00:00  redeemed          outranked
+            5    14:00:01  redeemed          outranked
+            6    14:00:02  redeemed          outranked
+            7    14:00:03  redeemed          outranked
+            8    14:00:04  budget_exhausted  redeemed
+            """,
+            id="what is too dear for the rest of a budget leaves it to who asks for less",
+        ),
+        pytest.param(
+            """
+            offer  merchant  uses
+            A      bakery    1
+            """,
+            """
+            offer  known_at  uses
+            A      13:00:00  3
+            A      14:00:00  2
+            A      15:00:00  -
+            """,
+            """
+            ref  at        cardholder  A
+            1    12:00:00  ann         redeemed
+            2    12:00:01  ann         redemption_limit_reached
+            3    13:00:00  ann         redeemed
+            4    13:00:01  ben         redeemed
+            5    14:00:00  ann         redemption_limit_reached
+            6    14:00:01  ben         redeemed
+            7    14:00:02  ben         redemption_limit_reached
+            8    15:00:00  ann         redeemed
+            9    15:00:01  ann         redeemed
+            """,
+            id="a limit is that of the purchase, and counts every use before it",
+        ),
+        pytest.param(
+            """
+            offer  merchant  cashback  budget  uses
+            A      bakery    1.00      3.00    2
+            """,
+            """
+            offer  known_at  cashback
+            A      13:00:00  2.50
+            A      14:00:00  1.00
+            """,
+            """
+            ref  at        cardholder  A
+            1    12:00:00  ann         redeemed
+            2    13:00:00  ann         budget_exhausted
+            3    14:00:00  ann         redeemed
+            4    14:00:01  ann         redemption_limit_reached
+            5    14:00:02  ben         redeemed
+            6    14:00:03  ben         budget_exhausted
+            """,
+            id="a purchase that a budget refuses spends no use",
+        ),
+        pytest.param(
+            """
+            offer  merchant  budget  expires_at
+            A      bakery    9.00    -
+            """,
+            """
+            offer  known_at  budget  expires_at
+            A      13:00:00  1.00    14:00:00
+            """,
+            """
+            ref  at        A
+            1    12:00:00  redeemed
+            2    12:00:01  budget_exhausted
+            3    14:00:00  offer_expired
+            """,
+            id="budget and dates are those of now, whenever the purchase was",
+        ),
+    ],
+)
+def test_terms_are_those_in_force_at_the_purchase(
+    store: Store, offers: str, versions: str, purchases: str
+) -> None:
+    situation(store, offers, purchases, versions=versions)
+    decide(store, job())
+    assert expected(purchases) == outcomes(store)
+
+
+def test_a_redemption_keeps_its_version_and_is_paid_by_it(store: Store) -> None:
+    situation(
+        store,
+        offers="offer merchant cashback rate\nA bakery 5.00 0.1",
+        versions="offer known_at cashback rate\nA 12:00:00 50.00 0.1\nA 13:00:00 7.77 0.015",
+        purchases="ref at\n1 11:59:59\n2 12:00:00\n3 13:00:00",
+    )
+    decide(store, job())
+    paid = [
+        ("1", 0, "5.5000", "0.5000", "5.0000"),
+        ("2", 1, "55.0000", "5.0000", "50.0000"),
+        ("3", 2, "7.8900", "0.1200", "7.7700"),
+    ]
+    assert paid == [
+        (ref, version_no, *map(str, amounts))
+        for ref, version_no, *amounts in select(
+            store,
+            "select transaction_ref, version_no, merchant_funded_amount, commission_amount,"
+            " institution_payout_amount from ledger_entries join redemptions using (redemption_no)"
+            " join purchases using (purchase_no) order by all",
+        )
+    ]
+
+
+def test_who_added_an_offer_before_it_was_paused_keeps_it(store: Store) -> None:
+    situation(store, "offer merchant paused\nA bakery yes", "ref\n1")
+    decide(store, job())
+    assert {("1", "A"): "redeemed"} == outcomes(store)
+
+
+def test_what_was_decided_stands_when_a_correction_comes(store: Store) -> None:
+    offers = "offer merchant cashback\nA bakery 5.00"
+    situation(store, offers, purchases="ref at\n1 12:00:00")
+    decide(store, job())
+    given(store, "versions", "offer known_at cashback\nA 11:00:00 1.00")
+    put(store, "purchases", [{"ref": "2", "merchant": "bakery", "at": "12:00:00"}])
+    decide(store, job(), rematch=True)
+    assert {("alder", "1"): 5, ("alder", "2"): 1} == {
+        key: int(payout) for key, (_, _, _, payout) in amounts(store).items()
+    }
+
+
+def test_enrolment_counts_from_the_second_of_its_moment_on(store: Store) -> None:
+    situation(
+        store,
+        offers="offer merchant\nA bakery",
+        purchases="""
+        ref  at
+        1    11:59:59.999999
+        2    12:00:00
+        3    12:00:00.5
+        """,
+        links="""
+        offer  added_at
+        A      12:00:00.999999
+        """,
+    )
+    decide(store, job())
+    assert {
+        ("1", "A"): "enrolled_after_purchase",
+        ("2", "A"): "redeemed",
+        ("3", "A"): "redeemed",
+    } == outcomes(store)
 
 
 def test_enrolment_counts_from_its_moment_on(store: Store) -> None:
@@ -563,6 +789,10 @@ def test_the_same_redemption_has_the_same_id_in_every_store(store: Store) -> Non
 # Matching against the plain loop, on small random catalogues where budgets and uses bind.
 
 MOMENTS = [NOON + timedelta(hours=hour) for hour in range(4)]
+CASHBACKS = st.sampled_from([Decimal("1.00"), Decimal("1.50"), Decimal("2.00")])
+RATES = st.sampled_from([Decimal(0), Decimal("0.005"), Decimal("0.1")])
+USES = st.sampled_from([None, None, 1, 2])
+LEAST = st.sampled_from([Decimal(0), Decimal(0), Decimal(10)])
 HOLDERS = [(where, who) for where in ("alder", "brook") for who in ("ann", "ben")]
 MERCHANT_OF = {
     f"{world}-{id_}": f"{world}-{id_}" for world in "abcd" for id_ in ("bakery", "cinema")
@@ -570,11 +800,11 @@ MERCHANT_OF = {
 OFFER = st.fixed_dictionaries(
     {
         "merchant": st.sampled_from(["bakery", "bakery", "cinema"]),
-        "cashback": st.sampled_from([Decimal("1.00"), Decimal("1.50"), Decimal("2.00")]),
-        "rate": st.sampled_from([Decimal(0), Decimal("0.005"), Decimal("0.1")]),
+        "cashback": CASHBACKS,
+        "rate": RATES,
         "budget": st.sampled_from([None, *map(Decimal, "1 2 2.20 3 4.02 6".split())]),
-        "uses": st.sampled_from([None, None, 1, 2]),
-        "min_spend": st.sampled_from([Decimal(0), Decimal(0), Decimal(10)]),
+        "uses": USES,
+        "min_spend": LEAST,
         "starts_at": st.sampled_from([NOON, NOON, MOMENTS[1]]),
         "expires_at": st.sampled_from([NOON + timedelta(days=1)] * 2 + MOMENTS[2:]),
     }
@@ -588,18 +818,31 @@ PURCHASE = st.fixed_dictionaries(
         "at": st.sampled_from(MOMENTS),
     }
 )
+VERSION = st.fixed_dictionaries(
+    {
+        "place": st.integers(0, 5),
+        "cashback": CASHBACKS,
+        "rate": RATES,
+        "uses": USES,
+        "min_spend": LEAST,
+        "known_at": st.sampled_from([MOMENTS[0] - timedelta(hours=1), *MOMENTS, MOMENTS[1]]),
+    }
+)
 ADDED_AT = st.sampled_from([NOON, NOON, NOON, NOON, MOMENTS[1], None])
 
 
-World = tuple[list[Any], list[Any], list[Any]]
-"""Offers, links and purchases."""
+World = tuple[list[Any], list[Any], list[Any], list[Any]]
+"""Offers, links, purchases and later versions."""
 
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     """Draw four worlds that have nothing in common but the institutions, to match them together."""
     drawn = [draw(world(name)) for name in "abcd"]
-    return tuple([row for world in drawn for row in world[part]] for part in range(3))
+    offers, links, purchases, versions = (
+        [row for world in drawn for row in world[part]] for part in range(4)
+    )
+    return offers, links, purchases, versions
 
 
 @st.composite
@@ -628,7 +871,11 @@ def world(draw: st.DrawFn, name: str) -> World:
         }
         for n, row in enumerate(draw(lists(PURCHASE, 12, 24)))
     ]
-    return offers, links, purchases
+    versions = [
+        {**row, "offer": offers[row["place"] % len(offers)]["offer"]}
+        for row in draw(lists(VERSION, 0, 6))
+    ]
+    return offers, links, purchases, versions
 
 
 def lists(of: st.SearchStrategy[Any], least: int, most: int) -> st.SearchStrategy[list[Any]]:
@@ -652,15 +899,21 @@ def catalogue() -> Iterator[Store]:
 def test_rounds_end_where_the_plain_loop_ends(
     catalogue: Store, runs: str, drawn: World, share: int
 ) -> None:
-    offers, links, purchases = drawn
+    offers, links, purchases, versions = drawn
     first = share % len(purchases) if runs == "in two runs" else 0
+    known = share % (len(versions) + 1) if first else 0
     purchases.sort(key=lambda row: row["ref"])
     meant = Service(offers, links, set(MERCHANT_OF.values()), MERCHANT_OF)
     with catalogue.transaction(keep=False):
         put(catalogue, "offers", offers)
         put(catalogue, "links", links)
-        for part in (purchases[:first], purchases[first:]):
+        for part, come in (
+            (purchases[:first], versions[:known]),
+            (purchases[first:], versions[known:]),
+        ):
             if part:
+                meant.versions += come
+                put(catalogue, "versions", come)
                 meant.match(part)
                 put(catalogue, "purchases", part)
                 rounds = decide(catalogue, job()).redeemed.rounds

@@ -18,14 +18,16 @@ d    -         card_acceptor  m1          -
 e    -         card_acceptor  01          cinema
 f    -         card_acceptor  1           -
 g    cinema    card_acceptor  M1          cinema
-h    florist   card_acceptor  M1          -
+h    florist   card_acceptor  M1          bakery
 i    -         -              -           -
 j    -         upi_vpa        M1          -
+k    florist   card_acceptor  M2          -
+l    florist   -              -           -
 """
 """What a purchase names its merchant by, and the merchant meant."""
 
 
-def test_the_merchant_id_goes_before_the_identifier_which_is_compared_as_text(
+def test_a_known_merchant_id_goes_before_the_identifier_which_is_compared_as_text(
     store: Store,
 ) -> None:
     given(store, "institutions", "institution\nalder")

@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def decided(store: Store, offers: str, links: str, purchases: str) -> dict[str, Any]:
+def decided(
+    store: Store, offers: str, links: str, purchases: str, versions: str = "offer"
+) -> dict[str, Any]:
     """Match the purchases of one import; return its items by ref."""
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "offers", offers)
+    given(store, "versions", versions)
     names = [row["offer"] for row in read(offers)]
     given(store, "programs", "\n".join(["offer", *names]))
     given(store, "links", links)
@@ -98,6 +101,33 @@ def test_the_terms_are_those_of_the_time_of_the_decision(store: Store) -> None:
     store.connection.execute(f"{versions} from offer_versions")
     (item,) = decisions_of_import(store, uid("alder"), 1)
     assert item == items["small"]
+
+
+def test_each_purchase_is_told_by_the_terms_in_force_at_it(store: Store) -> None:
+    items = decided(
+        store,
+        offers="offer merchant cashback min_spend\nA bakery 2.00 10.00",
+        versions="offer known_at cashback min_spend\nA 12:00:00 5.00 20.00",
+        links="offer\nA",
+        purchases="""
+        ref     merchant  amount  at
+        before  bakery    10.00   11:59:59
+        small   bakery    10.00   12:00:00
+        after   bakery    20.00   12:00:00
+        """,
+    )
+    assert {
+        "before": ("match", "2.00", "None"),
+        "small": ("no_match", "None", "20.00"),
+        "after": ("match", "5.00", "None"),
+    } == {
+        ref: (
+            item["outcome"],
+            str(item["institution_payout_amount"]),
+            str(item["evaluations"][0]["expected"]),
+        )
+        for ref, item in items.items()
+    }
 
 
 def test_offers_of_other_programs_are_told_only_to_who_has_a_link(store: Store) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.services.explanations import explain, near_refs, titles
 from cardoffers_cli.services.redemptions import reverse_redemption, show_redemption
-from tables import NOON, given, select, uid
+from tables import NOON, given, moment, select, uid
 from work import job
 
 if TYPE_CHECKING:
@@ -99,6 +99,70 @@ def test_uses_are_those_of_the_cardholder(store: Store) -> None:
     bought(store, THREE)
     assert (True, "1", "0") == told(store, "p2", "uses")
     assert (False, "1", "1") == told(store, "p3", "uses")
+
+
+VERSIONS = """
+offer  known_at  cashback  min_spend  uses
+A      11:00:00  5.00      15.00      3
+A      13:00:00  1.00      0          -
+"""
+
+
+def test_the_version_that_a_purchase_was_judged_by_is_named(store: Store) -> None:
+    catalogue(store, "offer merchant cashback min_spend\nA bakery 2.00 10.00", "offer\nA")
+    given(store, "versions", VERSIONS)
+    bought(
+        store,
+        """
+        ref     merchant  at        amount
+        before  bakery    10:59:59  10.00
+        then    bakery    11:00:00  14.99
+        after   bakery    13:00:00  10.00
+        """,
+    )
+    given(store, "versions", "offer known_at cashback\nA 09:00:00 9.00")  # was not known then
+    told = {
+        ref: found["evaluations"][0]
+        for ref, found in explain(store, uid("alder"), ["before", "then", "after"]).items()
+    }
+    assert {
+        "before": (1, None, "2.00", "10.00", None),
+        "then": (2, moment("11:00:00"), "5.00", "15.00", 3),
+        "after": (3, moment("13:00:00"), "1.00", "0.00", None),
+    } == {
+        ref: (
+            each["terms"]["version"],
+            each["terms"]["since"],
+            str(each["terms"]["cashback_amount"]),
+            str(each["terms"]["min_spend"]),
+            each["terms"]["max_redemptions_per_cardholder"],
+        )
+        for ref, each in told.items()
+    }
+    assert ("below_min_spend", "15.00", "14.99") == tuple(
+        str(told["then"][name]) for name in ("outcome", "expected", "actual")
+    )
+
+
+def test_a_budget_is_told_with_the_amounts_of_each_version(store: Store) -> None:
+    catalogue(store, "offer merchant cashback budget\nA bakery 2.00 6.00", "offer\nA")
+    given(store, "versions", "offer known_at cashback\nA 11:00:00 5.00")
+    bought(store, "ref merchant at\n1 bakery 10:00:00\n2 bakery 11:00:00")
+    assert (False, "6.00", "2.00") == told(store, "2", "budget")
+    assert (
+        "held GBP 2.00 of GBP 6.00, and one redemption takes GBP 5.00"
+        in check(store, "2", "budget")["detail"]
+    )
+
+
+def test_only_offers_of_the_program_and_of_links_are_named(store: Store) -> None:
+    offers = "offer merchant\nA bakery\nB bakery\nC bakery"
+    catalogue(store, offers, "cardholder offer\nann B\nben C")
+    bought(store, "ref cardholder merchant\nr1 ann bakery\nr2 ben bakery\nr3 cat bakery")
+    assert {"r1": ["A", "B"], "r2": ["A", "C"], "r3": ["A"]} == {
+        ref: sorted(each["offer_id"] for each in found["evaluations"])
+        for ref, found in explain(store, uid("alder"), ["r1", "r2", "r3"]).items()
+    }
 
 
 def test_a_link_that_came_later_was_not_known(store: Store) -> None:

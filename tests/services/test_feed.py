@@ -46,8 +46,11 @@ def offer_with(store: Store, **cells: object) -> None:
     )
 
 
-def seen(store: Store, now: datetime = NOON, segment: str | None = None) -> list[str]:
-    total = feed.open_offers(store, ALDER, segment, now)
+def seen(
+    store: Store, now: datetime = NOON, segment: str | None = None, cardholder: str | None = None
+) -> list[str]:
+    number = cardholder and find_cardholder(store, ALDER, cardholder)
+    total = feed.open_offers(store, ALDER, number, segment, now)
     rows = feed.in_program_order(store, 100)
     assert total == len(rows)
     names = dict(select(store, "select offer_no, offer_id from offers"))
@@ -143,6 +146,36 @@ def test_an_offer_for_segments_is_seen_by_them_only(
     assert expected == bool(seen(store, segment=sent))
 
 
+# how often an offer may be used, what ann did with it -> whether she sees it, and ben does
+USES = [
+    ("1", "pending", False, True),
+    ("1", "settled", False, True),
+    ("1", "reversed", True, True),
+    ("2", "pending", True, True),
+    ("-", "pending", True, True),
+]
+
+
+@pytest.mark.parametrize(("uses", "status", "by_ann", "by_ben"), USES)
+def test_who_has_spent_the_uses_of_an_offer_sees_it_no_more(
+    store: Store, uses: str, status: str, by_ann: bool, by_ben: bool
+) -> None:
+    offer_with(store, uses=uses)
+    given(store, "links", "cardholder offer\nann A\nben A")
+    given(store, "links", "institution cardholder offer\nbrook ann A")
+    given(store, "ledger", f"cardholder offer status\nann A {status}")
+    assert by_ann == bool(seen(store, cardholder="ann"))
+    assert by_ben == bool(seen(store, cardholder="ben"))
+    assert ["A"] == seen(store)
+
+
+def test_uses_are_spent_by_who_has_the_token_at_this_institution(store: Store) -> None:
+    offer_with(store, uses="1")
+    given(store, "links", "institution cardholder offer\nalder ann A\nbrook ann A")
+    given(store, "ledger", "institution cardholder offer\nbrook ann A")
+    assert ["A"] == seen(store, cardholder="ann")
+
+
 def test_a_paused_offer_is_not_seen(store: Store) -> None:
     offer_with(store, paused="yes")
     assert [] == seen(store)
@@ -178,7 +211,7 @@ def personal(
     now: datetime = NOON + SECOND,
 ) -> list[tuple[str, str]]:
     """Return each offer of the feed with its reason."""
-    feed.open_offers(store, ALDER, None, now)
+    feed.open_offers(store, ALDER, None, None, now)
     count_links(store, ALDER, keep=False)
     preferred = {"merchants": merchants.split(), "categories": categories.split()}
     number = find_cardholder(store, ALDER, cardholder)
@@ -232,13 +265,14 @@ def test_own_purchases_come_next_whatever_names_their_merchant(store: Store) -> 
             alder        ann         2    kiosk     -
             alder        ann         3    -         M2
             alder        ann         4    nobody    -
-            alder        ann         5    nobody    M1
+            alder        cat         5    nobody    M1
             alder        bob         6    Cinema    -
             brook        ann         7    Cinema    -
         """,
     )
     assert reasons("C past_merchant, D past_merchant, A, B") == personal(store)
     assert reasons("B past_merchant, A, C, D") == personal(store, cardholder="bob")
+    assert reasons("C past_merchant, A, B, D") == personal(store, cardholder="cat")
     assert reasons("A, B, C, D") == personal(store, cardholder="stranger")
     hinted = reasons("B preferred_merchant, C past_merchant, D past_merchant, A")
     assert hinted == personal(store, merchants="cinema")
@@ -323,7 +357,7 @@ def test_equal_scores_keep_the_order_of_the_program(store: Store) -> None:
 
 
 def shown(store: Store, *languages: str, cardholder: str = "ann") -> list[dict[str, Any]]:
-    feed.open_offers(store, ALDER, None, NOON)
+    feed.open_offers(store, ALDER, None, None, NOON)
     chosen = feed.in_program_order(store, 100)
     number = find_cardholder(store, ALDER, cardholder)
     return feed.offers_shown(store, ALDER, number, chosen, languages)

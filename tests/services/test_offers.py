@@ -7,7 +7,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.services.offers import offers_in_program, show_offer, standing
-from tables import NOON, given, uid
+from tables import NOON, given, moment, uid
 
 if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
@@ -115,6 +115,11 @@ def test_an_offer_is_shown_with_everything_about_it(store: Store) -> None:
         },
     ] == shown["programs"]
     assert [Decimal("1.00")] == [version["cashback_amount"] for version in shown["versions"]]
+    given(store, "versions", f"offer known_at cashback\n{shown['id']} 09:00:00 3.00")
+    assert [(2, moment("09:00:00"), Decimal("3.00")), (1, NOON, Decimal("1.00"))] == [
+        (version["version"], version["since"], version["cashback_amount"])
+        for version in show_offer(store, shown["id"], NOON)["versions"]
+    ]
 
 
 def test_an_offer_nobody_knows_is_not_found(store: Store) -> None:

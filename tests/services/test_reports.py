@@ -257,6 +257,7 @@ def test_what_resolves_to_nothing_most_purchases_first(store: Store) -> None:
         7    alder        ann         -           bakery    7.00    12:00:00
         8    brook        ann         -           -         8.00    12:00:00
         9    brook        ann         -           -         8.00    12:00:00
+        10   alder        ann         M1          florist   9.00    12:00:00
         """,
     )
     names = ("institution", "merchant_identifier", "merchant_id", "purchases", "amount")

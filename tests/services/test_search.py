@@ -51,6 +51,7 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
         named       -           bakery
         second      -           BAKERY-2
         other       M2          -
+        unknown     M2          florist
         """,
     )
 
@@ -60,6 +61,8 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
 
     assert ["identified", "named", "second"] == found("Bakery")
     assert ["identified", "named"] == found(str(uid("bakery")))
-    assert ["other"] == found("M2")
+    assert ["other", "unknown"] == found("M2")
+    told = search(store, uid("alder"), Wanted(ref="unknown"), limit=10)["data"]
+    assert ["cinema"] == [each["merchant_name"] for each in told]
     assert [] == found("m2")
     assert [] == found("%")

@@ -45,10 +45,7 @@ SENT = [
     ("update outbox set state = 'delivered'", None),
     ("update outbox set state = 'failed'", "cardoffers webhook send"),
     ("update outbox set state = 'exhausted', next_attempt_at = null", "cardoffers webhook retry"),
-    (
-        "insert into webhook_stops select institution_id, now() from outbox",
-        "cardoffers webhook set, then cardoffers webhook send",
-    ),
+    ("update outbox set is_held_back = true", None),
     ("update ledger_entries set status = 'reversed'", None),
 ]
 
@@ -73,6 +70,14 @@ def test_a_ref_comes_before_an_id_and_others_have_neither(matched: Store) -> Non
     assert [None] * 3 == [kind_of(matched, brook, id_) for id_ in ("p", redemption, entry)]
     given(matched, "purchases", f"ref merchant\n{entry} bakery")
     assert "ref" == kind_of(matched, alder, entry)
+
+
+def test_a_merchant_that_nobody_knows_is_told_by_its_identifier(matched: Store) -> None:
+    given(matched, "identifiers", "identifier merchant\nM1 bakery\nM2 -")
+    given(matched, "purchases", "ref merchant identifier\nq florist M1\nr florist M2")
+    for ref, seller in (("q", "bakery"), ("r", "M2")):
+        told = timeline(matched, uid("alder"), ref, "ref", NOON)
+        assert seller in str(told["events"][0])
 
 
 @pytest.mark.parametrize("version", [4, 8])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services.webhooks import health
+from cardoffers_cli.services.webhooks import health, hold_back
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
@@ -74,6 +74,6 @@ def test_events_of_another_time_do_not_count(sent: Store, hours: int) -> None:
     assert [] == seen(sent, hours=hours)
 
 
-def test_what_waits_for_a_stopped_webhook_is_stopped(sent: Store) -> None:
-    sent.connection.execute("insert into webhook_stops values ($1, $2)", [uid("brook"), NOON])
+def test_what_is_held_back_is_stopped(sent: Store) -> None:
+    hold_back(sent, uid("brook"), is_held_back=True)
     assert [("brook", 1, 0, 0, 0, 1, 0, None, None, None, None)] == seen(sent, "brook")

@@ -6,8 +6,9 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.store import copying
+from cardoffers_cli.store.layout import log_path, log_paths
 from cardoffers_cli.store.opening import connected
-from tables import given, select
+from tables import select
 from work import kept, new_store, settings, tell
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def test_a_copy_has_every_table_view_and_macro(made: Job) -> None:
 def test_a_copy_takes_the_place_of_a_draft(made: Job) -> None:
     draft = made.path.with_name("draft")
     draft.write_text("half a copy")
-    copying.log_path(draft).write_text("of which this was the log")
+    log_path(draft).write_text("of which this was the log")
     copying.copy_store(made.path, draft, settings())
     with connected(draft, settings()) as copy:
         assert [(2,)] == select(copy, "select count(*) from merchants")
@@ -90,7 +91,7 @@ def test_nothing_is_put_beside_the_log_of_another_store(made: Job) -> None:
     before = kept(made)
     draft = made.path.with_name("draft")
     copying.copy_store(made.path, draft, settings())
-    log = copying.log_path(made.path)
+    log = log_path(made.path)
     log.touch()
     with pytest.raises(StoreDamaged) as caught:
         copying.put_in_place(draft, made.path)
@@ -100,9 +101,13 @@ def test_nothing_is_put_beside_the_log_of_another_store(made: Job) -> None:
     assert before == kept(made)
 
 
-def test_a_store_is_given_a_second_name(made: Job) -> None:
+def test_a_store_is_given_a_second_name_with_its_logs(made: Job) -> None:
     aside = made.path.with_name("aside")
+    for log in log_paths(made.path):
+        log.write_text(log.name)
     copying.keep_aside(made.path, aside)
     assert aside.samefile(made.path)
-    with made.store() as store:
-        given(store, "merchants", "merchant\nbaker")
+    assert [log.name for log in log_paths(made.path)] == [
+        log.read_text() for log in log_paths(aside)
+    ]
+    assert [] == [log for log in log_paths(made.path) if log.exists()]

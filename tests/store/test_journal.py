@@ -15,7 +15,7 @@ from cardoffers_cli.domain.errors import CardoffersError, Refused
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.stores import accept_loss, init, lost_commits, migrate
 from cardoffers_cli.store import journal
-from cardoffers_cli.store.journal import journal_path
+from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.migrations import newest_version
 from tables import NOON, moment, read, select
 from work import job, new_store

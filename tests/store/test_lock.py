@@ -15,7 +15,8 @@ import pytest
 
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.match import match_purchases
-from cardoffers_cli.store.lock import StoreLock, lock_path, turn_path
+from cardoffers_cli.store.layout import lock_path, turn_path
+from cardoffers_cli.store.lock import StoreLock
 from tables import NOON
 from work import job, new_store
 

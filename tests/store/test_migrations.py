@@ -8,11 +8,13 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.stores import info, migrate
+from cardoffers_cli.services.explanations import explain
 from cardoffers_cli.store.migrations import applied, migrations, newest_version
 from cardoffers_cli.store.migrations import migrate as apply
 from cardoffers_cli.store.opening import connected
-from tables import NOON, select, snapshot
+from tables import NOON, given, moment, select, snapshot, uid
 from work import job, new_store
 
 if TYPE_CHECKING:
@@ -21,8 +23,11 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
 
-def test_migrations_are_numbered_without_gaps() -> None:
-    assert list(range(1, newest_version() + 1)) == [made.version for made in migrations()]
+VERSIONS = [made.version for made in migrations()]
+
+
+def test_every_migration_has_a_number_of_its_own() -> None:
+    assert sorted(set(VERSIONS)) == VERSIONS
 
 
 def test_each_is_recorded_with_its_digest_and_the_engine(tmp_path: Path) -> None:
@@ -50,15 +55,67 @@ def test_a_current_store_is_left_as_it_is(tmp_path: Path) -> None:
         assert before == snapshot(store)
 
 
-@pytest.mark.parametrize("version", range(1, newest_version()))
-def test_a_store_of_any_version_becomes_a_current_one(tmp_path: Path, version: int) -> None:
-    made = job(tmp_path / "older.duckdb")
+def of_version(folder: Path, version: int) -> Job:
+    """Make a store as a program of an older schema version left it."""
+    made = job(folder / "older.duckdb")
     with connected(made.path, made.settings) as store, store.transaction():
-        apply(store, NOON, have=range(version + 1, newest_version() + 1))
-    assert list(range(version + 1, newest_version() + 1)) == [
-        int(name.split()[0]) for name in migrate(made)["applied"]
-    ]
+        apply(store, NOON, have=later(version))
+    return made
+
+
+@pytest.mark.parametrize("version", VERSIONS[:-1])
+def test_a_store_of_any_version_becomes_a_current_one(tmp_path: Path, version: int) -> None:
+    made = of_version(tmp_path, version)
+    assert later(version) == [int(name.split()[0]) for name in migrate(made)["applied"]]
     assert columns(new_store(tmp_path)) == columns(made)
+
+
+def test_what_was_decided_by_the_newest_terms_is_told_by_them(tmp_path: Path) -> None:
+    made = of_version(tmp_path, 9)
+    with connected(made.path, made.settings) as store:
+        given(store, "institutions", "institution\nalder")
+        given(store, "merchants", "merchant\nbakery")
+        given(store, "offers", "offer merchant min_spend\nA bakery 10.00")
+        given(store, "versions", "offer known_at min_spend\nA 14:00:00 20.00\nA 18:00:00 30.00")
+        given(store, "links", "cardholder offer\nann A")
+        given(store, "purchases", "ref merchant amount at\nsmall bakery 15.00 12:00:00")
+        select(store, "update runs set run_no = 4 where run_no = 2")
+        select(store, "update offer_versions set run_no = 4 where run_no = 2")
+        select(store, "insert into recent_decisions values (1, 2, 'not_redeemed', 1)")
+        select(store, "insert into recent_outcomes values (1, 1, 2, 'below_min_spend')")
+        given(store, "redemptions", "offer\nA")
+        select(store, "update redemptions set run_no = 2, purchase_no = 99")
+    migrate(made)
+    with made.store() as store:
+        assert [(0,), (1,), (4,)] == select(store, "select run_no from offer_versions order by all")
+        assert [(1,)] == select(store, "select version_no from redemptions")
+        assert [(moment("14:00:00"),), (moment("18:00:00"),)] == select(
+            store, "select known_at from offer_versions where run_no > 0 order by all"
+        )
+        small = explain(store, uid("alder"), ["small"])["small"]
+        assert ("below_min_spend", "20.00", 2) == (
+            small["reason"],
+            str(small["evaluations"][0]["expected"]),
+            small["evaluations"][0]["terms"]["version"],
+        )
+        select(store, "delete from redemptions")
+        decide(store, made, rematch=True)
+        again = explain(store, uid("alder"), ["small"])["small"]
+        assert ("redeemed", 1) == (again["reason"], again["evaluations"][0]["terms"]["version"])
+
+
+def test_a_dry_run_tells_what_would_be_applied(tmp_path: Path) -> None:
+    made = of_version(tmp_path, 7)
+    before = made.path.read_bytes()
+    dry = migrate(made, dry_run=True)
+    assert before == made.path.read_bytes()
+    assert dry["dry_run"]
+    assert {**dry, "dry_run": False} == migrate(made)
+    assert [] == migrate(made, dry_run=True)["applied"]
+
+
+def later(version: int) -> list[int]:
+    return [each for each in VERSIONS if each > version]
 
 
 def columns(made: Job) -> list[tuple[object, ...]]:

@@ -14,8 +14,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused
 from cardoffers_cli.jobs.stores import init, migrate
-from cardoffers_cli.store.journal import journal_path
-from cardoffers_cli.store.lock import lock_path
+from cardoffers_cli.store.layout import journal_path, lock_path
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.store import guarded
 from tables import select

@@ -17,9 +17,10 @@ from cardoffers_cli.domain.errors import (
     StoreVersion,
 )
 from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.store.layout import snapshot_path
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.migrations import newest_version
-from cardoffers_cli.store.snapshot import open_snapshot, snapshot_path, taken_at, withdraw
+from cardoffers_cli.store.snapshot import open_snapshot, taken_at, withdraw
 from tables import NOON, select
 from tables import snapshot as rows_of
 from work import job, kept, new_store, settings, tell

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import polars as pl
 
 from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.lasting import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,8 +102,8 @@ def _text(frame: pl.DataFrame, line_end: str) -> bytes:
 
 @contextmanager
 def _opened(path: Path, *, zipped: bool) -> Iterator[BinaryIO]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
+    make_folder(path.parent)
+    with replacing(path, mode=None) as file:  # made up: anybody may read it
         if not zipped:
             yield file
             return

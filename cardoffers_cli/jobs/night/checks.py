@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import NoSpace, NotFound, Refused
+from cardoffers_cli.domain.errors import ConfigurationError, NoSpace, NotFound, Refused
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.files.disks import free_bytes, is_read_only, network_kind
+from cardoffers_cli.files.processed import Processed
 from cardoffers_cli.jobs.night.order import Order, finding
+from cardoffers_cli.jobs.night.told import without_room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.nights import Night
 
-_GZIP_GROWS = 8
+GZIP_GROWS = 8
+"""Bytes that a byte of a compressed file is expected to unpack to, at the most."""
 _STORE_GROWS = 2
 """Bytes that the store, its log and the reports take for a byte of input, at the most."""
 _ALWAYS = 16 << 20
@@ -31,8 +34,23 @@ def check_places(job: Job, order: Order) -> list[dict[str, Any]]:
             code="folder_missing",
             hint="Name the folder that holds a folder for each institution.",
         )
-    folders = {"store": job.path.resolve().parent, "drop folder": order.drop}
+    processed = processed_root(job)
+    kept_in = _existing(processed)
+    folders = {
+        "store": job.path.resolve().parent,
+        "drop folder": order.drop,
+        "processed folder": kept_in,
+    }
+    _must_be_apart(processed, order.drop, is_chosen=job.settings.processed_dir is not None)
+    if processed.exists():
+        Processed(processed).check()
     for name, folder in folders.items():
+        if not folder.is_dir():
+            raise NotFound(
+                f"There is no folder {folder}, where the {name} is to be.",
+                code="folder_missing",
+                hint="Make it, or set processed_dir.",
+            )
         if is_read_only(folder):
             raise Refused(
                 f"The {name} is where nothing can be written: {folder}.",
@@ -51,16 +69,30 @@ def check_places(job: Job, order: Order) -> list[dict[str, Any]]:
     ]
 
 
-def check_space(job: Job, drop: Path, files: Sequence[Dropped]) -> None:
-    """Raise `NoSpace`, with the bytes, where the night would not fit on its disks."""
-    incoming = sum(_unpacked(file) for file in files)
-    snapshot = job.path.stat().st_size
-    _must_fit(job.path.resolve().parent, snapshot + _STORE_GROWS * incoming + _ALWAYS)
-    _must_fit(drop, incoming)  # the rejected rows, if they are all of them
+def processed_root(job: Job) -> Path:
+    """Return where a night keeps the files that it takes, by the settings, or beside the store."""
+    chosen = job.settings.processed_dir
+    return chosen.resolve() if chosen else job.path.resolve().parent / "processed"
 
 
-def _must_fit(folder: Path, needed: int) -> None:
-    free = free_bytes(folder)
+def _must_be_apart(processed: Path, drop: Path, *, is_chosen: bool) -> None:
+    """Raise `ConfigurationError` where an institution might write to what was taken.
+
+    A store may lie in the drop folder itself, and has its own `processed` beside it then.
+    """
+    top = drop.resolve()
+    if top in processed.parents and (is_chosen or processed.parent != top):
+        raise ConfigurationError(
+            f"What was taken would be kept in {processed}, in the drop folder.",
+            code="processed_in_drop",
+            hint="Set processed_dir to a folder where no institution may write.",
+        )
+
+
+def check_space(job: Job) -> None:
+    """Raise `NoSpace`, with the bytes, where not even a night without files would fit."""
+    folder = job.path.resolve().parent
+    needed, free = job.path.stat().st_size + _ALWAYS, free_bytes(folder)
     if free < needed:
         raise NoSpace(
             f"The night needs {needed:,} bytes in {folder}, and {free:,} are free.",
@@ -68,6 +100,37 @@ def _must_fit(folder: Path, needed: int) -> None:
             needed_bytes=needed,
             free_bytes=free,
         )
+
+
+def fitting(job: Job, files: Sequence[Dropped]) -> tuple[list[Dropped], list[dict[str, Any]]]:
+    """Choose the files that fit on the disks, small ones first; return findings on the others.
+
+    One that is too large would otherwise keep the night from all of them, on every night. One over
+    the limit of its size is no matter: it is moved, and never read.
+    """
+    processed = processed_root(job)
+    store = job.path.resolve().parent
+    disks = {folder.stat().st_dev: folder for folder in (store, _existing(processed))}
+    needed = dict.fromkeys(disks, 0)
+    needed[store.stat().st_dev] = job.path.stat().st_size + _ALWAYS
+    fit, remarks = set(), []
+    for file in sorted(files, key=_unpacked):
+        wanted = dict(needed)
+        if file.size_bytes <= job.settings.file_most_bytes:
+            wanted[store.stat().st_dev] += _STORE_GROWS * _unpacked(file)
+            wanted[_existing(processed).stat().st_dev] += file.size_bytes + _unpacked(file)
+        short = [disk for disk, bytes_ in wanted.items() if bytes_ > free_bytes(disks[disk])]
+        if short:
+            folder = disks[short[0]]
+            remarks.append(without_room(file, folder, wanted[short[0]], free_bytes(folder)))
+        else:
+            needed = wanted
+            fit.add(file)
+    return [file for file in files if file in fit], remarks
+
+
+def _existing(processed: Path) -> Path:
+    return processed if processed.exists() else processed.parent
 
 
 def check_clock(job: Job, order: Order, newest: Night | None) -> None:
@@ -83,4 +146,4 @@ def check_clock(job: Job, order: Order, newest: Night | None) -> None:
 
 
 def _unpacked(file: Dropped) -> int:
-    return file.size_bytes * (_GZIP_GROWS if file.is_compressed else 1)
+    return file.size_bytes * (GZIP_GROWS if file.is_compressed else 1)

@@ -8,6 +8,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import nights
+from cardoffers_cli.services.ids import whole_id
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -37,6 +38,7 @@ def list_runs(job: Job, limit: int) -> list[dict[str, Any]]:
 def show_run(job: Job, run_id: str) -> dict[str, Any]:
     """Return the result of a night so far, or the record of another run; raise `NotFound`."""
     with reading(job) as source:
+        run_id = whole_id(source.store, "run", run_id)
         if night := nights.find(source.store, run_id):
             status = "finished" if night.ended_at else "unfinished"
             return result_of(source.store, job.path, night, status=status)

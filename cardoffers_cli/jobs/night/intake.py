@@ -1,22 +1,30 @@
 """Import: every file that the night found, each in one transaction, then out of the way.
 
-What became of a file is recorded in the transaction that takes it, and its reports are written
-before that ends: a night that dies afterwards finds the record, and only has to move the file. A
-file that cannot be taken goes to `failed/` and stops no other.
+A file is claimed out of the folder of its institution first (`files/claims.py`), and read from a
+copy of its own. What became of it is recorded in the transaction that takes it, and its reports are
+written before that ends: a night that dies afterwards finds the record, and only has to move the
+file to `done/` or `failed/` of the processed folder.
+
+A file that cannot be taken stops no other: whatever it does, within its bounds, is a finding. What
+stops the night is what no file can do: a full disk, a store that is damaged or held, a processed
+folder that cannot be written, an engine or a network that fails.
 """
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, NotFound, Refused
-from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.files import drop
+from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
+from cardoffers_cli.files.claims import Claim, put_away
+from cardoffers_cli.files.disks import free_bytes
+from cardoffers_cli.files.drop import MANIFEST, Dropped, clear_drafts, marker_names
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
+from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
+from cardoffers_cli.files.sources import Source
+from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
 from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.imports import (
@@ -27,59 +35,95 @@ from cardoffers_cli.jobs.imports import (
     take_in,
 )
 from cardoffers_cli.jobs.intake import Outputs, write_outputs
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
-from cardoffers_cli.pipeline.stage import staged_amount
+from cardoffers_cli.jobs.night.bounds import Bounds
+from cardoffers_cli.jobs.night.checks import GZIP_GROWS
+from cardoffers_cli.jobs.night.faults import failure_of
+from cardoffers_cli.jobs.night.looking import file_rows, look_twice
+from cardoffers_cli.jobs.night.manifests import check_digest, check_sums, vouches
+from cardoffers_cli.jobs.night.order import Done
+from cardoffers_cli.jobs.night.told import file_counts, file_findings
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from cardoffers_cli.files.drop import Manifest
+    from cardoffers_cli.files.folders import Folder
+    from cardoffers_cli.files.manifests import Manifest
+    from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.jobs.intake import FileReport
     from cardoffers_cli.jobs.night.order import Work
-    from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.nights import NightFile
     from cardoffers_cli.store.store import Store
 
 OPTIONS = ImportOptions()
-_BLOCK = 1 << 20
 
-
-_NO_FILE = (FileUnusable, Refused, NotFound)
-"""What is wrong with one file, and stops no other."""
-
-
-class _Changed(CardoffersError):
-    """Somebody wrote to the file meanwhile."""
+_ROOM_FOR_ONE = 3
+"""The part of the free disk that one file may unpack to, where that is more than expected: a third,
+because the store takes up to twice as much."""
 
 
 def import_files(work: Work) -> Done:
     """Take in every file of the night; the reports and the moves are finished where one was."""
     with work.job.store(read_only=True) as store:
         files = nights.files(store, work.night)
-        work.site = site_of(store, work.job)
-    for number, file in enumerate(files):
-        work.onlooker.moves(f"{file.institution}/{file.file_name}", number, len(files))
-        _File(work, file).finish()
+    take_files(work, files)
     with work.job.store() as store, store.transaction():
         nights.files_moved(store, work.night)
         return taken_in(work, store)
 
 
+def take_late_files(work: Work) -> list[NightFile]:
+    """Look into the drop folder again, and take in what is ready by now; return what became of it.
+
+    Done again after a crash it goes on with the files that it found. They are out of the way, but
+    not recorded to be so: that is for whoever has done with them what else is to be done.
+    """
+    with work.job.store(read_only=True) as store:
+        files = nights.files(store, work.night)
+    late = [file for file in files if not file.is_moved]
+    if not late:
+        found = list[Dropped]()
+        with suppress(OSError):  # a drop folder that is gone by now has nothing more
+            found = look_twice(work.job, work.order.drop, files).files
+        rows = list(file_rows(work.processed, found, first=len(files) + 1))
+        if not rows:
+            return []
+        with work.job.store() as store, store.transaction():
+            nights.add_files(store, work.night, rows)
+            late = nights.files(store, work.night)[len(files) :]
+    take_files(work, late)
+    with work.job.store(read_only=True) as store:
+        numbers = {file.file_no for file in late}
+        return [file for file in nights.files(store, work.night) if file.file_no in numbers]
+
+
+def take_files(work: Work, files: Sequence[NightFile]) -> None:
+    """Take in files of the night that wait, and move those out of the way that are judged."""
+    with work.job.store(read_only=True) as store:
+        work.site = site_of(store, work.job)
+    if files:
+        work.processed.prepare()
+    for number, file in enumerate(files):
+        work.onlooker.moves(f"{file.institution}/{file.file_name}", number, len(files))
+        _File(work, file).finish()
+
+
 def rehearse_files(work: Work, store: Store) -> Done:
     """Do to the store what taking in the files would, in a transaction that will be undone."""
     for file in nights.files(store, work.night):
-        _File(work, file).rehearse(store)
+        if file.state == "waiting":
+            _File(work, file).rehearse(store)
     return taken_in(work, store)
 
 
 def taken_in(work: Work, store: Store) -> Done:
     """Return what became of the files of the night, by its records."""
     files = nights.files(store, work.night)
-    return Done(counts=_counts(files), findings=[*work.remarks, *_findings(files)])
+    counts = {**file_counts(files), "processed": str(work.processed.root)}
+    return Done(counts=counts, findings=[*work.remarks, *file_findings(work.processed, files)])
 
 
 @dataclass(frozen=True)
@@ -90,8 +134,14 @@ class _File:
     file: NightFile
 
     @property
-    def path(self) -> Path:
-        return self.work.order.drop / self.file.institution / self.file.file_name
+    def claim(self) -> Claim:
+        return Claim(
+            drop=self.work.order.drop,
+            institution=self.file.institution,
+            name=self.file.file_name,
+            stamp=self.file.stamp,
+            as_name=f"{self.work.night.run_id}-{self.file.file_no}",
+        )
 
     @property
     def shown(self) -> str:
@@ -99,84 +149,129 @@ class _File:
 
     def finish(self) -> None:
         """Do what is still to be done with it."""
-        state = self.file.state
-        if state == "waiting":
-            state = self._take()
-        if not self.file.is_moved:
-            self._move(state)
+        if self.file.is_moved:
+            return
+        with self._folder(TAKEN) as taken:
+            clear_drafts(taken.path)
+            state = self._take(taken) if self.file.state == "waiting" else self.file.state
+            if state in {"imported", "failed"} and taken.look(self.claim.as_name) is not None:
+                self._put_away(taken, DONE if state == "imported" else FAILED)
 
-    def _take(self) -> str:
-        found = drop.stamp_of(self.path)
-        if found != self.file.stamp:
-            return self._judge("gone" if found is None else "changed", {})
+    def _take(self, taken: Folder) -> str:
+        bounds, kept = self._bounds(), dict[str, Any]()
         try:
-            self._import()
-        except _Changed:
-            return self._judge("changed", {})
-        except _NO_FILE as error:
-            return self._fail(error)
+            self.claim.take(taken, bounds.limits)
+            self._import(taken, bounds, kept)
+        except Elusive as error:
+            return self._leave(taken, error)
+        except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
+            return self._fail(taken, failure_of(error), kept)
         return "imported"
 
-    def _import(self) -> None:
-        with self.work.job.store() as store, store.transaction():
-            made = self.take_in(store, keeps_reports=True)
-            if drop.stamp_of(self.path) != self.file.stamp:
-                raise _Changed
-            nights.judge_file(
-                store, self.work.night, self.file.file_no, "imported", made.document()
-            )
+    def _leave(self, taken: Folder, error: Elusive) -> str:
+        """Give a file back that somebody exchanged or wrote to: the next look finds it."""
+        if taken.look(self.claim.as_name) is not None:
+            try:
+                self.claim.give_back(taken)
+            except (Elusive, FileUnusable) as worse:
+                return self._fail(taken, worse, {})
+        return self._judge(error.code, {}, {})
 
-    def take_in(self, store: Store, *, keeps_reports: bool) -> ImportReport:
-        """Import the file in the caller's transaction, if its manifest says nothing against it."""
+    def _bounds(self) -> Bounds:
+        size = int(self.file.stamp.partition(":")[0])
+        free = free_bytes(self.work.job.path.resolve().parent)
+        room = max(GZIP_GROWS * size, free // _ROOM_FOR_ONE)
+        return Bounds(self.work.job.settings, room_bytes=room)
+
+    def _import(self, taken: Folder, bounds: Bounds, kept: dict[str, Any]) -> None:
+        name = self.claim.as_name
+        stamp = self.claim.stamp_in(taken)
+        copy = private_copy(taken, name, stamp, bounds.limits, beside=taken.path)
+        with copy.file:
+            kept |= {"taken_bytes": copy.size_bytes, "taken_sha256": copy.sha256}
+            manifest = read_manifest(taken, [name + MANIFEST], self.shown)
+            with self.work.job.store() as store, store.transaction(), bounds.over(store):
+                made = self.take_in(store, copy, manifest, bounds, keeps_reports=True)
+                self._record(store, "imported", made.document(), kept)
+
+    def take_in(
+        self,
+        store: Store,
+        copy: Copy,
+        manifest: Manifest | None,
+        bounds: Bounds,
+        *,
+        keeps_reports: bool,
+    ) -> ImportReport:
+        """Import a copy in the caller's transaction, if its manifest says nothing against it."""
         job = self.work.job
         owner = find_institution(store, self.file.institution)
         may_upload(owner)
-        manifest = drop.read_manifest(self.path)
-        _check_digest(self.path, manifest)
-        with open_transactions(str(self.path), reading_for(owner, job, OPTIONS)) as opened:
-            opened.name = self.shown
+        check_digest(copy, manifest)
+        source = Source(self.shown, copy.file, bounds.limits)
+        options = replace(OPTIONS, allow_unterminated=vouches(manifest))
+        with open_transactions(source, reading_for(owner, job, options)) as opened:
+
+            def look(_done: int, _total: int | None) -> None:
+                bounds.check_time()
+                bounds.check_rows(opened)
+
             made = take_in(
                 store,
                 opened,
                 owner,
                 job,
-                OPTIONS,
+                options,
                 site=self.work.site,
-                approve=lambda report: _check_sums(store, report, owner, manifest),
+                progress=look,
+                approve=lambda report: check_sums(store, report, owner, manifest),
             )
-            if keeps_reports and not made.report.ok:
+            if keeps_reports and (not made.report.ok or made.report.look_alikes):
                 self._write_reports(store, opened)
         return made
 
     def rehearse(self, store: Store) -> None:
         """Do to the store what taking the file would, in a transaction that will be undone."""
         try:
-            state, report = "imported", self.take_in(store, keeps_reports=False).document()
-        except _NO_FILE as error:
-            state, report = "failed", self._failure(error)
-        nights.judge_file(store, self.work.night, self.file.file_no, state, report)
+            state, report = "imported", self._rehearsed(store).document()
+        except Elusive as error:
+            state, report = error.code, {"file": self.shown}
+        except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
+            state, report = "failed", self._failure(failure_of(error))
+        self._record(store, state, report, {})
+
+    def _rehearsed(self, store: Store) -> ImportReport:
+        bounds, claim = self._bounds(), self.claim
+        beside = self.work.job.path.resolve().parent
+        with claim.origin() as origin:
+            copy = private_copy(origin, claim.name, claim.stamp, bounds.limits, beside=beside)
+            with copy.file:
+                names = [name for name in marker_names(claim.name) if name.endswith(MANIFEST)]
+                manifest = read_manifest(origin, names, self.shown)
+                return self.take_in(store, copy, manifest, bounds, keeps_reports=False)
 
     def _write_reports(self, store: Store, opened: TransactionFile) -> None:
-        folder = self._folder(drop.DONE)
         name = self.file.taken_as
         outputs = Outputs(
-            errors=folder / f"{name}.errors.csv", rejected=folder / f"{name}.rejected.{opened.kind}"
+            errors=self._path(DONE, f"{name}.errors.csv"),
+            rejected=self._path(DONE, f"{name}.rejected.{opened.kind}"),
         )
-        write_outputs(store, opened, outputs)
+        write_outputs(store, opened, outputs, mode=self.work.job.settings.mode)
 
-    def _fail(self, error: CardoffersError) -> str:
-        row = {
-            "line": error.details.get("line"),
-            "transaction_ref": None,
-            "field": None,
-            "code": error.code,
-            "level": "error",
-            "message": error.message,
-        }
-        name = f"{self.file.taken_as}.errors.csv"
-        with replacing(self._folder(drop.FAILED) / name) as out:
-            write_findings(out, [row])
-        return self._judge("failed", self._failure(error))
+    def _fail(self, taken: Folder, error: CardoffersError, kept: dict[str, Any]) -> str:
+        if taken.look(self.claim.as_name) is not None:
+            row = {
+                "line": error.details.get("line"),
+                "transaction_ref": None,
+                "field": None,
+                "code": error.code,
+                "level": "error",
+                "message": error.message,
+            }
+            name, mode = f"{self.file.taken_as}.errors.csv", self.work.job.settings.mode
+            with replacing(self._path(FAILED, name), mode=mode) as out:
+                write_findings(out, [row])
+        return self._judge("failed", self._failure(error), kept)
 
     def _failure(self, error: CardoffersError) -> dict[str, Any]:
         return {
@@ -184,95 +279,26 @@ class _File:
             "file_error": {"code": error.code, "message": error.message, "hint": error.hint},
         }
 
-    def _judge(self, state: str, report: dict[str, Any]) -> str:
+    def _judge(self, state: str, report: dict[str, Any], kept: dict[str, Any]) -> str:
         with self.work.job.store() as store, store.transaction():
-            nights.judge_file(
-                store, self.work.night, self.file.file_no, state, {"file": self.shown, **report}
-            )
+            self._record(store, state, {"file": self.shown, **report}, kept)
         return state
 
-    def _move(self, state: str) -> None:
-        """Move the file and its markers, unless what lies there now is another file."""
-        if state in {"imported", "failed"} and drop.stamp_of(self.path) == self.file.stamp:
-            folder = self._folder(drop.DONE if state == "imported" else drop.FAILED)
-            for marker in drop.markers_of(self.path):
-                drop.move(marker, folder, marker.name)
-            drop.move(self.path, folder, self.file.taken_as)
+    def _record(
+        self, store: Store, state: str, report: dict[str, Any], kept: dict[str, Any]
+    ) -> None:
+        nights.judge_file(store, self.work.night, self.file.file_no, state, report, **kept)
 
-    def _folder(self, name: str) -> Path:
-        folder = self.path.parent / name
-        folder.mkdir(exist_ok=True)
-        drop.clear_drafts(folder)
-        return folder
+    def _put_away(self, taken: Folder, kind: str) -> None:
+        with self._folder(kind) as kept:
+            put_away(taken, self.claim.as_name, kept, self.file.taken_as)
+        self.claim.release()
 
+    def _folder(self, kind: str) -> AbstractContextManager[Folder]:
+        return self.work.processed.folder(self.file.institution, kind)
 
-def _check_digest(path: Path, manifest: Manifest | None) -> None:
-    """Raise `FileUnusable` where a file, as it lies, is not what its manifest says."""
-    if manifest is None or manifest.sha256 is None:
-        return
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    if digest.hexdigest() != manifest.sha256:
-        raise _mismatch("its SHA-256 is another one")
-
-
-def _check_sums(
-    store: Store, report: FileReport, owner: Institution, manifest: Manifest | None
-) -> None:
-    """Raise `FileUnusable` where rows or amounts differ from the manifest.
-
-    The amount of an invalid row may be anything: where there are such rows, the sum of the valid
-    ones can only be held to be no more than what the manifest says.
-    """
-    if manifest is None:
-        return
-    if manifest.rows is not None and manifest.rows != report.received:
-        raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
-    if manifest.amount_sum is None:
-        return
-    found = quantize(staged_amount(store), owner.currency)
-    is_right = found <= manifest.amount_sum if report.invalid else found == manifest.amount_sum
-    if not is_right:
-        raise _mismatch(f"its amounts are {found:,} in all, not {manifest.amount_sum:,}")
-
-
-def _mismatch(what: str) -> FileUnusable:
-    return FileUnusable(
-        f"The file is not what its manifest says: {what}.",
-        code="manifest_mismatch",
-        hint="Ask the sender for the whole file, with its manifest.",
-    )
-
-
-_STATES = ("imported", "failed", "changed", "gone")
-_SUMS = ("received", "accepted", "duplicates", "conflicts", "invalid")
-
-
-def _counts(files: list[NightFile]) -> dict[str, Any]:
-    reports = [file.report or {} for file in files if file.state == "imported"]
-    return {
-        "files": len(files),
-        **{state: sum(file.state == state for file in files) for state in _STATES},
-        **{name: sum(report[name] for report in reports) for name in _SUMS},
-    }
-
-
-def _findings(files: list[NightFile]) -> Iterator[dict[str, Any]]:
-    for file in files:
-        shown = f"{file.institution}/{file.file_name}"
-        about: dict[str, Any] = {"institution": file.institution, "file": shown}
-        report = file.report or {}
-        if file.state == "failed":
-            error = report["file_error"]
-            where = f"see {file.institution}/{drop.FAILED}/{file.taken_as}.errors.csv"
-            yield finding(error["code"], f"{shown}: {error['message']}", then=where, **about)
-        elif file.state in {"changed", "gone"}:
-            message = f"{shown} was {file.state} while the night ran; nothing of it was taken."
-            yield finding(f"file_{file.state}", message, level=WITHOUT_CONSEQUENCE, **about)
-        elif not report["ok"]:
-            wrong = report["invalid"] + report["conflicts"]
-            message = f"{shown}: {wrong:,} of {counted(report['received'], 'row')} not taken."
-            where = f"see {file.institution}/{drop.DONE}/{file.taken_as}.errors.csv"
-            yield finding("rows_rejected", message, then=where, count=wrong, **about)
+    def _path(self, kind: str, name: str) -> Path:
+        """Return the path of a report, in a folder that is there and has no drafts of a crash."""
+        with self._folder(kind) as folder:
+            clear_drafts(folder.path)
+        return self.work.processed.path(self.file.institution, kind, name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cardoffers_cli.files.processed import Processed
     from cardoffers_cli.jobs.engines import Computed, Site
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.nights import Night
@@ -47,7 +48,8 @@ class Onlooker:
 class Work:
     """A night at work. `job` has the night's own clock, `clock` is what the command was given.
 
-    `site` is where its engine works, if it has one, and `computed` the match that was made there.
+    `processed` is where the files are kept that it takes. `site` is where its engine works, if it
+    has one, and `computed` the match that was made there.
     """
 
     job: Job
@@ -55,15 +57,10 @@ class Work:
     order: Order
     onlooker: Onlooker
     clock: datetime
+    processed: Processed
     remarks: list[dict[str, Any]] = field(default_factory=list)
     site: Site | None = None
     computed: Computed | None = None
-
-    @classmethod
-    def of(cls, job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:
-        """Return the work of a night, by the night's clock."""
-        own = replace(job, now=night.as_of)
-        return cls(job=own, night=night, order=order, onlooker=onlooker, clock=job.now)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from cardoffers_cli.files.html.institution import MOST_ROWS, institution_page
 from cardoffers_cli.files.html.night import Night, is_busy, night_page, page_of
 from cardoffers_cli.files.html.pages import write_page
 from cardoffers_cli.files.html.runs import MOST_NIGHTS, runs_page
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.funnel import window_of
 from cardoffers_cli.jobs.night.reports import report_files, reports_folder
 from cardoffers_cli.jobs.report_pages import (
@@ -56,7 +57,7 @@ _WAITING = {
 def write_night_page(work: Work, result: dict[str, Any]) -> None:
     """Write the pages of a night whose result is known."""
     folder = reports_folder(work.job.path, work.night.name)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     clear_drafts(folder)
     busy = {row["institution"] for row in result["institutions"] if is_busy(row)}
     with work.job.store(read_only=True) as store:
@@ -68,9 +69,9 @@ def write_night_page(work: Work, result: dict[str, Any]) -> None:
             own = [name for name in report_files(slug) if (folder / name).exists()]
             tonight = [row for row in result["institutions"] if row["institution"] == slug]
             page = _of_institution(store, work, institution, tonight, own)
-            _write(folder / page_of(slug), page)
+            _write(work, folder / page_of(slug), page)
         page = _of_night(store, work, result)
-    _write(folder / PAGE, page)
+    _write(work, folder / PAGE, page)
 
 
 def write_runs_page(work: Work) -> None:
@@ -83,11 +84,11 @@ def write_runs_page(work: Work) -> None:
     folder = reports_folder(work.job.path, work.night.name).parent
     there = {row["name"] for row in shown if (folder / row["name"] / PAGE).exists()}
     clear_drafts(folder)
-    _write(folder / PAGE, runs_page(shown, work.night.as_of, in_all=in_all, pages=there))
+    _write(work, folder / PAGE, runs_page(shown, work.night.as_of, in_all=in_all, pages=there))
 
 
-def _write(path: Path, page: Page) -> None:
-    with replacing(path) as out:
+def _write(work: Work, path: Path, page: Page) -> None:
+    with replacing(path, mode=work.job.settings.mode) as out:
         write_page(page, out)
 
 

@@ -5,20 +5,21 @@ Files are read and judged, matched and settled as the night would; nothing is mo
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.night.checks import check_clock, check_places, check_space
-from cardoffers_cli.jobs.night.order import Onlooker, Work
+from cardoffers_cli.jobs.night.looking import look_twice
+from cardoffers_cli.jobs.night.order import Onlooker, Order, Work
 from cardoffers_cli.jobs.night.result import result_of
-from cardoffers_cli.jobs.night.run import begin, look_twice
+from cardoffers_cli.jobs.night.run import begin, unfinished_night, work_of
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.jobs.night.steps import rehearse as rehearse_step
 from cardoffers_cli.services import nights
-from cardoffers_cli.services.institutions import list_institutions
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.jobs.night.order import Order
+    from cardoffers_cli.store.store import Store
 
 
 def rehearse(job: Job, order: Order) -> dict[str, Any]:
@@ -26,13 +27,30 @@ def rehearse(job: Job, order: Order) -> dict[str, Any]:
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])
-        known = {institution.slug for institution in list_institutions(store)}
-    found = look_twice(order.drop, known)
-    check_space(job, order.drop, found.files)
+    found = look_twice(job, order.drop)
+    check_space(job)
     with job.store() as store, store.transaction(keep=False):
-        work = Work.of(job, begin(store, job, order, found), order, Onlooker())
+        work = work_of(job, begin(store, job, order, found.files), order, Onlooker())
         work.remarks = [*remarks, *found.remarks]
-        for position, step in enumerate(STEPS, start=1):
+        return _rehearsed(store, work)
+
+
+def rehearse_rest(job: Job, run_id: str | None) -> dict[str, Any]:
+    """Return the result that a night would have if it went on; raise as `resume_night` does."""
+    night = unfinished_night(job, run_id)
+    order = Order(drop=Path(night.drop_folder))
+    remarks = check_places(job, order)
+    with job.store() as store, store.transaction(keep=False):
+        work = work_of(job, night, order, Onlooker())
+        work.remarks = remarks
+        return _rehearsed(store, work)
+
+
+def _rehearsed(store: Store, work: Work) -> dict[str, Any]:
+    """Rehearse the steps that are not recorded, in the caller's transaction."""
+    done = {row["name"] for row in nights.steps(store, work.night)}
+    for position, step in enumerate(STEPS, start=1):
+        if step.name not in done:
             rehearse_step(step, position, work, store)
-        result = result_of(store, job.path, work.night, status="rehearsed")
+    result = result_of(store, work.job.path, work.night, status="rehearsed")
     return {**result, "dry_run": True}

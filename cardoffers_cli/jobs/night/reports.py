@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.funnel import conversions
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
+from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
 from cardoffers_cli.files.sheets import Sheet
 from cardoffers_cli.jobs.funnel import count_window, window_of
@@ -20,13 +21,13 @@ from cardoffers_cli.jobs.reports import REPORTS, ROWS_AT_A_TIME
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.reports import Filters
+from cardoffers_cli.store import layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from uuid import UUID
 
-    from cardoffers_cli.files.sheets import Column
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.reports import Page
     from cardoffers_cli.store.store import Store
@@ -36,7 +37,7 @@ _COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FU
 
 def reports_folder(store: Path, name: str) -> Path:
     """Return the folder of the reports of a night."""
-    return store.resolve().parent / "reports" / name
+    return layout.reports_folder(store) / name
 
 
 def report_files(slug: str) -> list[str]:
@@ -50,7 +51,7 @@ def write_reports(work: Work) -> Done:
         work.night = nights.cover(store, work.night)
         institutions = sorted(list_institutions(store), key=lambda each: each.slug)
     folder = reports_folder(work.job.path, work.night.name)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     clear_drafts(folder)
     files = 0
     for number, institution in enumerate(institutions):
@@ -58,7 +59,8 @@ def write_reports(work: Work) -> Done:
         work.onlooker.moves(slug, number, len(institutions))
         found = _read(work, institution.id)
         for report, columns in _COLUMNS.items():
-            files += _write(folder, f"{slug}-{report}", columns, found[report])
+            sheet = Sheet(f"{slug}-{report}", columns, found[report])
+            files += _write(folder, sheet, work.job.settings.mode)
     return Done(counts={"folder": str(folder), "files": files})
 
 
@@ -83,11 +85,10 @@ def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterat
         yield from page.rows
 
 
-def _write(folder: Path, name: str, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> int:
+def _write(folder: Path, sheet: Sheet, mode: int) -> int:
     """Write a sheet in both of its forms; return how many files that makes."""
-    sheet = Sheet(name, columns, rows)
-    with replacing(folder / f"{name}.csv") as out:
+    with replacing(folder / f"{sheet.name}.csv", mode=mode) as out:
         out.writelines(line.encode("utf-8", "backslashreplace") for line in csv_lines(sheet))
-    with replacing(folder / f"{name}.parquet") as out:
+    with replacing(folder / f"{sheet.name}.parquet", mode=mode) as out:
         write_parquet(sheet, out)
     return 2

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import pieces
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.lasting import make_folder
+from cardoffers_cli.files.processed import DONE, FAILED, Processed
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE
 from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.jobs.night.steps import told
 from cardoffers_cli.services import nights
+from cardoffers_cli.store.layout import runs_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cardoffers_cli.services.nights import Night, NightFile
     from cardoffers_cli.store.store import Store
 
@@ -34,7 +36,8 @@ def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[st
         "started_at": night.began_at,
         "ended_at": night.ended_at,
         "steps": [told(row) for row in steps],
-        "imports": [_import(file) for file in files],
+        "imports": [_import(file, night) for file in files],
+        "processed": night.processed_folder,
         "findings": [{"step": row["name"], **found} for row in steps for found in row["findings"]],
         "institutions": nights.summary(store, night),
         "reports": str(reports_folder(path, night.name)) if "reports" in counts else None,
@@ -43,12 +46,12 @@ def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[st
     }
 
 
-def write_result(path: Path, result: dict[str, Any]) -> None:
+def write_result(path: Path, result: dict[str, Any], *, mode: int) -> None:
     """Keep the result as `runs/RUN_ID/result.json` beside the store of `path`."""
-    folder = path.resolve().parent / "runs" / str(result["run_id"])
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = runs_folder(path) / str(result["run_id"])
+    make_folder(folder)
     clear_drafts(folder)
-    with replacing(folder / _RESULT) as out:
+    with replacing(folder / _RESULT, mode=mode) as out:
         out.writelines(piece.encode() for piece in pieces(result, indent=2))
         out.write(b"\n")
 
@@ -58,12 +61,17 @@ def needs_somebody(result: dict[str, Any]) -> bool:
     return any(found["level"] != WITHOUT_CONSEQUENCE for found in result["findings"])
 
 
-def _import(file: NightFile) -> dict[str, Any]:
+def _import(file: NightFile, night: Night) -> dict[str, Any]:
     report = file.report or {}
+    kind = {"imported": DONE, "failed": FAILED}.get(file.state)
+    kept = None
+    if night.processed_folder and kind:
+        kept = Processed(Path(night.processed_folder)).path(file.institution, kind, file.taken_as)
     return {
         "file": f"{file.institution}/{file.file_name}",
         "institution": file.institution,
         "status": file.state,
         "taken_as": file.taken_as,
+        "kept_as": kept and str(kept),
         **{name: value for name, value in report.items() if name != "file"},
     }

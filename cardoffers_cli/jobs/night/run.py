@@ -8,51 +8,39 @@ files, or runs that came after it.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NoStore, NotFound
-from cardoffers_cli.files.drop import DONE as DONE_FOLDER
-from cardoffers_cli.files.drop import Dropped, free_name, look, ready
-from cardoffers_cli.jobs.night.checks import check_clock, check_places, check_space
-from cardoffers_cli.jobs.night.order import (
-    WITHOUT_CONSEQUENCE,
-    Onlooker,
-    Order,
-    Work,
-    finding,
-    real_now,
+from cardoffers_cli.files.processed import Processed
+from cardoffers_cli.jobs.night.checks import (
+    check_clock,
+    check_places,
+    check_space,
+    processed_root,
 )
+from cardoffers_cli.jobs.night.looking import file_rows, look_twice
+from cardoffers_cli.jobs.night.order import Onlooker, Order, Work, real_now
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
 from cardoffers_cli.jobs.night.result import result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import nights
-from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.night_lock import NightLock
 from cardoffers_cli.store.opening import lock_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from cardoffers_cli.files.drop import Dropped
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.nights import Night
     from cardoffers_cli.store.store import Store
 
 KIND = "nightly"
-LOOK_S = 1.0
-"""How long after the first look at the drop folder the second one is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """What lies in the drop folder: files to take, and what to say of the others."""
-
-    files: list[Dropped]
-    remarks: list[dict[str, Any]]
 
 
 def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> dict[str, Any]:
@@ -76,20 +64,26 @@ def resume_night(
     onlooker: Onlooker | None = None,
 ) -> dict[str, Any]:
     """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
+    night = unfinished_night(job, run_id)
+    order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
+    remarks = check_places(job, order)
+    with _lock(job, order) as lock:
+        return _Nights(job, order, onlooker or Onlooker(), lock, remarks).go_on(night)
+
+
+def unfinished_night(job: Job, run_id: str | None) -> Night:
+    """Return the night of an id that has not ended, or the oldest such; raise `NotFound`."""
     _must_exist(job)
     with job.store(read_only=True) as store:
-        left = [night for night in nights.unfinished(store) if run_id in {None, str(night.run_id)}]
+        wanted = run_id and whole_id(store, "unfinished_night", run_id)
+        left = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
     if not left:
         raise NotFound(
             "There is no night to go on with.",
             code="night_missing",
             hint="`cardoffers run list` shows the nights; all of them may have ended.",
         )
-    order = Order(drop=Path(left[0].drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
-    remarks = check_places(job, order)
-    with _lock(job, order) as lock:
-        found = _Nights(job, order, onlooker or Onlooker(), lock, remarks)
-        return found.go_on(left[0])
+    return left[0]
 
 
 def _must_exist(job: Job) -> None:
@@ -134,7 +128,10 @@ class _Nights:
     def go_on(self, night: Night) -> dict[str, Any]:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
-        work = Work.of(self._job, night, self._order, self._onlooker)
+        if night.processed_folder is None:
+            with self._job.store() as store, store.transaction():
+                night = nights.keep_in(store, night, str(processed_root(self._job)))
+        work = work_of(self._job, night, self._order, self._onlooker)
         work.remarks = self._remarks
         with work.job.store(read_only=True) as store:
             done = {row["name"] for row in nights.steps(store, night)}
@@ -153,7 +150,7 @@ class _Nights:
             sweep(self._job.path)
 
     def _tonight(self) -> dict[str, Any]:
-        found = self._look()
+        found = look_twice(self._job, self._order.drop)
         with self._job.store(read_only=True) as store:
             newest, newest_run_no = nights.newest_finished(store)
             is_of_date = newest is not None and newest.as_of.date() == self._job.now.date()
@@ -161,68 +158,40 @@ class _Nights:
             if newest and is_of_date and not is_new:
                 return result_of(store, self._job.path, newest, status="nothing_new")
         check_clock(self._job, self._order, newest)
-        check_space(self._job, self._order.drop, found.files)
+        check_space(self._job)
         self._remarks = [*self._remarks, *found.remarks]
-        return self.go_on(self._begin(found))
-
-    def _look(self) -> Found:
-        with self._job.store(read_only=True) as store:
-            known = {institution.slug for institution in list_institutions(store)}
-        return look_twice(self._order.drop, known)
-
-    def _begin(self, found: Found) -> Night:
         with self._job.store() as store, store.transaction():
-            return begin(store, self._job, self._order, found)
+            night = begin(store, self._job, self._order, found.files)
+        return self.go_on(night)
 
 
-def look_twice(drop: Path, known: set[str]) -> Found:
-    """Return what is ready in the drop folder, and remarks on what is not to be taken."""
-    first = look(drop)
-    if any(not file.is_marked for file in first.files):
-        time.sleep(LOOK_S)
-    second = look(drop)
-    taken, left = ready(first, second, now_s=time.time())
-    files = [file for file in taken if file.institution in known]
-    strangers = sorted({file.institution for file in [*taken, *left]} - known)
-    return Found(
-        files=files,
-        remarks=[
-            *(_stray(name) for name in second.strays),
-            *(_stranger(name) for name in strangers),
-            *(_unready(file) for file in left if file.institution in known),
-        ],
+def work_of(job: Job, night: Night, order: Order, onlooker: Onlooker) -> Work:
+    """Return the work of a night, by the night's clock, and where it keeps what it takes."""
+    return Work(
+        job=replace(job, now=night.as_of),
+        night=night,
+        order=order,
+        onlooker=onlooker,
+        clock=job.now,
+        processed=Processed(Path(night.processed_folder or processed_root(job))),
     )
 
 
-def begin(store: Store, job: Job, order: Order, found: Found) -> Night:
+def begin(store: Store, job: Job, order: Order, files: Sequence[Dropped]) -> Night:
     """Write a new night with its files, in the caller's transaction."""
+    processed = Processed(processed_root(job))
     new = nights.next_night(store, job.now, job.path.name)
     run = start_run(store, kind=KIND, now=job.now, actor=job.actor, run_id=new["run_id"])
     return nights.begin(
         store,
-        _rows(found.files),
+        file_rows(processed, files),
         **new,
         run_no=run.run_no,
         as_of=job.now,
         drop_folder=str(order.drop.resolve()),
+        processed_folder=str(processed.root),
         began_at=real_now(),
     )
-
-
-def _rows(files: list[Dropped]) -> Iterator[dict[str, Any]]:
-    """Yield the files as rows of `night_files`, each with the name it is to get in `done/`."""
-    names: dict[str, set[str]] = {}
-    for number, file in enumerate(files, start=1):
-        taken = names.setdefault(file.institution, set())
-        name = free_name(file.path.parent / DONE_FOLDER, file.name, taken)
-        taken.add(name)
-        yield {
-            "file_no": number,
-            "institution": file.institution,
-            "file_name": file.name,
-            "stamp": file.stamp,
-            "taken_as": name,
-        }
 
 
 def _end(work: Work) -> dict[str, Any]:
@@ -234,7 +203,7 @@ def _end(work: Work) -> dict[str, Any]:
     write_night_page(work, result)
     write_runs_page(work)
     with work.job.store() as store:
-        write_result(work.job.path, result)
+        write_result(work.job.path, result, mode=work.job.settings.mode)
         with store.transaction():
             counts = {step["name"]: step["counts"] for step in result["steps"]}
             finish_run(store, _run(work), counts)
@@ -250,35 +219,4 @@ def _run(work: Work) -> Run:
         kind=KIND,
         as_of=night.as_of,
         actor=work.job.actor,
-    )
-
-
-def _stray(name: str) -> dict[str, Any]:
-    return finding(
-        "stray_file",
-        f"{name} is not in the folder of an institution, or is no plain file: it was left alone.",
-        level="warning",
-        then="move it to DROP_DIR/<institution>/",
-        file=name,
-    )
-
-
-def _stranger(name: str) -> dict[str, Any]:
-    return finding(
-        "institution_unknown",
-        f"The folder {name} is no institution's: its files were left alone.",
-        level="warning",
-        then="cardoffers institution list",
-        file=name,
-    )
-
-
-def _unready(file: Dropped) -> dict[str, Any]:
-    name = f"{file.institution}/{file.name}"
-    return finding(
-        "file_not_ready",
-        f"{name} may still be being written: it is left for the next night.",
-        level=WITHOUT_CONSEQUENCE,
-        institution=file.institution,
-        file=name,
     )

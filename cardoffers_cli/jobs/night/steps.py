@@ -11,27 +11,30 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.jobs.doctor import examine, names
+from cardoffers_cli.jobs.doctor import TAKEN_FILES, examine, names
 from cardoffers_cli.jobs.elsewhere import keep
 from cardoffers_cli.jobs.engines import compute
 from cardoffers_cli.jobs.key_notices import give_in
 from cardoffers_cli.jobs.match import decide
-from cardoffers_cli.jobs.night.intake import import_files, rehearse_files
+from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_late_files
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, real_now
 from cardoffers_cli.jobs.night.reports import write_reports
+from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
 from cardoffers_cli.jobs.publish import publish as publish_snapshot
 from cardoffers_cli.jobs.security import catch_up
 from cardoffers_cli.jobs.settle import settle_in
+from cardoffers_cli.jobs.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services import nights, security_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from cardoffers_cli.domain.errors import CardoffersError
     from cardoffers_cli.jobs.doctor import Audit
+    from cardoffers_cli.services.nights import NightFile
     from cardoffers_cli.store.store import Store
 
 
@@ -146,6 +149,39 @@ def _publish(work: Work, store: Store) -> Done:
     return Done(counts=found, findings=[finding("events_missing", message, level="warning")])
 
 
+def _look_again(work: Work) -> Done:
+    """Take what was too young when the night began, and look again at what was taken before."""
+    late = take_late_files(work)
+    findings = [*file_findings(work.processed, late)]
+    if late:
+        findings += _process(work)
+    with work.job.store(read_only=True) as store:
+        files = watched(store)
+    looked = look_at(files)
+    with work.job.store() as store, store.transaction():
+        nights.files_moved(store, work.night)
+        changes = unanswered(store, looked)
+        keep_looked(store, looked, changes, before_night=work.night.night_no)
+    findings += [changed_later(change) for change in changes]
+    counts = {"taken_files": looked.files, "changed_files": len(changes)}
+    return Done(counts={**_late_counts(late), **counts}, findings=findings)
+
+
+def _process(work: Work) -> Iterator[dict[str, Any]]:
+    """Do with late files what was done with the others; yield findings that ask for somebody."""
+    _compute(work)
+    with work.job.store() as store, store.transaction():
+        done = [act(work, store) for act in (_match, _settle, _publish)]
+    done.append(send_webhooks(work))
+    for each in done:
+        yield from (one for one in each.findings if one["level"] != WITHOUT_CONSEQUENCE)
+
+
+def _late_counts(late: list[NightFile]) -> dict[str, int]:
+    counts = file_counts(late)
+    return {f"late_{name}": counts[name] for name in ("files", "imported", "failed", "accepted")}
+
+
 def _give_notices(work: Work, store: Store) -> Done:
     return Done(counts={"notices": len(give_in(store, work.job)["notices"])})
 
@@ -155,7 +191,12 @@ def _audit(work: Work) -> Done:
     with work.job.store() as store:
         catch_up(store, work.job)
         head = security_log.head(store)
-        audits = examine(store, work.job.path, tell=_hearing(work, len(names())))
+        audits = examine(
+            store,
+            work.job.path,
+            but=frozenset({TAKEN_FILES}),  # the second look has told of them, each by itself
+            tell=_hearing(work, len(names()) - 1),
+        )
     faults = [audit for audit in audits if not audit.ok]
     return Done(
         counts={"audits": len(audits), "faults": len(faults), "security_log_head": head},
@@ -192,6 +233,7 @@ STEPS: tuple[Step, ...] = (
     Step("publish", in_store=_publish),
     Step("key_notices", in_store=_give_notices),
     Step("webhooks", alone=send_webhooks),
+    Step("second_look", alone=_look_again),
     Step("reports", alone=write_reports),
     Step("audits", alone=_audit),
     Step("snapshot", alone=_publish_snapshot),

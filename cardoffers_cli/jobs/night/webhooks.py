@@ -10,12 +10,13 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.errors import StoreBusy
+from cardoffers_cli.domain.errors import Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.deliver import send
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
 from cardoffers_cli.services import nights
+from cardoffers_cli.store.signing_secrets import UNUSABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 _GRACE_S = 1.0
 """How long an interrupted night waits for what is in flight."""
+
+_MENDED_BY = {
+    "no_url": "cardoffers webhook set -i {institution} --url URL",
+    "secret_missing": "cardoffers webhook rotate-secret -i {institution}",
+}
 
 _FAILURES = (("failed", "warning", "will be tried again"), ("exhausted", "error", "will not be"))
 _REASONS = {"no_url": "it has no webhook URL", "no_secret": "it has no signing secret"}
@@ -38,6 +44,10 @@ def send_webhooks(work: Work) -> Done:
             raise
         busy_finding = finding(busy.code, busy.message, level=WITHOUT_CONSEQUENCE)
         return Done(counts={}, findings=[busy_finding])
+    except (Refused, StoreDamaged) as error:
+        if error.code not in UNUSABLE:
+            raise
+        return Done(counts={}, findings=[finding(error.code, error.message, then=error.hint)])
     with work.job.store(read_only=True) as store:
         counts = nights.sent(store, work.night)
     outlook = {name: report[name] for name in ("still_due", "next_attempt_at")}
@@ -98,7 +108,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
             f"{counted(held['events'], 'event')} of {held['institution']} cannot be sent "
             f"({_REASONS.get(held['reason'], held['reason'])}).",
             level=WITHOUT_CONSEQUENCE,
-            then=f"cardoffers webhook set -i {held['institution']} --url URL",
+            then=_MENDED_BY.get(held["reason"], _MENDED_BY["no_url"]).format(**held),
             institution=held["institution"],
             count=held["events"],
         )

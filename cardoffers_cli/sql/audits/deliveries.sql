@@ -35,6 +35,109 @@ where (counted.redemptions <> 1 or counted.events <> 1)
     )
 order by counted.redemption_no;
 
+-- name: events_agree_with_the_ledger
+-- Events whose body cannot be read as a JSON object, or says anything else than the redemption, its
+-- ledger entry and its purchase; `differs` names the fields. The amount is compared as it is written,
+-- as a number of JSON would lose digits. What only newer bodies say is compared where it is there.
+-- Grain: one row per event.
+with bodies as (
+    select
+        outbox.redemption_no,
+        outbox.redemption_id,
+        outbox.institution_id,
+        outbox.occurred_at,
+        outbox.body,
+        case when json_valid(outbox.body) then json(outbox.body) end as document
+    from outbox
+),
+said as (
+    select
+        bodies.redemption_no,
+        bodies.redemption_id,
+        bodies.institution_id,
+        bodies.occurred_at,
+        coalesce(json_type(bodies.document) = 'OBJECT', false) as is_readable,
+        json_extract_string(bodies.document, '$.event') as event,
+        json_extract_string(bodies.document, '$.redemption_id') as said_redemption_id,
+        json_extract_string(bodies.document, '$.institution_id') as said_institution_id,
+        json_extract_string(bodies.document, '$.offer_id') as offer_id,
+        json_extract_string(bodies.document, '$.cardholder_token') as cardholder_token,
+        json_extract_string(bodies.document, '$.cardholder_token_masked') as masked_token,
+        try_cast(
+            regexp_extract(
+                bodies.body, '"institution_payout_amount": ?([0-9]+([.][0-9]+)?)[,}]', 1
+            ) as decimal(18, 4)
+        ) as institution_payout_amount,
+        json_extract_string(bodies.document, '$.occurred_at') as said_occurred_at,
+        json_extract_string(bodies.document, '$.transaction_ref') as transaction_ref,
+        json_extract_string(bodies.document, '$.currency') as currency
+    from bodies
+),
+compared as (
+    select
+        said.redemption_no,
+        said.redemption_id,
+        said.is_readable,
+        concat_ws(
+            ', ',
+            case when said.event is distinct from 'redemption.completed' then 'event' end,
+            case
+                when said.said_redemption_id
+                    is distinct from cast(redemptions.redemption_id as varchar)
+                    or said.redemption_id <> redemptions.redemption_id
+                    then 'redemption_id'
+            end,
+            case
+                when said.said_institution_id
+                    is distinct from cast(redemptions.institution_id as varchar)
+                    then 'institution_id'
+            end,
+            case when said.offer_id is distinct from offers.offer_id then 'offer_id' end,
+            case
+                when said.cardholder_token is distinct from cardholders.cardholder_token
+                    then 'cardholder_token'
+            end,
+            case
+                when said.masked_token is distinct from masked(cardholders.cardholder_token)
+                    then 'cardholder_token_masked'
+            end,
+            case
+                when said.institution_payout_amount
+                    is distinct from ledger_entries.institution_payout_amount
+                    then 'institution_payout_amount'
+            end,
+            case
+                when said.said_occurred_at
+                    is distinct from strftime(redemptions.created_at, '%Y-%m-%dT%H:%M:%S.%gZ')
+                    or said.occurred_at <> redemptions.created_at
+                    then 'occurred_at'
+            end,
+            case
+                when said.transaction_ref <> purchases.transaction_ref then 'transaction_ref'
+            end,
+            case when said.currency <> ledger_entries.currency then 'currency' end
+        ) as differs
+    from said
+    inner join redemptions
+        on redemptions.redemption_no = said.redemption_no
+        and redemptions.institution_id = said.institution_id
+    inner join ledger_entries
+        on ledger_entries.redemption_no = redemptions.redemption_no
+        and ledger_entries.institution_id = redemptions.institution_id
+    inner join offers on offers.offer_no = ledger_entries.offer_no
+    left join cardholders
+        on cardholders.cardholder_no = ledger_entries.cardholder_no
+        and cardholders.institution_id = ledger_entries.institution_id
+    left join purchases
+        on purchases.purchase_no = redemptions.purchase_no
+        and purchases.institution_id = redemptions.institution_id
+)
+select compared.redemption_id, compared.is_readable, compared.differs
+from compared
+where not compared.is_readable
+    or compared.differs <> ''
+order by compared.redemption_no;
+
 -- name: attempts_are_consecutive
 -- Events whose attempts are not numbered 1, 2, 3 … up to what the event counts. Grain: one row per
 -- event.

@@ -55,11 +55,11 @@ where purchases.purchase_no is null
     or ledger_entries.currency <> purchases.currency
     or not exists (
         select 1
-        from links
-        where links.institution_id = redemptions.institution_id
-            and links.cardholder_no = redemptions.cardholder_no
-            and links.offer_no = redemptions.offer_no
-            and links.added_at <= purchases.transacted_at
+        from link_starts
+        where link_starts.institution_id = redemptions.institution_id
+            and link_starts.cardholder_no = redemptions.cardholder_no
+            and link_starts.offer_no = redemptions.offer_no
+            and link_starts.counts_from <= purchases.transacted_at
     )
 order by redemptions.redemption_no;
 

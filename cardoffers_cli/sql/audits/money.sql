@@ -12,6 +12,42 @@ where ledger_entries.merchant_funded_amount
     or least(ledger_entries.commission_amount, ledger_entries.institution_payout_amount) < 0
 order by ledger_entries.redemption_no;
 
+-- name: amounts_follow_their_version
+-- Ledger entries whose amounts are not the formula of the version that their redemption was given:
+-- its cashback, the commission on it, and their sum; or whose version is not there.
+-- Grain: one row per entry.
+with owed as (
+    select
+        ledger_entries.redemption_no,
+        ledger_entries.entry_id,
+        redemptions.version_no,
+        ledger_entries.merchant_funded_amount,
+        ledger_entries.commission_amount,
+        ledger_entries.institution_payout_amount,
+        offer_versions.cashback_amount,
+        commission_of(
+            offer_versions.cashback_amount, offer_versions.commission_rate, currencies.minor_unit
+        ) as commission
+    from ledger_entries
+    inner join redemptions on redemptions.redemption_no = ledger_entries.redemption_no
+    left join currencies on currencies.currency = ledger_entries.currency
+    left join offer_versions
+        on offer_versions.offer_no = ledger_entries.offer_no
+        and offer_versions.run_no = redemptions.version_no
+)
+select
+    owed.entry_id,
+    owed.version_no,
+    owed.institution_payout_amount,
+    owed.cashback_amount,
+    owed.commission_amount,
+    owed.commission as commission_of_version
+from owed
+where owed.institution_payout_amount is distinct from owed.cashback_amount
+    or owed.commission_amount is distinct from owed.commission
+    or owed.merchant_funded_amount is distinct from owed.cashback_amount + owed.commission
+order by owed.redemption_no;
+
 -- name: settlements_add_up
 -- Settlements that are not the sum of their entries and adjustments, or whose merchants fund another
 -- amount than commission and payout. Grain: one row per settlement.

@@ -1,3 +1,23 @@
+-- name: versions_were_in_force
+-- Redemptions that were given another version of their offer than the one in force at the purchase,
+-- by what their run knew. Grain: one row per redemption.
+with judged as (
+    select
+        redemptions.redemption_no,
+        redemptions.redemption_id,
+        redemptions.version_no,
+        version_judged_by(redemptions.offer_no, purchases.transacted_at, redemptions.run_no)
+            as version_in_force
+    from redemptions
+    inner join purchases
+        on purchases.purchase_no = redemptions.purchase_no
+        and purchases.institution_id = redemptions.institution_id
+)
+select judged.redemption_id, judged.version_no, judged.version_in_force
+from judged
+where judged.version_no is distinct from judged.version_in_force
+order by judged.redemption_no;
+
 -- name: budgets_hold
 -- Matching after which an offer held more than the budget it had then. A reversal gives its part
 -- back, and a budget that was lowered later takes nothing back, so each run is held against the
@@ -64,15 +84,22 @@ where held.is_redemption
 order by offers.offer_id, held.run_no;
 
 -- name: uses_hold
--- Matching after which a link had redeemed more often than its offer allowed then; counted as
--- budgets are. Grain: one row per cardholder, offer and run.
+-- Matching after which a link had redeemed more often than the terms of any of its purchases
+-- allowed; counted as budgets are. Grain: one row per cardholder, offer and run.
 with changes as (
     select
-        redemptions.offer_no, redemptions.cardholder_no, redemptions.run_no, 1 as uses
+        redemptions.offer_no,
+        redemptions.cardholder_no,
+        redemptions.run_no,
+        1 as uses,
+        coalesce(offer_versions.max_redemptions_per_cardholder, 2147483647) as most_uses
     from redemptions
+    left join offer_versions
+        on offer_versions.offer_no = redemptions.offer_no
+        and offer_versions.run_no = redemptions.version_no
     union all
     select
-        ledger_entries.offer_no, ledger_entries.cardholder_no, ledger_moves.run_no, -1
+        ledger_entries.offer_no, ledger_entries.cardholder_no, ledger_moves.run_no, -1, null
     from ledger_moves
     inner join ledger_entries on ledger_entries.redemption_no = ledger_moves.redemption_no
     where ledger_moves.status = 'reversed'
@@ -83,7 +110,7 @@ by_run as (
         changes.cardholder_no,
         changes.run_no,
         sum(changes.uses) as uses,
-        max(changes.uses) = 1 as is_redemption
+        max(changes.most_uses) as most_uses
     from changes
     group by changes.offer_no, changes.cardholder_no, changes.run_no
 ),
@@ -92,38 +119,19 @@ used as (
         by_run.offer_no,
         by_run.cardholder_no,
         by_run.run_no,
-        by_run.is_redemption,
+        by_run.most_uses,
         sum(by_run.uses) over (
             partition by by_run.offer_no, by_run.cardholder_no
             order by by_run.run_no
         ) as uses
     from by_run
-),
-terms as (
-    select
-        offer_versions.offer_no,
-        offer_versions.run_no,
-        coalesce(
-            lead(offer_versions.run_no) over (
-                partition by offer_versions.offer_no
-                order by offer_versions.run_no
-            ),
-            9223372036854775807
-        ) as last_run_no,
-        offer_versions.max_redemptions_per_cardholder
-    from offer_versions
 )
 select
     offers.offer_id, used.cardholder_no, used.run_no, used.uses,
-    terms.max_redemptions_per_cardholder
+    used.most_uses as max_redemptions_per_cardholder
 from used
 inner join offers on offers.offer_no = used.offer_no
-inner join terms
-    on terms.offer_no = used.offer_no
-    and terms.run_no < used.run_no
-    and terms.last_run_no >= used.run_no
-where used.is_redemption
-    and used.uses > terms.max_redemptions_per_cardholder
+where used.uses > used.most_uses
 order by offers.offer_id, used.cardholder_no, used.run_no;
 
 -- name: links_had_room

@@ -3,6 +3,11 @@
 select coalesce(max(run_no), 0) + 1 as run_no
 from runs;
 
+-- name: newest_clock
+-- The latest clock that any run had; null where there is no run.
+select max(runs.as_of) as as_of
+from runs;
+
 -- name: start
 -- Writes runs, one row, without its counts.
 insert into runs (run_no, run_id, kind, as_of, actor)

@@ -24,8 +24,8 @@ where claimed_at is not null;
 
 -- name: due
 -- Makes due: events that were due by a moment, the longest waiting of each institution in turn.
--- Institutions that have $most_open attempts under way wait for the next time; those in $but are
--- left out. Reads deliveries and the secrets active now. Grain: one row per event.
+-- Institutions that have $most_open attempts under way wait for the next time; those whose secret is
+-- not $at_hand are left out. Reads deliveries and the secrets active now. Grain: one row per event.
 create or replace temp table due as
 with under_way as (
     select outbox.institution_id
@@ -50,7 +50,7 @@ ready as (
         and deliveries.next_attempt_at <= $due_by
         and deliveries.claimed_at is null
         and deliveries.webhook_url is not null
-        and not list_contains(cast($but as uuid[]), deliveries.institution_id)
+        and list_contains(cast($at_hand as varchar[]), signing.secret_sha256)
         and not exists (
             select 1
             from under_way
@@ -63,14 +63,15 @@ order by ready.place, ready.next_attempt_at, ready.redemption_no
 limit $most;
 
 -- name: one
--- Makes due: one event of any state, whose institution has a webhook and a secret.
+-- Makes due: one event of any state, whose institution has a webhook and a secret $at_hand.
 create or replace temp table due as
 select deliveries.redemption_no, deliveries.institution_id
 from deliveries
 inner join signing_secrets($now) as signing
     on signing.institution_id = deliveries.institution_id
 where deliveries.redemption_id = try_cast($redemption_id as uuid)
-    and deliveries.webhook_url is not null;
+    and deliveries.webhook_url is not null
+    and list_contains(cast($at_hand as varchar[]), signing.secret_sha256);
 
 -- name: claim
 -- Claims the events of due in outbox, so that a crash from now on is seen.
@@ -92,7 +93,7 @@ select
     outbox.next_attempt_at,
     institutions.webhook_url as url,
     signing.secret_no,
-    signing.secret
+    signing.secret_sha256
 from due
 inner join outbox
     on outbox.redemption_no = due.redemption_no
@@ -161,16 +162,6 @@ from ended
 where ended.redemption_no = outbox.redemption_no
     and outbox.claimed_at is not null;
 
--- name: stop
--- Writes the stop of an institution's webhook; one that is stopped stays as it is.
-insert into webhook_stops (institution_id, stopped_at)
-select cast($institution_id as uuid), $now
-where not exists (
-    select 1
-    from webhook_stops
-    where webhook_stops.institution_id = $institution_id
-);
-
 -- name: waiting
 -- What a sender still has before it: events that it can send now or later, and when the next is due.
 select
@@ -181,31 +172,27 @@ from deliveries
 inner join signing_secrets($now) as signing
     on signing.institution_id = deliveries.institution_id
 where deliveries.state in ('due', 'failed')
-    and deliveries.webhook_url is not null;
+    and deliveries.webhook_url is not null
+    and list_contains(cast($at_hand as varchar[]), signing.secret_sha256);
 
 -- name: held
 -- Events that nobody can send as things are, and why. Grain: one row per institution.
 select
     deliveries.institution,
     case
-        when webhook_stops.stopped_at is not null then 'stopped'
         when deliveries.webhook_url is null then 'no_url'
-        else 'no_secret'
+        when signing.secret_no is null then 'no_secret'
+        else 'secret_missing'
     end as reason,
     count(*) as events
 from deliveries
-left join webhook_stops on webhook_stops.institution_id = deliveries.institution_id
 left join signing_secrets($now) as signing
     on signing.institution_id = deliveries.institution_id
-inner join ledger_entries
-    on ledger_entries.redemption_no = deliveries.redemption_no
-    and ledger_entries.institution_id = deliveries.institution_id
-where deliveries.state in ('due', 'failed', 'stopped')
-    and ledger_entries.status <> 'reversed'
+where deliveries.state in ('due', 'failed')
     and (
-        webhook_stops.stopped_at is not null
-        or deliveries.webhook_url is null
+        deliveries.webhook_url is null
         or signing.secret_no is null
+        or not list_contains(cast($at_hand as varchar[]), signing.secret_sha256)
     )
 group by all
 order by deliveries.institution;

@@ -1,10 +1,117 @@
+-- name: doubts
+-- How many doubtful numbers are staged.
+select count(*) as doubts
+from staged_doubts;
+
+-- name: refused_numbers
+-- Makes refused_numbers: the doubtful numbers that are card numbers, because they are of no form in
+-- which the file's references look like ones by chance ($forms). Grain: one row per line and field.
+create or replace temp table refused_numbers as
+with forms as (
+    select
+        unnest(
+            cast($forms as struct(field varchar, length bigint, prefix varchar)[]),
+            recursive := true
+        )
+)
+select staged_doubts.line, staged_doubts.field
+from staged_doubts
+where not exists (
+    select 1
+    from forms
+    where forms.field = staged_doubts.field
+        and forms.length = staged_doubts.length
+        and starts_with(staged_doubts.head, forms.prefix)
+);
+
+-- name: refused_rows
+-- How many valid rows hold a refused number.
+select count(*) as refused
+from staged
+where staged.line in (select refused_numbers.line from refused_numbers);
+
+-- name: refused_findings
+-- Appends a finding for every refused number, with the reference of its row unless that is one.
+insert into staged_findings
+select
+    refused_numbers.line,
+    case when refused_references.line is null then staged.transaction_ref end,
+    refused_numbers.field, $code, $level, refused_numbers.field || $message
+from refused_numbers
+left join staged on staged.line = refused_numbers.line
+left join refused_numbers as refused_references
+    on refused_references.line = refused_numbers.line
+    and refused_references.field = 'transaction_ref';
+
+-- name: show_references
+-- Puts the references that are none of the refused numbers into the findings, which left them out.
+update staged_findings
+set transaction_ref = staged_doubts.transaction_ref
+from staged_doubts
+where staged_doubts.line = staged_findings.line
+    and staged_doubts.field = 'transaction_ref'
+    and not exists (
+        select 1
+        from refused_numbers
+        where refused_numbers.line = staged_doubts.line
+            and refused_numbers.field = staged_doubts.field
+    );
+
+-- name: refuse
+-- Removes the rows with refused numbers from staged.
+delete from staged
+where staged.line in (select refused_numbers.line from refused_numbers);
+
+-- name: refuse_details
+-- Removes the optional fields of rows that are not staged any more.
+delete from staged_details
+where staged_details.line in (select refused_numbers.line from refused_numbers);
+
+-- name: refuse_tokens
+-- Removes the tokens that no staged row has any more.
+delete from staged_tokens
+where staged_tokens.payer not in (select staged.payer from staged);
+
+-- name: refuse_merchants
+-- Removes the identifiers that no staged row has any more, among them those that are refused.
+delete from staged_merchants
+where staged_merchants.identifier not in (
+    select staged.identifier
+    from staged
+    where staged.identifier is not null
+);
+
+-- name: doubtful_references
+-- The references of staged rows that look like card numbers. Grain: one row per reference.
+select distinct staged_doubts.transaction_ref
+from staged_doubts
+inner join staged on staged.line = staged_doubts.line
+where staged_doubts.field = 'transaction_ref';
+
+-- name: take_masked
+-- Gives staged rows the masked reference that the institution has a purchase of, in the place of
+-- their own ($masks, a list of structs): they are duplicates of it.
+update staged
+set transaction_ref = masks.masked
+from (
+    select
+        unnest(
+            cast($masks as struct(transaction_ref varchar, masked varchar)[]), recursive := true
+        )
+) as masks
+inner join purchases on purchases.transaction_ref = masks.masked
+where masks.transaction_ref = staged.transaction_ref
+    and purchases.institution_id = $institution_id;
+
 -- name: no_history
 -- Makes an empty known_refs, for a check without a store.
 create or replace temp table known_refs (
     line ubigint,
     transaction_ref varchar,
     is_conflict boolean,
-    received_at timestamp
+    received_at timestamp,
+    first_import_no bigint,
+    first_line bigint
 );
 
 -- name: importer
@@ -32,13 +139,16 @@ left join identifier_numbers on identifier_numbers.identifier = staged.identifie
 -- name: fetched_refs
 -- Reads frame (the rows of the plan `dedupe`, computed elsewhere) and makes known_refs of it.
 create or replace temp table known_refs as
-select frame.line, frame.transaction_ref, frame.is_conflict, frame.received_at
+select
+    frame.line, frame.transaction_ref, frame.is_conflict, frame.received_at,
+    frame.first_import_no, frame.first_line
 from frame;
 
 -- name: staged_duplicates
 -- Makes staged_duplicates: every staged row whose ref is known already, or stands in an earlier
 -- line (decisions, Duplicates: the first one wins). Refs are sought by fingerprint and told apart by
--- their text. Grain: one row per such row.
+-- their text. The first one stands in `first_line` of an earlier import or, where that is null, of
+-- this file. Grain: one row per such row.
 create or replace temp table staged_duplicates as
 with repeated as (
     select staged.reference
@@ -52,16 +162,21 @@ ranked as (
         staged.transaction_ref,
         staged.content,
         row_number() over refs as turn,
-        first_value(staged.content) over refs as first_content
+        first_value(staged.content) over refs as first_content,
+        first_value(staged.line) over refs as first_line
     from staged
     inner join repeated on repeated.reference = staged.reference
     window refs as (partition by staged.transaction_ref order by staged.line)
 ),
 final as (
-    select known_refs.line, known_refs.transaction_ref, known_refs.is_conflict
+    select
+        known_refs.line, known_refs.transaction_ref, known_refs.is_conflict,
+        known_refs.first_import_no, known_refs.first_line, known_refs.received_at
     from known_refs
     union all
-    select ranked.line, ranked.transaction_ref, ranked.content <> ranked.first_content
+    select
+        ranked.line, ranked.transaction_ref, ranked.content <> ranked.first_content,
+        null, ranked.first_line, null
     from ranked
     where ranked.turn > 1
         and not exists (
@@ -70,17 +185,167 @@ final as (
             where known_refs.transaction_ref = ranked.transaction_ref
         )
 )
-select line, transaction_ref, is_conflict
+select line, transaction_ref, is_conflict, first_import_no, first_line, received_at
+from final;
+
+-- name: no_look_alikes
+-- Makes the empty table of look-alikes, for a check without a store. Grain as look_alikes.
+create or replace temp table look_alikes (
+    line ubigint,
+    transaction_ref varchar,
+    first_import_no bigint,
+    first_line bigint,
+    received_at timestamp
+);
+
+-- name: look_alikes
+-- Makes look_alikes: the staged rows to be admitted that are like an earlier one in all but their
+-- ref: the same instrument, merchant, amount and second. Earlier ones stand among the purchases,
+-- which are read only for the time of the file, if at all ($with_history), or in this file. Grain:
+-- one row per such row.
+create or replace temp table look_alikes as
+with admissible as (
+    select
+        staged_refs.line,
+        staged_refs.transaction_ref,
+        staged_refs.instrument_no,
+        staged_refs.identifier_no,
+        staged_refs.merchant_id,
+        staged_refs.amount,
+        date_trunc('second', staged_refs.transacted_at) as second,
+        hash(
+            staged_refs.instrument_no, staged_refs.identifier_no, staged_refs.merchant_id,
+            staged_refs.amount, date_trunc('second', staged_refs.transacted_at)
+        ) as look
+    from staged_refs
+    where not exists (
+        select 1
+        from staged_duplicates
+        where staged_duplicates.line = staged_refs.line
+    )
+),
+repeated as (
+    select admissible.look
+    from admissible
+    group by admissible.look
+    having count(*) > 1
+),
+in_file as (
+    select
+        admissible.line,
+        admissible.transaction_ref,
+        row_number() over looks as turn,
+        first_value(admissible.line) over looks as first_line
+    from admissible
+    inner join repeated on repeated.look = admissible.look
+    window looks as (
+        partition by
+            admissible.instrument_no, admissible.identifier_no, admissible.merchant_id,
+            admissible.amount, admissible.second
+        order by admissible.line
+    )
+),
+same_time as (
+    select
+        purchases.purchase_no,
+        purchases.instrument_no,
+        purchases.identifier_no,
+        purchases.merchant_id,
+        purchases.amount,
+        date_trunc('second', purchases.transacted_at) as second,
+        purchases.received_at,
+        purchases.import_no,
+        purchases.line
+    from purchases
+    where $with_history
+        and purchases.institution_id = getvariable('importer')
+        and purchases.transacted_at >= (select min(admissible.second) from admissible)
+        and purchases.transacted_at
+        < (select max(admissible.second) + interval 1 second from admissible)
+),
+before as (
+    select
+        admissible.line,
+        admissible.transaction_ref,
+        same_time.import_no as first_import_no,
+        same_time.line as first_line,
+        same_time.received_at,
+        row_number() over (
+            partition by admissible.line order by same_time.purchase_no
+        ) as turn
+    from admissible
+    inner join same_time
+        on same_time.instrument_no = admissible.instrument_no
+        and same_time.amount = admissible.amount
+        and same_time.second = admissible.second
+    where same_time.identifier_no is not distinct from admissible.identifier_no
+        and same_time.merchant_id is not distinct from admissible.merchant_id
+),
+final as (
+    select
+        before.line, before.transaction_ref, before.first_import_no, before.first_line,
+        before.received_at
+    from before
+    where before.turn = 1
+    union all
+    select in_file.line, in_file.transaction_ref, null, in_file.first_line, null
+    from in_file
+    where in_file.turn > 1
+        and not exists (
+            select 1
+            from before
+            where before.line = in_file.line
+        )
+)
+select line, transaction_ref, first_import_no, first_line, received_at
 from final;
 
 -- name: duplicate_findings
--- Appends a finding for every duplicate, or for every conflict.
+-- Appends a finding for every row that merely came again.
 insert into staged_findings
 select
     staged_duplicates.line, staged_duplicates.transaction_ref, 'transaction_ref',
     $code, $level, $message
 from staged_duplicates
-where staged_duplicates.is_conflict = $is_conflict;
+where not staged_duplicates.is_conflict;
+
+-- name: repeat_findings
+-- Appends a finding for every conflict and every look-alike. It says where the first one stands: in
+-- this file ($position is what its records are counted by), in an earlier one, or in a call.
+insert into staged_findings
+with repeats as (
+    select
+        staged_duplicates.line, staged_duplicates.transaction_ref, staged_duplicates.first_import_no,
+        staged_duplicates.first_line, staged_duplicates.received_at,
+        $conflict as code, $conflict_message as message
+    from staged_duplicates
+    where staged_duplicates.is_conflict
+    union all
+    select
+        look_alikes.line, look_alikes.transaction_ref, look_alikes.first_import_no,
+        look_alikes.first_line, look_alikes.received_at, $look_alike, $look_alike_message
+    from look_alikes
+)
+select
+    repeats.line,
+    repeats.transaction_ref,
+    'transaction_ref',
+    repeats.code,
+    $level,
+    repeats.message || ': the first ' || case
+        when repeats.received_at is null then concat('is ', $position, ' ', repeats.first_line)
+        when imports.import_no is null
+            then strftime(repeats.received_at, 'was received on %Y-%m-%d')
+        when imports.file_kind = 'call'
+            then strftime(repeats.received_at, 'came in a call on %Y-%m-%d')
+        else concat(
+            'is ', case when imports.file_kind = 'json' then 'index ' else 'line ' end,
+            repeats.first_line, ' of ', imports.file_name,
+            strftime(repeats.received_at, ', received on %Y-%m-%d')
+        )
+    end
+from repeats
+left join imports on imports.import_no = repeats.first_import_no;
 
 -- name: counts
 -- Duplicates and conflicts among the staged rows.
@@ -118,13 +383,43 @@ where line >= $first_line
     and line < $end_line
 order by line, field nulls first, code;
 
--- name: first_findings
--- The first findings in the order of the file, but for rows that merely came again, which ask
--- nothing of the reader. Grain: one row per finding.
-select line, transaction_ref, field, code, level, message
+-- name: common_findings
+-- Makes common_findings: what is found in most of the rows ($received), and so is said once. The
+-- message is null where it is not the same in each. Grain: one row per code and field.
+create or replace temp table common_findings as
+select
+    code,
+    level,
+    field,
+    case when count(distinct message) = 1 then min(message) end as message,
+    count(distinct line) as row_count
 from staged_findings
 where code <> 'duplicate'
-order by line, field nulls first, code
+group by code, level, field
+having count(distinct line) > $few
+    and count(distinct line) * 2 > $received;
+
+-- name: common
+-- The findings that are said once, errors first. Grain: one row per code and field.
+select code, level, field, message, row_count
+from common_findings
+order by level, row_count desc, code, field nulls first;
+
+-- name: first_findings
+-- The first of the other findings, errors first, then in the order of the file, but for rows that
+-- merely came again, which ask nothing of the reader; and of how many they are. Grain: one row per
+-- finding.
+select
+    line, transaction_ref, field, code, level, message, count(*) over () as findings
+from staged_findings
+where code <> 'duplicate'
+    and not exists (
+        select 1
+        from common_findings
+        where common_findings.code = staged_findings.code
+            and common_findings.field is not distinct from staged_findings.field
+    )
+order by level, line, field nulls first, code
 limit $limit;
 
 -- name: last_line
@@ -145,3 +440,10 @@ with final as (
 select line
 from final
 order by line;
+
+-- name: fields_to_mask
+-- The fields that were refused as card numbers or personal data. Grain: one row per line and field.
+select distinct line, field
+from staged_findings
+where code in ('card_number', 'personal_data')
+order by line, field;

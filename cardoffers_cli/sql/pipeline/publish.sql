@@ -6,17 +6,38 @@ insert into outbox (
     next_attempt_at
 )
 select
-    redemption_events.redemption_no,
-    redemption_events.redemption_id,
-    redemption_events.institution_id,
-    redemption_events.body,
-    redemption_events.occurred_at,
+    redemptions.redemption_no,
+    redemptions.redemption_id,
+    redemptions.institution_id,
+    redemption_event(
+        redemptions.redemption_id,
+        redemptions.institution_id,
+        offers.offer_id,
+        cardholders.cardholder_token,
+        ledger_entries.institution_payout_amount,
+        currencies.minor_unit,
+        redemptions.created_at,
+        purchases.transaction_ref,
+        ledger_entries.currency
+    ),
+    redemptions.created_at,
     'due', 0, 0,
-    redemption_events.occurred_at
-from redemption_events
-where redemption_events.run_no = $run_no
+    redemptions.created_at
+from redemptions
+inner join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = redemptions.institution_id
+inner join offers on offers.offer_no = redemptions.offer_no
+inner join cardholders
+    on cardholders.cardholder_no = redemptions.cardholder_no
+    and cardholders.institution_id = redemptions.institution_id
+inner join currencies on currencies.currency = ledger_entries.currency
+left join purchases
+    on purchases.purchase_no = redemptions.purchase_no
+    and purchases.institution_id = redemptions.institution_id
+where redemptions.run_no = $run_no
     and not exists (
         select 1
         from outbox
-        where outbox.redemption_no = redemption_events.redemption_no
+        where outbox.redemption_no = redemptions.redemption_no
     );

@@ -25,8 +25,8 @@ select cast($run_no as bigint) as run_no;
 -- Writes one redemption per purchase of redeemed_purchases. Its id is derived from institution, ref and
 -- offer. Idempotent: a purchase that redeemed is never undecided again.
 insert into redemptions (
-    redemption_no, redemption_id, institution_id, purchase_no, cardholder_no, offer_no, run_no,
-    created_at
+    redemption_no, redemption_id, institution_id, purchase_no, cardholder_no, offer_no, version_no,
+    run_no, created_at
 )
 with highest as (
     select coalesce(max(redemptions.redemption_no), 0) as redemption_no
@@ -43,6 +43,7 @@ select
     redeemed_purchases.purchase_no,
     redeemed_purchases.cardholder_no,
     redeemed_purchases.offer_no,
+    redeemed_purchases.version_no,
     $run_no,
     $created_at
 from redeemed_purchases
@@ -50,7 +51,8 @@ cross join highest
 inner join offers on offers.offer_no = redeemed_purchases.offer_no;
 
 -- name: ledger_entries
--- Writes the pending ledger entry of every redemption of this run (decisions, Money).
+-- Writes the pending ledger entry of every redemption of this run, by the terms of its version
+-- (decisions, Money).
 insert into ledger_entries (
     redemption_no, entry_id, institution_id, cardholder_no, offer_no, merchant_id, currency,
     merchant_funded_amount, commission_amount, institution_payout_amount, status, created_at,
@@ -62,16 +64,19 @@ select
     redemptions.institution_id,
     redemptions.cardholder_no,
     redemptions.offer_no,
-    offer_terms.merchant_id,
-    offer_terms.currency,
-    offer_terms.merchant_funded_amount,
-    offer_terms.commission_amount,
-    offer_terms.cashback_amount,
+    offers.merchant_id,
+    offers.currency,
+    terms_in_force.merchant_funded_amount,
+    terms_in_force.commission_amount,
+    terms_in_force.cashback_amount,
     'pending',
     redemptions.created_at,
     redemptions.created_at + to_days(institutions.settlement_hold_days)
 from redemptions
-inner join offer_terms on offer_terms.offer_no = redemptions.offer_no
+inner join offers on offers.offer_no = redemptions.offer_no
+inner join terms_in_force
+    on terms_in_force.offer_no = redemptions.offer_no
+    and terms_in_force.version_no = redemptions.version_no
 inner join institutions on institutions.institution_id = redemptions.institution_id
 where redemptions.run_no = $run_no;
 
@@ -118,7 +123,8 @@ select
     cast(frame.institution_id as uuid) as institution_id,
     frame.transaction_ref,
     frame.cardholder_no,
-    frame.offer_no
+    frame.offer_no,
+    frame.version_no
 from frame;
 
 -- name: redeemed_purchases
@@ -129,7 +135,8 @@ select
     fetched_redemptions.institution_id,
     fetched_redemptions.transaction_ref,
     fetched_redemptions.cardholder_no,
-    fetched_redemptions.offer_no
+    fetched_redemptions.offer_no,
+    fetched_redemptions.version_no
 from fetched_redemptions;
 
 -- name: fetched_decisions

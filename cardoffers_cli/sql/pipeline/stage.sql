@@ -35,6 +35,17 @@ create or replace temp table staged_findings (
     message varchar
 );
 
+-- name: staged_doubts
+-- Makes the empty table of numbers that may be card numbers, with their form: how long they are and
+-- how they begin; of a reference its text. Grain: one row per line and field.
+create or replace temp table staged_doubts (
+    line ubigint,
+    field varchar,
+    length uinteger,
+    head varchar,
+    transaction_ref varchar
+);
+
 -- name: staged_details
 -- Makes the empty table of optional fields. Grain: one row per staged row that carries any.
 create or replace temp table staged_details (
@@ -81,6 +92,12 @@ from frame;
 -- Reads frame (findings of a chunk) and appends them to staged_findings.
 insert into staged_findings
 select frame.line, frame.transaction_ref, frame."column", frame.code, frame.level, frame.message
+from frame;
+
+-- name: stage_doubts
+-- Reads frame (doubtful numbers of a chunk) and appends them to staged_doubts.
+insert into staged_doubts
+select frame.line, frame.field, frame.length, frame.head, frame.transaction_ref
 from frame;
 
 -- name: stage_details

@@ -1,6 +1,7 @@
 -- name: known_refs
 -- The staged rows whose ref the institution has a purchase of; a conflict where what was said then
--- differs; received_at is when that was. Grain: one row per such row.
+-- differs; received_at is when that was, first_import_no and first_line where it stands. Grain: one
+-- row per such row.
 select
     staged_refs.line,
     staged_refs.transaction_ref,
@@ -10,7 +11,9 @@ select
     or purchases.merchant_id is distinct from staged_refs.merchant_id
     or purchases.amount <> staged_refs.amount
     or purchases.transacted_at <> staged_refs.transacted_at as is_conflict,
-    purchases.received_at
+    purchases.received_at,
+    purchases.import_no as first_import_no,
+    purchases.line as first_line
 from staged_refs
 inner join purchases
     on purchases.institution_id = staged_refs.institution_id

@@ -45,9 +45,11 @@ select
     purchases.institution_id,
     purchases.transaction_ref,
     redeemed.cardholder_no,
-    redeemed.offer_no
+    redeemed.offer_no,
+    ranked_terms.version_no
 from redeemed
-inner join purchases on purchases.purchase_no = redeemed.purchase_no;
+inner join purchases on purchases.purchase_no = redeemed.purchase_no
+inner join ranked_terms on ranked_terms.preference_no = redeemed.preference_no;
 
 -- name: unresolved
 -- The purchases whose merchant nobody knows. Grain: one row per purchase.

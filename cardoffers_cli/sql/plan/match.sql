@@ -1,47 +1,55 @@
+-- name: ranked_terms
+-- The terms of every version in force with their place in the one order of preference: most
+-- cashback, then earliest end, then id. Grain: one row per offer and version.
+select
+    terms_in_force.offer_no, terms_in_force.version_no, terms_in_force.merchant_no,
+    terms_in_force.known_from, terms_in_force.known_until, terms_in_force.min_spend,
+    terms_in_force.merchant_funded_amount, terms_in_force.max_redemptions_per_cardholder,
+    terms_in_force.budget_amount, terms_in_force.starts_at, terms_in_force.expires_at,
+    row_number() over (
+        order by
+            terms_in_force.cashback_amount desc nulls last,
+            terms_in_force.expires_at nulls last,
+            terms_in_force.offer_id nulls last,
+            terms_in_force.version_no nulls last
+    ) as preference_no
+from terms_in_force;
+
 -- name: enrolled
--- Every undecided purchase with each offer of its merchant that its cardholder has a link to, and
--- the first check that failed, or eligible (decisions, Eligible).
--- Grain: one row per purchase and offer.
+-- Every undecided purchase with each offer of its merchant that its cardholder has a link to, the
+-- offer's terms at its moment (by their preference_no), and the first check that failed, or eligible
+-- (decisions, Eligible). Grain: one row per purchase and offer.
 select
     resolutions.purchase_no,
-    offer_terms.offer_no,
+    ranked_terms.offer_no,
+    ranked_terms.preference_no,
     resolutions.cardholder_no,
     case
-        when links.added_at > resolutions.transacted_at then 'enrolled_after_purchase'
-        when offer_terms.starts_at > resolutions.transacted_at then 'offer_not_started'
-        when offer_terms.expires_at <= resolutions.transacted_at then 'offer_expired'
-        when offer_terms.min_spend > resolutions.amount then 'below_min_spend'
+        when link_starts.counts_from > resolutions.transacted_at then 'enrolled_after_purchase'
+        when ranked_terms.starts_at > resolutions.transacted_at then 'offer_not_started'
+        when ranked_terms.expires_at <= resolutions.transacted_at then 'offer_expired'
+        when ranked_terms.min_spend > resolutions.amount then 'below_min_spend'
         else 'eligible'
     end as outcome
 from resolutions
-inner join offer_terms on offer_terms.merchant_no = resolutions.merchant_no
-inner join links
-    on links.offer_no = offer_terms.offer_no
-    and links.cardholder_no = resolutions.cardholder_no;
-
--- name: preferences
--- The one order of preference among offers: most cashback, then earliest end, then id.
--- Grain: one row per offer.
-select
-    offer_terms.offer_no,
-    row_number() over (
-        order by
-            offer_terms.cashback_amount desc nulls last,
-            offer_terms.expires_at nulls last,
-            offer_terms.offer_id nulls last
-    ) as preference_no
-from offer_terms;
+inner join ranked_terms
+    on ranked_terms.merchant_no = resolutions.merchant_no
+    and ranked_terms.known_from <= resolutions.transacted_at
+    and ranked_terms.known_until > resolutions.transacted_at
+inner join link_starts
+    on link_starts.offer_no = ranked_terms.offer_no
+    and link_starts.cardholder_no = resolutions.cardholder_no;
 
 -- name: candidates
 -- The offers a purchase fits, best first (choice 1). Grain: one row per purchase and offer.
 select
     enrolled.purchase_no,
     enrolled.offer_no,
+    enrolled.preference_no,
     enrolled.cardholder_no,
     row_number() over (
         partition by enrolled.purchase_no
-        order by preferences.preference_no nulls last
+        order by enrolled.preference_no nulls last
     ) as choice_no
 from enrolled
-inner join preferences on preferences.offer_no = enrolled.offer_no
 where enrolled.outcome = 'eligible';

@@ -8,7 +8,7 @@ with passed as (
 )
 select
     choices.purchase_no, choices.turn_no, choices.choice_no, choices.offer_no,
-    choices.cardholder_no
+    choices.preference_no, choices.cardholder_no
 from choices
 left join passed on passed.purchase_no = choices.purchase_no
 where choices.choice_no = coalesce(passed.refusals, 0) + 1;
@@ -22,6 +22,7 @@ with answered as (
         choices.purchase_no,
         choices.turn_no,
         choices.offer_no,
+        choices.preference_no,
         case
             when redeemed.choice_no is null then 'refused'
             when choices.choice_no < redeemed.choice_no then 'refused'
@@ -36,12 +37,16 @@ spent as (
         answered.purchase_no,
         answered.offer_no,
         answered.answer,
-        sum(case when answered.answer = 'redeemed' then 1 else 0 end) over (
+        ranked_terms.merchant_funded_amount,
+        sum(
+            case when answered.answer = 'redeemed' then ranked_terms.merchant_funded_amount else 0 end
+        ) over (
             partition by answered.offer_no
             order by answered.turn_no nulls last
             rows between unbounded preceding and current row
-        ) as redeemed_so_far
+        ) as spent_so_far
     from answered
+    inner join ranked_terms on ranked_terms.preference_no = answered.preference_no
     where answered.answer <> 'outranked'
         and exists (
             select 1
@@ -54,7 +59,7 @@ reasoned as (
         spent.purchase_no,
         spent.offer_no,
         case
-            when (spent.redeemed_so_far + 1) * limits.merchant_funded_amount > limits.budget_left
+            when spent.spent_so_far + spent.merchant_funded_amount > limits.budget_left
                 then 'budget_exhausted'
             else 'redemption_limit_reached'
         end as reason

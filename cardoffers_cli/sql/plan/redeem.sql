@@ -1,92 +1,180 @@
 -- name: limits
--- What is left of each offer before this run; null where nothing limits it.
+-- What is left of each offer's budget before this run; null where nothing limits it.
 -- Grain: one row per offer.
+with present as (
+    select distinct ranked_terms.offer_no, ranked_terms.merchant_no, ranked_terms.budget_amount
+    from ranked_terms
+)
 select
-    offer_terms.offer_no,
-    offer_terms.merchant_funded_amount,
-    offer_terms.budget_amount - coalesce(reserved.merchant_funded_amount, 0) as budget_left,
-    offer_terms.max_redemptions_per_cardholder
-from offer_terms
-left join reserved on reserved.offer_no = offer_terms.offer_no;
+    present.offer_no,
+    present.merchant_no,
+    present.budget_amount - coalesce(reserved.merchant_funded_amount, 0) as budget_left
+from present
+left join reserved on reserved.offer_no = present.offer_no;
 
 -- name: tight
 -- The offers that cannot serve every purchase that fits them: only these can refuse one.
 -- Grain: one row per offer.
-with demand as (
-    select candidates.offer_no, candidates.cardholder_no, count(*) as fitting
+with by_terms as (
+    select candidates.preference_no, count(*) as fitting
     from candidates
-    group by candidates.offer_no, candidates.cardholder_no
+    group by candidates.preference_no
 ),
-counted as (
+over_budget as (
+    select ranked_terms.offer_no
+    from by_terms
+    inner join ranked_terms on ranked_terms.preference_no = by_terms.preference_no
+    inner join limits on limits.offer_no = ranked_terms.offer_no
+    group by ranked_terms.offer_no, limits.budget_left
+    having sum(by_terms.fitting * ranked_terms.merchant_funded_amount) > limits.budget_left
+),
+limited as (
     select
-        demand.offer_no,
-        sum(demand.fitting) as fitting,
-        max(demand.fitting + coalesce(uses.used, 0)) as most_uses
+        ranked_terms.offer_no,
+        min(ranked_terms.max_redemptions_per_cardholder) as fewest_uses
+    from ranked_terms
+    where ranked_terms.max_redemptions_per_cardholder is not null
+    group by ranked_terms.offer_no
+),
+demand as (
+    select candidates.offer_no, candidates.cardholder_no, limited.fewest_uses, count(*) as fitting
+    from candidates
+    inner join limited on limited.offer_no = candidates.offer_no
+    group by candidates.offer_no, candidates.cardholder_no, limited.fewest_uses
+),
+over_limit as (
+    select demand.offer_no
     from demand
     left join uses
         on uses.offer_no = demand.offer_no
         and uses.cardholder_no = demand.cardholder_no
-    group by demand.offer_no
+    where demand.fitting + coalesce(uses.used, 0) > demand.fewest_uses
 )
-select counted.offer_no
-from counted
-inner join limits on limits.offer_no = counted.offer_no
-where counted.fitting * limits.merchant_funded_amount > limits.budget_left
-    or counted.most_uses > limits.max_redemptions_per_cardholder;
+select over_budget.offer_no
+from over_budget
+union
+select over_limit.offer_no
+from over_limit;
 
--- name: turns
--- The order in which purchases take their turn: time, institution, ref (decisions, Redeem). Where
--- an offer can serve everybody the order does not matter, so only tight offers ask for it. Turns are
--- counted by the day, for no one worker could count them all. Grain: one row per purchase that fits
--- a tight offer.
-with contending as (
-    select distinct candidates.purchase_no
+-- name: periods
+-- The lengths of time in which every tight offer of a merchant has one amount and one limit for all
+-- purchases that fit it: one begins with each version of an offer that changed either of them. What
+-- lies before the first is period 0. Grain: one row per merchant and period.
+with in_use as (
+    select distinct candidates.preference_no
     from candidates
     inner join tight on tight.offer_no = candidates.offer_no
 ),
+terms as (
+    select
+        ranked_terms.offer_no, ranked_terms.merchant_no, ranked_terms.known_from,
+        ranked_terms.merchant_funded_amount,
+        coalesce(ranked_terms.max_redemptions_per_cardholder, 0) as most_uses
+    from in_use
+    inner join ranked_terms on ranked_terms.preference_no = in_use.preference_no
+),
+changing as (
+    select terms.offer_no
+    from terms
+    group by terms.offer_no
+    having min(terms.merchant_funded_amount) < max(terms.merchant_funded_amount)
+        or min(terms.most_uses) < max(terms.most_uses)
+),
+starts as (
+    select distinct terms.merchant_no, terms.known_from
+    from terms
+    inner join changing on changing.offer_no = terms.offer_no
+)
+select
+    starts.merchant_no,
+    starts.known_from as begins_at,
+    lead(starts.known_from) over (
+        partition by starts.merchant_no
+        order by starts.known_from nulls last, starts.merchant_no nulls last
+    ) as ends_at,
+    row_number() over (
+        partition by starts.merchant_no
+        order by starts.known_from nulls last, starts.merchant_no nulls last
+    ) as period_no
+from starts;
+
+-- name: turns
+-- The order in which purchases take their turn: time, institution, ref (decisions, Redeem), and the
+-- period of each. Where an offer can serve everybody the order does not matter, so only tight offers
+-- ask for it. Turns are counted by the day, for no one worker could count them all.
+-- Grain: one row per purchase that fits a tight offer.
+with contending as (
+    select distinct candidates.purchase_no, limits.merchant_no
+    from candidates
+    inner join tight on tight.offer_no = candidates.offer_no
+    inner join limits on limits.offer_no = candidates.offer_no
+),
 dated as (
     select
-        purchases.purchase_no, purchases.transacted_at, purchases.institution_id,
-        purchases.transaction_ref,
+        purchases.purchase_no, contending.merchant_no, purchases.transacted_at,
+        purchases.institution_id, purchases.transaction_ref,
         extract(year from purchases.transacted_at) * 10000
         + extract(month from purchases.transacted_at) * 100
         + extract(day from purchases.transacted_at) as day_no
     from contending
     inner join purchases on purchases.purchase_no = contending.purchase_no
+),
+ordered as (
+    select
+        dated.purchase_no, dated.merchant_no, dated.transacted_at,
+        dated.day_no * 10000000000 + row_number() over (
+            partition by dated.day_no
+            order by
+                dated.transacted_at nulls last,
+                dated.institution_id nulls last,
+                dated.transaction_ref nulls last
+        ) as turn_no
+    from dated
 )
-select
-    dated.purchase_no,
-    dated.day_no * 10000000000 + row_number() over (
-        partition by dated.day_no
-        order by
-            dated.transacted_at nulls last,
-            dated.institution_id nulls last,
-            dated.transaction_ref nulls last
-    ) as turn_no
-from dated;
+select ordered.purchase_no, ordered.turn_no, coalesce(periods.period_no, 0) as period_no
+from ordered
+left join periods
+    on periods.merchant_no = ordered.merchant_no
+    and periods.begins_at <= ordered.transacted_at
+    and (periods.ends_at is null or periods.ends_at > ordered.transacted_at);
 
 -- name: choices
--- The candidates with the turn of their purchase; null where no tight offer is among its choices.
--- Grain: one row per purchase and offer.
+-- The candidates with the turn and the period of their purchase; null where no tight offer is among
+-- its choices. Grain: one row per purchase and offer.
 select
-    candidates.purchase_no, turns.turn_no, candidates.choice_no, candidates.offer_no,
-    candidates.cardholder_no
+    candidates.purchase_no, turns.turn_no, turns.period_no, candidates.choice_no,
+    candidates.offer_no, candidates.preference_no, candidates.cardholder_no
 from candidates
 left join turns on turns.purchase_no = candidates.purchase_no;
 
+-- name: period
+-- The period whose purchases propose now: at first the earliest. Grain: one row.
+select coalesce(min(turns.period_no), 0) as period_no
+from turns;
+
+-- name: later_periods
+-- The periods that are still to come. Grain: one row per period.
+select distinct turns.period_no
+from turns
+cross join period
+where turns.period_no > period.period_no;
+
 -- name: proposals
--- Every purchase proposes to its best offer. Grain: one row per purchase.
+-- Every purchase of the period, and every one whose turn does not matter, proposes to its best offer.
+-- Grain: one row per purchase.
 select
     choices.purchase_no, choices.turn_no, choices.choice_no, choices.offer_no,
-    choices.cardholder_no
+    choices.preference_no, choices.cardholder_no
 from choices
-where choices.choice_no = 1;
+cross join period
+where choices.choice_no = 1
+    and coalesce(choices.period_no, period.period_no) = period.period_no;
 
 -- name: standing
 -- No tight offer holds a proposal before the first round. Grain: one row per purchase.
 select
     proposals.purchase_no, proposals.turn_no, proposals.choice_no, proposals.offer_no,
-    proposals.cardholder_no
+    proposals.preference_no, proposals.cardholder_no
 from proposals
 where 1 = 0;
 

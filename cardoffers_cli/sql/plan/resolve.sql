@@ -5,17 +5,15 @@ from identifiers
 inner join merchants on merchants.merchant_id = identifiers.merchant_id;
 
 -- name: resolutions
--- The merchant of every undecided purchase: the merchant_id it was sent with, else its identifier's
--- (decisions, Resolve); null while nobody knows it. Grain: one row per undecided purchase.
+-- The merchant of every undecided purchase: the one of the merchant_id that it was sent with, if that
+-- is known, else its identifier's (decisions, Resolve); null while nobody knows it.
+-- Grain: one row per undecided purchase.
 select
     undecided.purchase_no,
     undecided.cardholder_no,
     undecided.amount,
     undecided.transacted_at,
-    case
-        when undecided.merchant_id is null then known_identifiers.merchant_no
-        else merchants.merchant_no
-    end as merchant_no
+    coalesce(merchants.merchant_no, known_identifiers.merchant_no) as merchant_no
 from undecided
 left join known_identifiers on known_identifiers.identifier_no = undecided.identifier_no
 left join merchants on merchants.merchant_id = undecided.merchant_id;

@@ -33,12 +33,14 @@ from catalogue_findings
 where kind = $kind and level = 'error';
 
 -- name: summary
--- The findings of a file by code, errors first. Grain: one row per code, its first 20 lines.
+-- The findings of a file by code, errors first. Grain: one row per code, its first 20 lines, and 20
+-- of what it says.
 select
     code,
     level,
     count(distinct line) as row_count,
-    list_slice(list_sort(list_distinct(list(line))), 1, 20) as lines
+    list_slice(list_sort(list_distinct(list(line))), 1, 20) as lines,
+    list_slice(list_sort(list_distinct(list(message))), 1, 20) as messages
 from catalogue_findings
 where kind = $kind
 group by code, level

@@ -10,7 +10,8 @@ select
     max_active_offers,
     widget_limit,
     settlement_hold_days,
-    webhook_url
+    webhook_url,
+    cast(require_marker as varchar) as require_marker
 from institutions
 order by slug;
 

@@ -11,7 +11,8 @@ create or replace temp table staged_institutions (
     max_active_offers integer not null,
     widget_limit integer not null,
     settlement_hold_days integer not null,
-    webhook_url varchar
+    webhook_url varchar,
+    require_marker boolean
 );
 
 -- name: load
@@ -19,7 +20,7 @@ create or replace temp table staged_institutions (
 insert into staged_institutions
 select
     line, slug, institution_id, name, plan, currency, languages,
-    max_active_offers, widget_limit, settlement_hold_days, webhook_url
+    max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker
 from frame;
 
 -- name: check
@@ -110,8 +111,8 @@ set institution_id = $institution_id
 where slug = $slug;
 
 -- name: compare
--- Reads staged_institutions and institutions; writes catalogue_changes. An empty webhook_url leaves
--- the one there is: it may have been set apart from the catalogue.
+-- Reads staged_institutions and institutions; writes catalogue_changes. An empty webhook_url or
+-- require_marker leaves what there is: it may have been set apart from the catalogue.
 insert into catalogue_changes
 with paired as (
     select
@@ -142,6 +143,13 @@ with paired as (
                 'field': 'webhook_url',
                 'old_value': known.webhook_url,
                 'new_value': coalesce(staged.webhook_url, known.webhook_url)
+            },
+            {
+                'field': 'require_marker',
+                'old_value': cast(known.require_marker as varchar),
+                'new_value': cast(
+                    coalesce(staged.require_marker, known.require_marker) as varchar
+                )
             }
         ]) as pair
     from staged_institutions as staged
@@ -163,17 +171,22 @@ set
     max_active_offers = staged.max_active_offers,
     widget_limit = staged.widget_limit,
     settlement_hold_days = staged.settlement_hold_days,
-    webhook_url = coalesce(staged.webhook_url, institutions.webhook_url)
+    webhook_url = coalesce(staged.webhook_url, institutions.webhook_url),
+    require_marker = coalesce(staged.require_marker, institutions.require_marker)
 from staged_institutions as staged
 where staged.institution_id = institutions.institution_id
     and staged.line in (select line from catalogue_changes);
 
 -- name: insert
 -- Reads staged_institutions; writes institutions, the rows whose id is not there yet.
-insert into institutions
+insert into institutions (
+    institution_id, slug, name, plan, currency, languages,
+    max_active_offers, widget_limit, settlement_hold_days, webhook_url, require_marker
+)
 select
     institution_id, slug, name, plan, currency, languages,
-    max_active_offers, widget_limit, settlement_hold_days, webhook_url
+    max_active_offers, widget_limit, settlement_hold_days, webhook_url,
+    coalesce(require_marker, false)
 from staged_institutions as staged
 where not exists (
     select 1 from institutions where institutions.institution_id = staged.institution_id

@@ -19,7 +19,8 @@ create or replace temp table staged_offers (
     expires_at timestamp not null,
     segments varchar,
     max_redemptions_per_cardholder integer,
-    is_paused boolean not null
+    is_paused boolean not null,
+    effective_at timestamp
 );
 
 -- name: load
@@ -29,7 +30,7 @@ select
     line, offer_id, merchant_id, title_en, title_es, "title_pt-BR",
     description_en, description_es, "description_pt-BR",
     min_spend, cashback_amount, currency, commission_rate, budget_amount,
-    starts_at, expires_at, segments, max_redemptions_per_cardholder, paused
+    starts_at, expires_at, segments, max_redemptions_per_cardholder, paused, effective_at
 from frame;
 
 -- name: check
@@ -41,6 +42,7 @@ with placed as (
         offer_id,
         merchant_id,
         currency,
+        effective_at,
         row_number() over (partition by offer_id order by line) as nth
     from staged_offers
 ),
@@ -68,10 +70,34 @@ final as (
     inner join used
         on used.offer_id = placed.offer_id
         and used.currency != placed.currency
+    union all
+    select
+        line, 'effective_at', 'effective_in_future',
+        'effective_at lies after the clock of this import'
+    from placed
+    where effective_at > $now
 )
 
 select 'offers', line, field, code, 'error', message
 from final;
+
+-- name: warn
+-- Reads staged_offers, offers and what redemptions hold of budgets; writes catalogue_findings, one
+-- warning per offer whose budget is changed to less than that.
+insert into catalogue_findings
+select
+    'offers', staged.line, 'budget_amount', 'budget_below_spent', 'warning',
+    'budget_amount is ' || staged.currency || ' '
+    || amount_text(staged.budget_amount, currencies.minor_unit)
+    || ', and redemptions hold ' || staged.currency || ' '
+    || amount_text(cast(budget_burn.reserved_amount as decimal(18, 4)), currencies.minor_unit)
+    || ' of it already'
+from staged_offers as staged
+inner join offers on offers.offer_id = staged.offer_id
+inner join budget_burn on budget_burn.offer_no = offers.offer_no
+inner join currencies on currencies.currency = staged.currency
+where staged.budget_amount < budget_burn.reserved_amount
+    and staged.budget_amount is distinct from offers.budget_amount;
 
 -- name: refuse
 -- Deletes the lines found wrong from staged_offers.
@@ -260,12 +286,44 @@ where (staged.title is not null or staged.description is not null)
             and offer_texts.language = staged.language
     );
 
--- name: version
--- Reads staged_offers, offers and offer_versions; writes offer_versions, one row per offer whose
--- terms are not those of its newest version, so that terms once used can be read back.
-insert into offer_versions
+-- name: compare_times
+-- Reads staged_offers, offers and offer_versions; writes catalogue_changes, one row per offer that
+-- stays as it is but whose terms are to count from an earlier moment. Nothing is earlier than the
+-- first version.
+insert into catalogue_changes
 with newest as (
-    select offer_no, max(run_no) as run_no
+    select
+        offer_versions.offer_no,
+        max_by(offer_versions.known_at, offer_versions.run_no) as known_at,
+        count(*) as versions
+    from offer_versions
+    group by offer_versions.offer_no
+)
+
+select
+    staged.line, null, staged.offer_id, 'effective_at',
+    cast(newest.known_at as varchar), cast(staged.effective_at as varchar)
+from staged_offers as staged
+inner join offers on offers.offer_id = staged.offer_id
+inner join newest on newest.offer_no = offers.offer_no
+where newest.versions > 1
+    and staged.effective_at < newest.known_at
+    and not exists (
+        select 1
+        from catalogue_changes
+        where catalogue_changes.line = staged.line
+    );
+
+-- name: version
+-- Reads staged_offers, offers and offer_versions; writes offer_versions, one row per offer that is
+-- not as its newest version says, or is to be so from an earlier moment. It counts from the clock of
+-- this import, or from the moment that the file gives.
+insert into offer_versions (
+    offer_no, run_no, known_at, merchant_id, min_spend, cashback_amount, commission_rate,
+    budget_amount, starts_at, expires_at, max_redemptions_per_cardholder
+)
+with newest as (
+    select offer_no, max(run_no) as run_no, count(*) as versions
     from offer_versions
     group by offer_no
 ),
@@ -280,14 +338,16 @@ present as (
         offers.budget_amount,
         offers.starts_at,
         offers.expires_at,
-        offers.max_redemptions_per_cardholder
+        offers.max_redemptions_per_cardholder,
+        staged_offers.effective_at
     from offers
-    where exists (select 1 from staged_offers where staged_offers.offer_id = offers.offer_id)
+    inner join staged_offers on staged_offers.offer_id = offers.offer_id
 )
 
 select
     present.offer_no,
     $run_no,
+    coalesce(present.effective_at, $now),
     present.merchant_id,
     present.min_spend,
     present.cashback_amount,
@@ -309,7 +369,41 @@ where old.offer_no is null
     or old.budget_amount is distinct from present.budget_amount
     or old.starts_at != present.starts_at
     or old.expires_at != present.expires_at
-    or old.max_redemptions_per_cardholder is distinct from present.max_redemptions_per_cardholder;
+    or old.max_redemptions_per_cardholder is distinct from present.max_redemptions_per_cardholder
+    or (newest.versions > 1 and present.effective_at < old.known_at);
+
+-- name: concerned
+-- How many of the purchases in resolutions, which wait for a match, the changes of a run concern:
+-- those of a cardholder with a link to a changed offer, at its merchant or one that nobody knows,
+-- from the moment the new terms count; whenever they were made where dates, budget or merchant
+-- changed, which count as they are now.
+with changed as (
+    select
+        new.offer_no,
+        new.merchant_id,
+        new.known_at,
+        old.merchant_id <> new.merchant_id
+        or old.starts_at <> new.starts_at
+        or old.expires_at <> new.expires_at
+        or old.budget_amount is distinct from new.budget_amount as is_of_all
+    from offer_versions as new
+    inner join offer_versions as old on old.offer_no = new.offer_no
+    where new.run_no = $run_no
+        and old.run_no = (
+            select max(before.run_no)
+            from offer_versions as before
+            where before.offer_no = new.offer_no
+                and before.run_no < new.run_no
+        )
+)
+
+select count(distinct resolutions.purchase_no) as purchases
+from changed
+inner join links on links.offer_no = changed.offer_no
+inner join resolutions on resolutions.cardholder_no = links.cardholder_no
+left join merchants on merchants.merchant_no = resolutions.merchant_no
+where coalesce(merchants.merchant_id, changed.merchant_id) = changed.merchant_id
+    and (changed.is_of_all or changed.known_at <= resolutions.transacted_at);
 
 -- name: drop_staged
 -- Gives back the room of staged_offers when its rows are taken.

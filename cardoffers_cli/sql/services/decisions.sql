@@ -43,9 +43,10 @@ order by purchases.line;
 -- name: evaluations_of_import
 -- Every check of every purchase of an import against the offers of its merchant, with what was
 -- expected and what was there: those that the cardholder has a link to, and the others of the
--- institution's program, as what other programs hold is not its business. The terms are those in force when it was decided: the newest version
--- of the offer before the run. While nobody knows the merchant, these are the offers that the
--- cardholder has links to. Grain: one row per purchase and offer.
+-- institution's program, as what other programs hold is not its business. The terms are those in
+-- force at the purchase, dates and budget those that were the newest before the run. While nobody
+-- knows the merchant, these are the offers that the cardholder has links to.
+-- Grain: one row per purchase and offer.
 with bought as (
     select
         purchases.purchase_no, purchases.line, purchases.amount, purchases.transacted_at,
@@ -60,12 +61,15 @@ versions as (
     select
         bought.purchase_no,
         offer_versions.offer_no,
-        max(offer_versions.run_no) as version_no
+        version_judged_by(offer_versions.offer_no, bought.transacted_at, bought.run_no)
+            as version_no,
+        max(offer_versions.run_no) as newest_no
     from bought
     inner join offer_versions
         on offer_versions.merchant_id = bought.merchant_id
         and offer_versions.run_no < bought.run_no
-    group by bought.purchase_no, offer_versions.offer_no
+    group by
+        bought.purchase_no, offer_versions.offer_no, bought.transacted_at, bought.run_no
 ),
 final as (
     select
@@ -76,27 +80,30 @@ final as (
         coalesce(outcomes.outcome, 'not_enrolled') as outcome,
         bought.amount,
         bought.transacted_at,
-        offer_versions.min_spend,
-        offer_versions.starts_at,
-        offer_versions.expires_at,
-        offer_versions.budget_amount,
-        offer_versions.max_redemptions_per_cardholder,
-        links.added_at
+        judged_by.min_spend,
+        newest.starts_at,
+        newest.expires_at,
+        newest.budget_amount,
+        judged_by.max_redemptions_per_cardholder,
+        link_starts.counts_from as added_at
     from versions
     inner join bought on bought.purchase_no = versions.purchase_no
-    inner join offer_versions
-        on offer_versions.offer_no = versions.offer_no
-        and offer_versions.run_no = versions.version_no
+    inner join offer_versions as judged_by
+        on judged_by.offer_no = versions.offer_no
+        and judged_by.run_no = versions.version_no
+    inner join offer_versions as newest
+        on newest.offer_no = versions.offer_no
+        and newest.run_no = versions.newest_no
     inner join offers on offers.offer_no = versions.offer_no
     left join outcomes
         on outcomes.purchase_no = versions.purchase_no
         and outcomes.offer_no = versions.offer_no
         and outcomes.run_no = bought.run_no
-    left join links
-        on links.offer_no = versions.offer_no
-        and links.cardholder_no = bought.cardholder_no
-        and links.institution_id = bought.institution_id
-    where links.offer_no is not null
+    left join link_starts
+        on link_starts.offer_no = versions.offer_no
+        and link_starts.cardholder_no = bought.cardholder_no
+        and link_starts.institution_id = bought.institution_id
+    where link_starts.offer_no is not null
         or exists (
             select 1
             from program_offers
@@ -117,15 +124,15 @@ final as (
         offers.expires_at,
         offers.budget_amount,
         offers.max_redemptions_per_cardholder,
-        links.added_at
+        link_starts.counts_from
     from purchases
     inner join decisions
         on decisions.purchase_no = purchases.purchase_no
         and decisions.outcome = 'merchant_unresolved'
-    inner join links
-        on links.cardholder_no = purchases.cardholder_no
-        and links.institution_id = purchases.institution_id
-    inner join offers on offers.offer_no = links.offer_no
+    inner join link_starts
+        on link_starts.cardholder_no = purchases.cardholder_no
+        and link_starts.institution_id = purchases.institution_id
+    inner join offers on offers.offer_no = link_starts.offer_no
     where purchases.import_no = $import_no
         and purchases.institution_id = $institution_id
         and not exists (

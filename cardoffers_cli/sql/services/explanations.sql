@@ -91,56 +91,89 @@ order by asked.transaction_ref;
 
 -- name: evaluations
 -- Every offer that a purchase of judged was held against, with what was known when it was decided:
--- the newest terms before that run, the links before it, and what purchases with an earlier turn
--- held of the budget and of the uses. The budget counts over all institutions that share it. While
--- nobody knows the merchant these are the offers of the cardholder's links.
--- Grain: one row per purchase and offer.
-with ever as (
-    select distinct judged.purchase_no, offer_versions.offer_no
+-- the terms in force at the purchase and the dates and budget that were the newest before that run,
+-- the links before it, and what purchases with an earlier turn held of the budget and of the uses.
+-- These are the offers of its merchant that stand in the institution's program or that the cardholder
+-- has a link to. The budget counts over all institutions that share it. While nobody knows the
+-- merchant these are the offers of the cardholder's links. Grain: one row per purchase and offer.
+with added as (
+    select judged.purchase_no, link_starts.offer_no, link_starts.counts_from
     from judged
-    inner join offer_versions on offer_versions.merchant_id = judged.merchant_id
-    union
-    select judged.purchase_no, links.offer_no
-    from judged
-    inner join links
-        on links.cardholder_no = judged.cardholder_no
-        and links.institution_id = judged.institution_id
-    where judged.merchant_id is null
+    inner join link_starts
+        on link_starts.cardholder_no = judged.cardholder_no
+        and link_starts.institution_id = judged.institution_id
+        and link_starts.run_no < judged.run_no
 ),
 
-newest as (
-    select ever.purchase_no, ever.offer_no, max(offer_versions.run_no) as version_no
+ever as (
+    select added.purchase_no, added.offer_no
+    from added
+    union
+    select judged.purchase_no, offer_versions.offer_no
+    from judged
+    inner join offer_versions on offer_versions.merchant_id = judged.merchant_id
+    inner join offers on offers.offer_no = offer_versions.offer_no
+    inner join program_offers
+        on program_offers.offer_id = offers.offer_id
+        and program_offers.institution_id = judged.institution_id
+),
+
+numbered as (
+    select
+        ever.purchase_no,
+        ever.offer_no,
+        version_judged_by(ever.offer_no, judged.transacted_at, judged.run_no) as version_no,
+        max(offer_versions.run_no) as newest_no
     from ever
     inner join judged on judged.purchase_no = ever.purchase_no
     inner join offer_versions
         on offer_versions.offer_no = ever.offer_no
         and offer_versions.run_no < judged.run_no
-    group by ever.purchase_no, ever.offer_no
+    group by ever.purchase_no, ever.offer_no, judged.transacted_at, judged.run_no
+),
+
+counted as (
+    select
+        offer_versions.offer_no,
+        offer_versions.run_no,
+        row_number() over (
+            partition by offer_versions.offer_no
+            order by offer_versions.run_no
+        ) as version
+    from offer_versions
+    where offer_versions.offer_no in (select numbered.offer_no from numbered)
 ),
 
 terms as (
     select
         judged.purchase_no, judged.institution_id, judged.transaction_ref, judged.cardholder_no,
         judged.amount, judged.transacted_at, judged.run_no,
-        offer_versions.offer_no, offer_versions.min_spend, offer_versions.cashback_amount,
-        offer_versions.commission_rate, offer_versions.budget_amount, offer_versions.starts_at,
-        offer_versions.expires_at, offer_versions.max_redemptions_per_cardholder,
+        numbered.offer_no, counted.version,
+        case when counted.version > 1 then judged_by.known_at end as version_since,
+        judged_by.min_spend, judged_by.cashback_amount, judged_by.commission_rate,
+        judged_by.max_redemptions_per_cardholder,
+        newest.budget_amount, newest.starts_at, newest.expires_at,
         case
             when judged.merchant_id is null then judged.outcome
             else coalesce(outcomes.outcome, 'not_enrolled')
-        end as outcome,
-        outcomes.offer_no is not null as was_added
-    from newest
-    inner join judged on judged.purchase_no = newest.purchase_no
-    inner join offer_versions
-        on offer_versions.offer_no = newest.offer_no
-        and offer_versions.run_no = newest.version_no
+        end as outcome
+    from numbered
+    inner join judged on judged.purchase_no = numbered.purchase_no
+    inner join offer_versions as judged_by
+        on judged_by.offer_no = numbered.offer_no
+        and judged_by.run_no = numbered.version_no
+    inner join counted
+        on counted.offer_no = numbered.offer_no
+        and counted.run_no = numbered.version_no
+    inner join offer_versions as newest
+        on newest.offer_no = numbered.offer_no
+        and newest.run_no = numbered.newest_no
     left join outcomes
-        on outcomes.purchase_no = newest.purchase_no
-        and outcomes.offer_no = newest.offer_no
+        on outcomes.purchase_no = numbered.purchase_no
+        and outcomes.offer_no = numbered.offer_no
         and outcomes.run_no = judged.run_no
     where judged.merchant_id is null
-        or offer_versions.merchant_id = judged.merchant_id
+        or newest.merchant_id = judged.merchant_id
 ),
 
 fitting as (
@@ -209,23 +242,19 @@ select
     terms.starts_at,
     terms.expires_at,
     terms.max_redemptions_per_cardholder,
-    links.added_at,
+    terms.version,
+    terms.version_since,
+    added.counts_from as added_at,
     case when fitting.offer_no is not null then coalesce(held.held_amount, 0) end as held_amount,
     case when fitting.offer_no is not null then coalesce(held.held_by, 0) end as held_by,
     held.last_held_at,
     case when fitting.offer_no is not null then coalesce(held.uses, 0) end as uses,
-    held.last_used_at,
-    terms.was_added or program_offers.offer_id is not null as is_offered
+    held.last_used_at
 from terms
 inner join offers on offers.offer_no = terms.offer_no
-left join links
-    on links.offer_no = terms.offer_no
-    and links.cardholder_no = terms.cardholder_no
-    and links.institution_id = terms.institution_id
-    and links.run_no < terms.run_no
-left join program_offers
-    on program_offers.offer_id = offers.offer_id
-    and program_offers.institution_id = terms.institution_id
+left join added
+    on added.purchase_no = terms.purchase_no
+    and added.offer_no = terms.offer_no
 left join fitting
     on fitting.purchase_no = terms.purchase_no
     and fitting.offer_no = terms.offer_no

@@ -1,12 +1,14 @@
 -- name: open_offers
--- Makes open_offers: what an institution's cardholder of a segment may see now (decisions, Feed).
--- Only budgets that could be spent are looked up. Grain: one row per offer.
+-- Makes open_offers: what an institution's cardholder of a segment may see now (decisions, Feed), but
+-- for offers whose uses the cardholder has spent. Only budgets that could be spent are looked up.
+-- Grain: one row per offer.
 create or replace temp table open_offers as
 with running as (
     select
         offer_terms.offer_no, offer_terms.offer_id, program_offers.position,
         offer_terms.merchant_no, offer_terms.budget_amount, offer_terms.merchant_funded_amount,
-        offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused
+        offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
+        offer_terms.max_redemptions_per_cardholder
     from program_offers
     inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
     where program_offers.institution_id = $institution_id
@@ -25,15 +27,29 @@ reserved as (
         from running
         where running.budget_amount is not null
     )
+),
+
+used as (
+    select ledger_entries.offer_no, count(*) as uses
+    from ledger_entries
+    where ledger_entries.institution_id = $institution_id
+        and ledger_entries.cardholder_no = $cardholder_no
+        and ledger_entries.status <> 'reversed'
+    group by ledger_entries.offer_no
 )
 
 select running.offer_no, running.offer_id, running.position, running.merchant_no
 from running
 left join reserved on reserved.offer_no = running.offer_no
+left join used on used.offer_no = running.offer_no
 where offer_state(
     $now, running.starts_at, running.expires_at, running.is_paused,
     running.budget_amount - coalesce(reserved.reserved_amount, 0), running.merchant_funded_amount
-) = 'active';
+) = 'active'
+    and (
+        running.max_redemptions_per_cardholder is null
+        or running.max_redemptions_per_cardholder > coalesce(used.uses, 0)
+    );
 
 -- name: total
 -- How many offers the cardholder may see, before any limit.
@@ -55,8 +71,9 @@ with bought_from as (
     select distinct merchants.merchant_no, merchants.category
     from purchases
     left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants as named on named.merchant_id = purchases.merchant_id
     inner join merchants
-        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
     where purchases.institution_id = $institution_id
         and purchases.cardholder_no = $cardholder_no
         and purchases.transacted_at >= $past_from

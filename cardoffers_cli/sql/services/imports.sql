@@ -5,7 +5,7 @@ from imports;
 
 -- name: earlier
 -- The first import of the same bytes into an institution.
-select import_id
+select import_id, file_name, imported_at
 from imports
 where institution_id = $institution_id
     and file_sha256 = $file_sha256

@@ -11,6 +11,16 @@ from api_keys
 where api_keys.prefix = $prefix
 order by api_keys.key_id;
 
+-- name: hashes
+-- What tells the keys that are not revoked, for whoever is asked whose a key is before the store can
+-- be; so no institution is named. Grain: one row per key.
+select
+    api_keys.prefix, api_keys.key_hash, api_keys.institution_id,
+    key_ends_at(api_keys.expires_at, api_keys.retires_at) as ends_at
+from api_keys
+where api_keys.revoked_at is null
+order by api_keys.key_id;
+
 -- name: known
 -- The keys of the store, of one institution or one of them, the newest first. Grain: one row per
 -- key.

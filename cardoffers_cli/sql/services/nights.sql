@@ -7,6 +7,7 @@ select
     nights.as_of,
     nights.number,
     nights.drop_folder,
+    nights.processed_folder,
     nights.after_run_no,
     nights.to_run_no,
     nights.began_at,
@@ -68,11 +69,19 @@ cross join store;
 -- name: begin
 -- Writes nights, one row.
 insert into nights (
-    night_no, run_id, run_no, as_of, number, drop_folder, after_run_no, began_at
+    night_no, run_id, run_no, as_of, number, drop_folder, processed_folder, after_run_no, began_at
 )
 values (
-    $night_no, $run_id, $run_no, $as_of, $number, $drop_folder, $after_run_no, $began_at
+    $night_no, $run_id, $run_no, $as_of, $number, $drop_folder, $processed_folder, $after_run_no,
+    $began_at
 );
+
+-- name: keep_in
+-- Fixes where a night keeps its files, if that is not said yet; done again it stays what it was.
+update nights
+set processed_folder = $processed_folder
+where night_no = $night_no
+    and processed_folder is null;
 
 -- name: cover
 -- Fixes the last run that the reports of a night cover; done again it stays what it was.
@@ -130,7 +139,11 @@ order by file_no;
 -- name: judge_file
 -- Writes what became of a file that waited; done again it stays what it was.
 update night_files
-set state = $state, report = $report
+set
+    state = $state,
+    report = $report,
+    taken_bytes = $taken_bytes,
+    taken_sha256 = $taken_sha256
 where night_no = $night_no
     and file_no = $file_no
     and state = 'waiting';

@@ -142,9 +142,12 @@ where program_offers.offer_id = $offer_id
 order by institutions.slug;
 
 -- name: versions
--- The terms one offer had, with the run that brought them, the newest first. Grain: one row each.
+-- The versions of one offer, the newest first: the moment from which each counts, and the run that
+-- brought it. Grain: one row each.
 select
-    runs.as_of as since,
+    row_number() over (order by offer_versions.run_no) as version,
+    offer_versions.known_at as since,
+    runs.as_of as imported_at,
     runs.run_id,
     offer_versions.merchant_id,
     offer_versions.min_spend,
@@ -158,3 +161,15 @@ from offer_versions
 left join runs on runs.run_no = offer_versions.run_no
 where offer_versions.offer_no = $offer_no
 order by offer_versions.run_no desc;
+
+-- name: is_known
+-- Whether there is an offer of an id.
+select count(*) > 0 as is_there
+from offers
+where offer_id = $offer_id;
+
+-- name: next_position
+-- The position behind the last offer of an institution's program.
+select coalesce(max(position), 0) + 1 as position
+from program_offers
+where institution_id = $institution_id;

@@ -1,17 +1,29 @@
 -- name: find
--- One redemption with the state of its ledger entry.
+-- One redemption with the state of its ledger entry, and what people know it by.
 select
     ledger_entries.redemption_no,
     redemptions.redemption_id,
     redemptions.institution_id,
+    institutions.slug as institution,
+    purchases.transaction_ref,
+    offers.offer_id,
+    merchants.name as merchant_name,
     ledger_entries.currency,
     ledger_entries.merchant_funded_amount,
     ledger_entries.commission_amount,
     ledger_entries.institution_payout_amount,
     ledger_entries.status,
+    ledger_entries.created_at,
+    ledger_entries.settled_at,
     ledger_entries.reversed_at
 from redemptions
 inner join ledger_entries on ledger_entries.redemption_no = redemptions.redemption_no
+inner join institutions on institutions.institution_id = redemptions.institution_id
+inner join offers on offers.offer_no = redemptions.offer_no
+left join merchants on merchants.merchant_id = ledger_entries.merchant_id
+left join purchases
+    on purchases.purchase_no = redemptions.purchase_no
+    and purchases.institution_id = redemptions.institution_id
 where redemptions.redemption_id = try_cast($redemption_id as uuid);
 
 -- name: show

@@ -126,8 +126,9 @@ with unknown as (
         purchases.transacted_at
     from purchases
     left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants as named on named.merchant_id = purchases.merchant_id
     left join merchants
-        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
     where merchants.merchant_id is null
         and ($currency is null or purchases.currency = $currency)
         and ($institution_id is null or purchases.institution_id = $institution_id)
@@ -219,8 +220,9 @@ with unknown as (
         purchases.cardholder_no
     from purchases
     left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants as named on named.merchant_id = purchases.merchant_id
     left join merchants
-        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
     where merchants.merchant_id is null
         and ($institution_id is null or purchases.institution_id = $institution_id)
         and ($from_at is null or purchases.transacted_at >= $from_at)

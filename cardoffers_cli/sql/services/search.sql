@@ -173,8 +173,9 @@ left join redemptions
     on redemptions.purchase_no = purchases.purchase_no
     and redemptions.institution_id = purchases.institution_id
 left join identifiers on identifiers.identifier_no = purchases.identifier_no
+left join merchants as named on named.merchant_id = purchases.merchant_id
 left join merchants
-    on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+    on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
 left join imports
     on imports.import_no = purchases.import_no
     and imports.institution_id = purchases.institution_id

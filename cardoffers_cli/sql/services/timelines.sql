@@ -225,8 +225,9 @@ with bought as (
     from (select distinct followed.purchase_no from followed) as followed
     inner join purchases on purchases.purchase_no = followed.purchase_no
     left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants as named on named.merchant_id = purchases.merchant_id
     left join merchants
-        on merchants.merchant_id = coalesce(purchases.merchant_id, identifiers.merchant_id)
+        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
     where purchases.institution_id = $institution_id
 ),
 
@@ -420,6 +421,5 @@ select
     count(*) filter (where states.is_owed_back) as to_deduct,
     count(*) filter (where states.state in ('due', 'failed')) as to_send,
     min(states.next_attempt_at) filter (where states.state in ('due', 'failed')) as sends_at,
-    count(*) filter (where states.state = 'exhausted') as exhausted,
-    count(*) filter (where states.state = 'stopped' and states.status <> 'reversed') as stopped
+    count(*) filter (where states.state = 'exhausted') as exhausted
 from states;

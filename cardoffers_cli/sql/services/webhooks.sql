@@ -36,7 +36,7 @@ order by attempts.number;
 
 -- name: last_signature
 -- When the last signed attempt of an event was signed, and with which secret if it is still kept.
-select attempts.signed_at_s, webhook_secrets.secret
+select attempts.signed_at_s, webhook_secrets.secret_sha256
 from attempts
 inner join outbox
     on outbox.redemption_no = attempts.redemption_no
@@ -102,7 +102,7 @@ where deliveries.state in ('failed', 'exhausted')
 -- Makes the events of chosen due in outbox, with the whole schedule before them; done twice, the
 -- second finds nothing chosen.
 update outbox
-set state = 'due', failures = 0, next_attempt_at = $now
+set state = 'due', failures = 0, next_attempt_at = $now, is_held_back = false
 from chosen
 where chosen.redemption_no = outbox.redemption_no;
 
@@ -123,20 +123,33 @@ where institution_id = $institution_id
     );
 
 -- name: add_secret
--- Writes the next signing secret of an institution.
-insert into webhook_secrets (secret_no, institution_id, secret, created_at, activate_at)
+-- Writes the next signing secret of an institution, of which the store has the hash.
+insert into webhook_secrets (secret_no, institution_id, secret_sha256, created_at, activate_at)
 select
     coalesce(max(webhook_secrets.secret_no), 0) + 1,
     cast($institution_id as uuid),
-    $secret,
+    $secret_sha256,
     $now,
     $activate_at
 from webhook_secrets;
 
--- name: start
--- Removes the stop of an institution's webhook, if it was stopped.
-delete from webhook_stops
-where institution_id = $institution_id;
+-- name: waiting
+-- How many events of an institution still wait: due, failed or held back, and not reversed.
+select count(*) as events
+from deliveries
+inner join ledger_entries
+    on ledger_entries.redemption_no = deliveries.redemption_no
+    and ledger_entries.institution_id = deliveries.institution_id
+where deliveries.institution_id = $institution_id
+    and deliveries.state in ('due', 'failed', 'stopped')
+    and ledger_entries.status <> 'reversed';
+
+-- name: hold_back
+-- Holds back the events of an institution that wait in outbox, or lets them be sent.
+update outbox
+set is_held_back = $is_held_back
+where outbox.institution_id = $institution_id
+    and outbox.state in ('due', 'failed');
 
 -- name: health
 -- How the events of a half-open window fare: how many are in which state, and of those delivered,

@@ -10,6 +10,15 @@ attach $path as draft (read_write);
 -- Copies every table, view and macro of the source; the draft must be empty.
 copy from database source to draft;
 
+-- name: checkpoint
+-- Writes what is committed into the open file, so that the file alone is the whole store; again,
+-- nothing is left to write. Closing does so too, but tells of no failure.
+force checkpoint;
+
+-- name: checkpoint_draft
+-- The same for the target of a copy.
+force checkpoint draft;
+
 -- name: detach_draft
 -- Closes the draft, all of it written to its file.
 detach draft;

@@ -20,7 +20,7 @@ order by run_no
 limit $most;
 
 -- name: all_runs
--- The numbers of all runs with their ids. Grain: one row per run.
-select run_no, run_id
+-- All runs, as the journal tells of them. Grain: one row per run.
+select run_no, run_id, kind, as_of
 from runs
 order by run_no;

@@ -1,8 +1,3 @@
--- name: checkpoint
--- Writes what is committed into the store file, so that the file alone is the whole store; again,
--- nothing is left to write.
-force checkpoint;
-
 -- name: taken_at
 -- The moment of the newest run that took a snapshot: in a snapshot that is the run that took it.
 select as_of

@@ -1,0 +1,121 @@
+"""`cardoffers merchant`: the merchants that offers are of, and what purchases call them."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli import show
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import DryRun
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+COLUMNS = (
+    show.Column("name"),
+    show.Column("category", gives_way=2),
+    show.Column("identifiers", gives_way=1),
+    show.Column("merchant_id"),
+)
+
+Merchant = Annotated[
+    str,
+    typer.Argument(
+        metavar="MERCHANT", help="The merchant: its name, its id, the beginning of that, or latest."
+    ),
+]
+IdentifierType = Annotated[
+    str,
+    typer.Option(
+        "--type", help="What kind it is: card_acceptor, pix_key, upi_vpa, codi, psp_merchant_id."
+    ),
+]
+
+
+@app.callback()
+def merchant() -> None:
+    """List merchants, add one, and say what purchases call it."""
+
+
+@app.command("list")
+def list_(ctx: typer.Context) -> None:
+    """List the merchants with their identifiers.
+
+    Try:
+
+        cardoffers merchant list
+    """
+    from cardoffers_cli.jobs.catalogue_rows import list_merchants  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = list_merchants(desk.job)
+    desk.show(found, show.Sheet("merchants", COLUMNS, [_row(each) for each in found]))
+
+
+@app.command()
+def add(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What cardholders call it.")],
+    *,
+    category: Annotated[str, typer.Option(help="What it sells; in feeds it is preferred by this.")],
+    identifier: Annotated[
+        str | None,
+        typer.Option(help="What purchases call it, such as its card-acceptor id (field 42)."),
+    ] = None,
+    identifier_type: IdentifierType = "card_acceptor",
+    merchant_id: Annotated[
+        str | None, typer.Option("--id", metavar="UUID", help="Its id [a new one].")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Add a merchant.
+
+    Try:
+
+        cardoffers merchant add "Ostrowick Grocers" --category grocery --identifier 526101883310029
+    """
+    from cardoffers_cli.jobs.catalogue_rows import add_merchant  # polars is heavy
+
+    desk = Desk.of(ctx)
+    named = _identifier(identifier, identifier_type) if identifier else None
+    made = add_merchant(
+        desk.job, name, category, merchant_id=merchant_id, identifier=named, dry_run=dry_run
+    )
+    _show(desk, made)
+
+
+@app.command()
+def identify(
+    ctx: typer.Context,
+    merchant: Merchant,
+    identifier: Annotated[
+        str, typer.Argument(metavar="IDENTIFIER", help="One more that purchases call it.")
+    ],
+    *,
+    identifier_type: IdentifierType = "card_acceptor",
+    dry_run: DryRun = False,
+) -> None:
+    """Say what else purchases call a merchant; those that waited for it redeem with the next match.
+
+    Try:
+
+        cardoffers merchant identify "Ostrowick Grocers" grocers@bank --type upi_vpa
+    """
+    from cardoffers_cli.jobs.catalogue_rows import identify_merchant  # polars is heavy
+
+    desk = Desk.of(ctx)
+    named = _identifier(identifier, identifier_type)
+    _show(desk, identify_merchant(desk.job, merchant, named, dry_run=dry_run))
+    desk.note("Next: `cardoffers match` looks at the purchases that waited for it.")
+
+
+def _identifier(identifier: str, identifier_type: str) -> dict[str, str | None]:
+    return {"merchant_identifier": identifier, "merchant_identifier_type": identifier_type}
+
+
+def _row(found: dict[str, Any]) -> dict[str, Any]:
+    return {**found, "identifiers": " ".join(found["identifiers"] or ())}
+
+
+def _show(desk: Desk, made: dict[str, Any]) -> None:
+    fields = [{"field": name, "value": value} for name, value in _row(made).items()]
+    desk.show(made, show.Sheet("merchant", (show.Column("field"), show.Column("value")), fields))

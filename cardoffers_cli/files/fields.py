@@ -1,0 +1,54 @@
+"""The fields of a transaction event, and the patterns that their text is held against."""
+
+from __future__ import annotations
+
+import re
+
+INSTRUMENT_TYPES = ("card", "wallet", "account")
+IDENTIFIER_TYPES = ("card_acceptor", "pix_key", "upi_vpa", "codi", "psp_merchant_id")
+TOKENS = ("cardholder_token", "card_token", "instrument_token")
+IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
+FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
+TEXTS = (*IDENTIFIERS, *FREE_TEXTS)
+COLUMNS = (
+    *TOKENS,
+    "instrument_type",
+    *TEXTS,
+    "merchant_identifier_type",
+    "merchant_id",
+    "amount",
+    "currency",
+    "transaction_ref",
+    "transacted_at",
+    "institution_id",
+)
+"""The fields of a transaction event, as text columns."""
+
+OTHERS = "others"
+"""The column that holds the text of all fields that are not known, where there are any."""
+
+REQUIRED = ("cardholder_token", "amount", "transaction_ref", "transacted_at")
+TOKEN_LENGTH = 256
+REF_LENGTH = 128
+STRONG_TOKEN_LENGTH = 32
+PLACEHOLDER_LENGTH = 4
+UUID = r"^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
+INVISIBLE = (
+    "[\\x00-\\x1f\\x7f-\\x{9f}"  # C0, DEL, C1
+    "\\x{61c}\\x{200e}\\x{200f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}"  # direction of text
+    "\\x{180e}\\x{200b}-\\x{200d}\\x{2060}\\x{feff}]"  # no width
+)
+E_MAIL = r"^\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*$"
+NOT_VISIBLE_ASCII = "[^!-~]"
+NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?$"
+_WORDS = "null|n/a|#n/a|na|nil|none|nan"
+_IN_ANY_CASE = re.sub("[a-z]", lambda letter: f"[{letter[0].upper()}{letter[0]}]", _WORDS)
+PLACEHOLDER = rf"^(?:{_IN_ANY_CASE}|\\N|-{{1,{PLACEHOLDER_LENGTH}}})$"
+"""What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`."""
+
+SPREADSHEET = r"^['=]|^[0-9](?:[.,][0-9]+)?[Ee]\+[0-9]+$|^\s|\s$"
+"""What a spreadsheet makes of an identifier: a formula such as `="0123"`, a leading apostrophe, a
+rounded number such as 5.2E+14, blanks at the ends."""
+
+NOT_PLAIN = r"^['=]|[^!-?A-~]|[0-9][Ee]\+[0-9]"
+"""What every text has that is not visible ASCII, holds `@`, or has `SPREADSHEET`."""

@@ -1,0 +1,148 @@
+"""The rules as they are applied: which rows break none, and what is wrong with the others.
+
+Most rows are proven clean by the suspicions of the rules, which are cheap; the rules themselves run
+over the others only. Both are derived from the table of `rules.py` and from nothing else. A column
+that the rows lack is empty in every row, for a suspicion as for a rule.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.files import rules
+from cardoffers_cli.files.fields import COLUMNS, E_MAIL, OTHERS, REF_LENGTH
+from cardoffers_cli.files.numbers import are_card_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from cardoffers_cli.files.rules import Rule, Suspicion
+
+OPTIONAL = (*COLUMNS, OTHERS, "mistyped")
+"""The text columns that rows may lack."""
+
+_ref = pl.col("transaction_ref")
+_CLEAN_REF = (
+    _ref.str.contains(f"^[ -~]{{1,{REF_LENGTH}}}$")
+    & ~_ref.str.contains(E_MAIL)
+    & ~_ref.map_batches(are_card_numbers, return_dtype=pl.Boolean)
+    & ~pl.col("mistyped").str.contains("|transaction_ref|", literal=True).fill_null(False)
+)
+
+
+def rulebook() -> RuleBook:
+    """Return the rules of the table, ready to be applied."""
+    return _made(rules.RULES)
+
+
+@lru_cache(maxsize=4)
+def _made(table: tuple[Rule, ...]) -> RuleBook:
+    return RuleBook(table)
+
+
+class RuleBook:
+    """Rules in order of precedence, with what is derived from them."""
+
+    def __init__(self, table: tuple[Rule, ...]) -> None:
+        self._rules = table
+
+    def suspicious(self, rows: pl.DataFrame, *, is_plain: bool) -> pl.Series:
+        """Say of each row whether it may break a rule; `is_plain` as `delimited.Page` says it."""
+        conditions, missing = self._screen(frozenset(rows.columns), is_plain=is_plain)
+        absent = [_EMPTY.alias(name) for name in missing]
+        doubts = pl.any_horizontal(pl.lit(False), *conditions).fill_null(False)
+        found = rows.with_columns(absent).select(doubts.alias("suspicious")).to_series()
+        return found.new_from_index(0, rows.height) if len(found) == 1 else found
+
+    @lru_cache(maxsize=64)  # noqa: B019 - there are few rule books, and they stay
+    def _screen(
+        self, present: frozenset[str], *, is_plain: bool
+    ) -> tuple[list[pl.Expr], list[str]]:
+        """Return what to look at in rows with these columns, and which columns it needs besides.
+
+        What reads only columns that are not there comes to the same for every row, so it is looked
+        at once, here.
+        """
+        conditions = []
+        missing: dict[str, None] = {}
+        for condition in self._conditions(is_plain=is_plain):
+            read = set(condition.meta.root_names())
+            if read.isdisjoint(present):
+                conditions += [pl.lit(True)] if _holds_of_nothing(condition, read) else []
+            else:
+                conditions.append(condition)
+                missing |= dict.fromkeys(sorted(read - present))
+        return conditions, [*missing]
+
+    def _conditions(self, *, is_plain: bool) -> list[pl.Expr]:
+        """Return every suspicion once, and the rules that have none."""
+        suspicions: dict[Suspicion, None] = {}
+        conditions = []
+        for rule in self._rules:
+            suspicions |= dict.fromkeys(rule.suspicions)
+            conditions += [] if rule.suspicions else [rule.broken.fill_null(False)]
+        held = [each for each in suspicions if not (each.unless_plain and is_plain)]
+        return [*(each.holds.fill_null(False) for each in held), *conditions]
+
+    def findings(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return one row per finding, as `FINDING_SCHEMA` of `chunks.py`, in line order.
+
+        The reference is shown only where it can be nothing but a reference.
+        """
+        whole = rows.with_columns(
+            _EMPTY.alias(name) for name in OPTIONAL if name not in rows.columns
+        )
+        return (
+            whole.select(
+                "line",
+                pl.when(_CLEAN_REF).then("transaction_ref").alias("transaction_ref"),
+                *self._first_broken,
+            )
+            .unpivot(index=["line", "transaction_ref"], value_name="rule")
+            .drop_nulls("rule")
+            .join(self._catalogue, on="rule")
+            .sort("line", "rule")
+            .select("line", "transaction_ref", "column", "code", "level", "message")
+        )
+
+    @cached_property
+    def _first_broken(self) -> list[pl.Expr]:
+        """One expression per cause: the number of the first rule it breaks, or null."""
+        numbered = sorted(enumerate(self._rules), key=lambda pair: pair[1].cause)
+        return [
+            pl.coalesce(
+                pl.when(rule.broken).then(pl.lit(number, pl.UInt16)) for number, rule in found
+            ).alias(f"broken:{cause}")
+            for cause, found in groupby(numbered, key=lambda pair: pair[1].cause)
+        ]
+
+    @cached_property
+    def _catalogue(self) -> pl.DataFrame:
+        return pl.DataFrame(
+            [
+                (number, rule.column, rule.code, CODES[rule.code].level, rule.message)
+                for number, rule in enumerate(self._rules)
+            ],
+            schema={
+                "rule": pl.UInt16,
+                "column": pl.String,
+                "code": pl.String,
+                "level": pl.String,
+                "message": pl.String,
+            },
+            orient="row",
+        )
+
+
+_EMPTY = pl.lit(None, pl.String)
+
+
+def _holds_of_nothing(condition: pl.Expr, read: Collection[str]) -> bool:
+    """Whether a condition holds of a row in which all the columns it reads are empty."""
+    nothing = pl.DataFrame({name: [None] for name in read}, schema=dict.fromkeys(read, pl.String))
+    return bool(nothing.select(condition).item())

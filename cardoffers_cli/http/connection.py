@@ -1,0 +1,112 @@
+"""One connection of a client: requests in, answers out, one after the other, each in its time."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from time import perf_counter
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.contract.messages import Call
+from cardoffers_cli.contract.problems import Problem
+from cardoffers_cli.http.arrivals import Stage
+from cardoffers_cli.http.bodies import Body
+from cardoffers_cli.http.wire import Wire, headers_of, told_bytes
+
+if TYPE_CHECKING:
+    import h11
+
+    from cardoffers_cli.http.access_log import AccessLog
+    from cardoffers_cli.http.arrivals import Arrivals, Slot
+    from cardoffers_cli.http.door import Door
+    from cardoffers_cli.http.limits import Limits
+
+
+class Connection:
+    """Serves one client until either side ends it."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        slot: Slot,
+        arrivals: Arrivals,
+        *,
+        door: Door,
+        log: AccessLog,
+        limits: Limits,
+    ) -> None:
+        self._wire = wire
+        self._slot = slot
+        self._door = door
+        self._log = log
+        self._limits = limits
+        self._has_answered = False
+        self._arrivals = arrivals
+
+    async def serve(self) -> None:
+        """Answer requests until there are no more."""
+        with suppress(OSError):  # clients come and go
+            while not self._arrivals.is_ending and await self._exchange():
+                self._slot.become(Stage.WAITING)
+                await asyncio.sleep(0)  # who sends many requests at once leaves others their turn
+            self._slot.become(Stage.WAITING)
+            await self._wire.hear_out()
+
+    async def _exchange(self) -> bool:
+        """Answer one request; return whether another may follow."""
+        began, request_id = perf_counter(), str(uuid4())
+        method = None
+        try:
+            head = await self._head()
+        except Problem as refusal:
+            answer = refusal.answer(request_id)
+        else:
+            if head is None:
+                return False
+            self._slot.become(Stage.ANSWERING)
+            began = perf_counter()
+            call = _call(head, request_id)
+            method = call.method
+            body = Body(self._wire, self._limits, told_bytes(head))
+            answer = await self._door.answer(call, body, self._slot)
+        try:
+            named = answer.with_headers(x_request_id=request_id)
+            self._slot.become(Stage.MOVING)
+            is_last = method is None or self._arrivals.is_ending
+            return await self._wire.send(named, is_last=is_last)
+        finally:
+            self._has_answered = True
+            self._log.request(request_id, method, answer, perf_counter() - began)
+
+    async def _head(self) -> h11.Request | None:
+        """Return the next head, None where there is none; raises `Problem` 408 and what is no HTTP.
+
+        Between requests a connection may be idle, for longer where a key that works came on it.
+        """
+        limits = self._limits
+        if self._has_answered:
+            idle_s = limits.keep_alive_s if self._slot.is_authenticated else limits.head_s
+            try:
+                async with asyncio.timeout(idle_s):
+                    if not await self._wire.begin():
+                        return None
+            except TimeoutError:
+                return None
+        try:
+            async with asyncio.timeout(limits.head_s):
+                return await self._wire.head()
+        except TimeoutError:
+            raise Problem(408, "head_too_slow", "The head of the request did not arrive.") from None
+
+
+def _call(head: h11.Request, request_id: str) -> Call:
+    """Return a head as a call, still without its body; path and query are as they were sent."""
+    path, _, query = head.target.decode("latin-1").partition("?")
+    return Call(
+        method=head.method.decode("latin-1"),
+        path=path,
+        query=query,
+        headers=headers_of(head),
+        request_id=request_id,
+    )

@@ -1,0 +1,197 @@
+"""Single rows of the catalogue, by hand: they go the way of a catalogue file's.
+
+So there is one set of rules, one audit log, and one way of writing; what is data in a file ends a
+command here. What is made is new: to change it, set it or import it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.nearest import did_you_mean, nearest
+from cardoffers_cli.files.catalogue import read_row
+from cardoffers_cli.files.catalogue_kinds import KINDS
+from cardoffers_cli.jobs.catalogue import take
+from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.services import catalogue, institutions, merchants, offers
+from cardoffers_cli.services.ids import whole_id
+from cardoffers_cli.services.institutions import find_institution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+Cells = dict[str, str | None]
+
+
+def write_row(
+    store: Store, kind: str, cells: Mapping[str, str | None], run: Run
+) -> list[dict[str, Any]]:
+    """Judge one row and write it, in the caller's transaction; return what it changed.
+
+    Raises `UsageError` for a value of the wrong form, `Refused` for a row that does not fit others.
+    """
+    page = read_row(KINDS[kind], cells)
+    if page.findings.height:
+        raise _refusal(UsageError, page.findings)
+    catalogue.begin(store)
+    catalogue.begin_file(store)
+    take(store, kind, iter([page.rows]), run)
+    found = catalogue.report(store, kind)
+    if found.height:
+        raise _refusal(Refused, found)
+    subject = kind.removesuffix("s")
+    catalogue.audit(store, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
+    changes = catalogue.changes(store)
+    catalogue.end(store)
+    return changes
+
+
+def add_institution(job: Job, cells: Cells, *, dry_run: bool = False) -> dict[str, Any]:
+    """Make an institution with its program; return it as `institution show` does."""
+    with job.store() as store, store.transaction(keep=not dry_run):
+        slug = cells["slug"] or ""
+        if institutions.is_known(store, slug):
+            raise Refused(
+                f"There is an institution {slug} already.",
+                code="institution_exists",
+                hint=f"`cardoffers institution set {slug}` changes its settings.",
+            )
+        run = start_run(store, kind="institution_add", now=job.now, actor=job.actor)
+        write_row(store, "institutions", {**cells, "institution_id": str(uuid4())}, run)
+        finish_run(store, run, {"institution": slug})
+        made = find_institution(store, slug)
+    shown = {name: value for name, value in vars(made).items() if name not in {"id", "slug"}}
+    return {"slug": made.slug, "institution_id": made.id, **shown, "dry_run": dry_run}
+
+
+def add_merchant(
+    job: Job,
+    name: str,
+    category: str,
+    *,
+    merchant_id: str | None = None,
+    identifier: Cells | None = None,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Make a merchant, with an identifier if one is given; return both."""
+    with job.store() as store, store.transaction(keep=not dry_run):
+        run = start_run(store, kind="merchant_add", now=job.now, actor=job.actor)
+        wanted = merchant_id or str(uuid4())
+        if merchants.find(store, wanted):
+            raise Refused(
+                f"There is a merchant {wanted} already.",
+                code="merchant_exists",
+                hint="Leave --id out for a new one; `cardoffers catalog import` changes one.",
+            )
+        cells: Cells = {"merchant_id": wanted, "name": name, "category": category}
+        write_row(store, "merchants", cells, run)
+        if identifier:
+            _identify(store, wanted, identifier, run)
+        finish_run(store, run, {"merchant_id": wanted})
+        return {**_merchant(store, wanted), "dry_run": dry_run}
+
+
+def identify_merchant(
+    job: Job, merchant: str, identifier: Cells, *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Give a merchant one more identifier, by which purchases of it are known; return it."""
+    with job.store() as store, store.transaction(keep=not dry_run):
+        found = find_merchant(store, merchant)
+        run = start_run(store, kind="merchant_identify", now=job.now, actor=job.actor)
+        _identify(store, str(found["merchant_id"]), identifier, run)
+        finish_run(store, run, {"merchant_id": found["merchant_id"]})
+        return {**_merchant(store, str(found["merchant_id"])), "dry_run": dry_run}
+
+
+def create_offer(
+    job: Job, institution: str, merchant: str, cells: Cells, *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Make an offer of a merchant, at the end of an institution's program; return its row.
+
+    Its currency is the institution's. Without `starts_at` it starts now.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        known = find_merchant(store, merchant)
+        offer_id = cells["offer_id"] or ""
+        if offers.is_known(store, offer_id):
+            raise Refused(
+                f"There is an offer {offer_id} already.",
+                code="offer_exists",
+                hint=f"`cardoffers offer show {offer_id}` shows it; `cardoffers catalog import` "
+                "changes it.",
+            )
+        run = start_run(store, kind="offer_create", now=job.now, actor=job.actor)
+        row: Cells = {
+            **cells,
+            "merchant_id": str(known["merchant_id"]),
+            "currency": owner.currency,
+            "starts_at": cells.get("starts_at") or format_moment(job.now),
+        }
+        write_row(store, "offers", row, run)
+        position = offers.next_position(store, owner.id)
+        place: Cells = {"institution": owner.slug, "offer_id": offer_id, "position": str(position)}
+        write_row(store, "program_offers", place, run)
+        finish_run(store, run, {"offer_id": offer_id})
+    shown = {name: value for name, value in row.items() if value is not None}
+    return {
+        **shown,
+        "merchant_name": known["name"],
+        "institution": owner.slug,
+        "position": position,
+        "dry_run": dry_run,
+    }
+
+
+def list_merchants(job: Job) -> list[dict[str, Any]]:
+    """Return every merchant with its identifiers, by name."""
+    with job.store(read_only=True) as store:
+        return merchants.list_all(store)
+
+
+def find_merchant(store: Store, given: str) -> dict[str, Any]:
+    """Return the merchant of an id, of its beginning, of a name, or the latest one.
+
+    Raises `NotFound`, and `UsageError` where several have the name.
+    """
+    named = merchants.of_name(store, given)
+    if len(named) > 1:
+        ids = ", ".join(str(each["merchant_id"]) for each in named)
+        raise UsageError(
+            f"More than one merchant is called {given}.",
+            code="merchant_ambiguous",
+            hint=f"Name it by its id: {ids}.",
+        )
+    found = named[0] if named else merchants.find(store, whole_id(store, "merchant", given))
+    if found is None:
+        names = [row["name"] for row in merchants.list_all(store)]
+        raise NotFound(
+            f"There is no merchant {given!r}.",
+            code="merchant_not_found",
+            hint=did_you_mean(nearest(given, names)) or "`cardoffers merchant list` shows them.",
+        )
+    return found
+
+
+def _merchant(store: Store, merchant_id: str) -> dict[str, Any]:
+    return merchants.find(store, merchant_id) or {}
+
+
+def _identify(store: Store, merchant_id: str, identifier: Cells, run: Run) -> None:
+    write_row(store, "merchant_identifiers", {**identifier, "merchant_id": merchant_id}, run)
+
+
+def _refusal(error: type[CardoffersError], findings: pl.DataFrame) -> CardoffersError:
+    """Make an error of the first finding."""
+    code = CATALOGUE_CODES[findings["code"][0]]
+    message = str(findings["message"][0])
+    return error(f"{message[0].upper()}{message[1:]}.", code=code.code, hint=code.advice)

@@ -1,0 +1,55 @@
+"""A file held against what its manifest says: before anything of it is taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.files.sources import unusable
+from cardoffers_cli.pipeline.stage import staged_amount
+
+if TYPE_CHECKING:
+    from cardoffers_cli.domain.errors import FileUnusable
+    from cardoffers_cli.files.manifests import Manifest
+    from cardoffers_cli.files.spools import Copy
+    from cardoffers_cli.jobs.intake import FileReport
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.store.store import Store
+
+
+def check_digest(copy: Copy, manifest: Manifest | None) -> None:
+    """Raise `FileUnusable` where a file, as it lies, is not what its manifest says."""
+    if manifest and manifest.sha256 not in {None, copy.sha256}:
+        raise _mismatch("its SHA-256 is another one")
+
+
+def vouches(manifest: Manifest | None) -> bool:
+    """Say whether a manifest would not agree with a file that was cut in its last line."""
+    return manifest is not None and (manifest.sha256 is not None or manifest.amount_sum is not None)
+
+
+def check_sums(
+    store: Store, report: FileReport, owner: Institution, manifest: Manifest | None
+) -> None:
+    """Raise `FileUnusable` where rows or amounts differ from the manifest.
+
+    The amount of an invalid row may be anything: where there are such rows, the sum of the valid
+    ones can only be held to be no more than what the manifest says. That does not tell whether the
+    last line was cut.
+    """
+    if manifest is None:
+        return
+    if manifest.rows is not None and manifest.rows != report.received:
+        raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
+    if manifest.amount_sum is None:
+        return
+    found = quantize(staged_amount(store), owner.currency)
+    may_lack = report.invalid and (manifest.sha256 or not report.is_unterminated)
+    is_right = found <= manifest.amount_sum if may_lack else found == manifest.amount_sum
+    if not is_right:
+        raise _mismatch(f"its amounts are {found:,} in all, not {manifest.amount_sum:,f}")
+
+
+def _mismatch(what: str) -> FileUnusable:
+    return unusable("manifest_mismatch", f"The file is not what its manifest says: {what}.")

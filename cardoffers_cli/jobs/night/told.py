@@ -1,0 +1,163 @@
+"""What became of the files of a night, as its result tells it: counts, and findings with places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.files.processed import DONE, FAILED
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from cardoffers_cli.files.drop import Dropped, Stray
+    from cardoffers_cli.files.processed import Processed
+    from cardoffers_cli.jobs.taken import Change
+    from cardoffers_cli.services.nights import NightFile
+
+_STATES = ("imported", "failed", "changed", "gone")
+_SUMS = ("received", "accepted", "duplicates", "conflicts", "invalid")
+
+
+def file_counts(files: Sequence[NightFile]) -> dict[str, Any]:
+    """Return how many files became what, and the sums over those that were imported."""
+    reports = [file.report or {} for file in files if file.state == "imported"]
+    return {
+        "files": len(files),
+        **{state: sum(file.state == state for file in files) for state in _STATES},
+        **{name: sum(report[name] for report in reports) for name in _SUMS},
+    }
+
+
+def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[dict[str, Any]]:
+    """Yield what somebody should know of files, and where to look."""
+    for file in files:
+        shown = f"{file.institution}/{file.file_name}"
+        about: dict[str, Any] = {"institution": file.institution, "file": shown}
+        report = file.report or {}
+        if file.state == "failed":
+            error = report["file_error"]
+            where = processed.path(file.institution, FAILED, f"{file.taken_as}.errors.csv")
+            then = error["hint"] if error["code"] == "file_unmovable" else f"see {where}"
+            yield finding(error["code"], f"{shown}: {error['message']}", then=then, **about)
+        elif file.state in {"changed", "gone"}:
+            message = f"{shown} was {file.state} while the night ran; nothing of it was taken."
+            yield finding(f"file_{file.state}", message, level=WITHOUT_CONSEQUENCE, **about)
+        elif report["already_imported"] and not report["accepted"]:
+            yield _known(report, shown, about)
+        elif not report["ok"]:
+            wrong = report["invalid"] + report["conflicts"]
+            message = f"{shown}: {wrong:,} of {counted(report['received'], 'row')} not taken."
+            where = processed.path(file.institution, DONE, f"{file.taken_as}.errors.csv")
+            yield finding("rows_rejected", message, then=f"see {where}", count=wrong, **about)
+        yield from _look_alikes(report, shown, about)
+
+
+def _known(report: dict[str, Any], shown: str, about: dict[str, Any]) -> dict[str, Any]:
+    """Say that a file is wholly known, in the place of how many of its rows are not taken."""
+    as_file, at = shortened(report["already_imported_as"]), report["already_imported_at"][:10]
+    message = f"{shown} is the same file as {as_file}, taken on {at}: nothing in it is new."
+    return finding("file_known", message, level=WITHOUT_CONSEQUENCE, **about)
+
+
+def _look_alikes(
+    report: dict[str, Any], shown: str, about: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    for found in report.get("findings", ()):
+        if found["code"] == "look_alike":
+            rows, lines = found["rows"], ", ".join(map(str, found["lines"]))
+            more = " and more" if rows > len(found["lines"]) else ""
+            message = (
+                f"{shown}: {counted(rows, 'row')} taken that look like others ({lines}{more})."
+            )
+            then = "cardoffers help findings look_alike"
+            yield finding("look_alike", message, level="warning", then=then, count=rows, **about)
+
+
+def stray(found: Stray) -> dict[str, Any]:
+    """Say what lies in the drop folder that is never taken."""
+    return finding(
+        found.code,
+        f"{found.name} was left alone: it is {found.what}.",
+        level="warning",
+        then="move it away; a plain file in DROP_DIR/<institution>/ is taken",
+        file=found.name,
+    )
+
+
+def stranger(name: str) -> dict[str, Any]:
+    """Say that a folder is of no institution."""
+    return finding(
+        "institution_unknown",
+        f"The folder {name} is no institution's: its files were left alone.",
+        level="warning",
+        then="cardoffers institution list",
+        file=name,
+    )
+
+
+_WHY = {
+    "young": "may still be being written",
+    "open": "is open for writing",
+}
+
+
+def unready(file: Dropped, why: str) -> dict[str, Any]:
+    """Say why a file waits."""
+    name = f"{file.institution}/{file.name}"
+    about = {"institution": file.institution, "file": name}
+    if why == "marker":
+        return finding(
+            "marker_missing",
+            f"{name} has neither a marker nor a manifest beside it, which its institution needs.",
+            level="warning",
+            then=f"cardoffers institution set {file.institution} --no-require-marker, if not",
+            **about,
+        )
+    return finding(
+        "file_not_ready",
+        f"{name} {_WHY[why]}: it is looked at again when the night ends, and by the next one.",
+        level=WITHOUT_CONSEQUENCE,
+        **about,
+    )
+
+
+def too_many(institution: str, waiting: int, most: int) -> dict[str, Any]:
+    """Say that an institution has more files than one night takes of it."""
+    return finding(
+        "too_many_files",
+        f"{institution} has {counted(waiting, 'file')} more than the {most:,} that one night takes:"
+        " they are left for the next one.",
+        level="warning",
+        institution=institution,
+        count=waiting,
+    )
+
+
+def without_room(file: Dropped, folder: Path, needed: int, free: int) -> dict[str, Any]:
+    """Say that a file would not fit on the disk."""
+    name = f"{file.institution}/{file.name}"
+    return finding(
+        "file_without_room",
+        f"{name} was left for the next night: with it {needed:,} bytes are needed in {folder},"
+        f" and {free:,} are free.",
+        then=f"free {needed - free:,} bytes there",
+        institution=file.institution,
+        file=name,
+    )
+
+
+def changed_later(change: Change) -> dict[str, Any]:
+    """Say that a file grew or changed after it was taken, what was not read, and what takes it."""
+    return finding(
+        "taken_file_changed",
+        change.message,
+        then=change.then,
+        institution=change.file.institution,
+        file=change.file.shown,
+        path=str(change.path),
+        count=change.rows,
+    )

@@ -1,0 +1,78 @@
+"""Ids that are not typed whole: a beginning that only one has, `latest`, or a reference.
+
+A whole id is left as it is, known or not, and so is what leads to nothing: whoever looks it up says
+that it is not there. A beginning that several have is refused, with some of them. To add a kind,
+add its block to the SQL, with the newest first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.beginnings import LATEST, ids_beginning, is_whole
+from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+_FEW = 5
+
+
+def whole_id(store: Store, kind: str, given: str, institution_id: UUID | None = None) -> str:
+    """Return the id that is meant: of a redemption, key, run, unfinished_night or message.
+
+    Where an institution is named, only its own are looked at. Raises `UsageError` id_ambiguous.
+    """
+    if is_whole(given):
+        return given
+    bounds = (None, None) if given == LATEST else ids_beginning(given)
+    if bounds is None:
+        return given
+    first, last = bounds
+    wanted: dict[str, Any] = {"first": first, "last": last, "institution_id": institution_id}
+    most = 1 if given == LATEST else _FEW
+    rows = store.rows(f"services/ids:{kind}", **wanted, most=most)
+    return _only([str(row["id"]) for row in rows], given)
+
+
+def whole_offer_id(store: Store, given: str) -> str:
+    """Return the id of the offer that is meant; raise as `whole_id` does."""
+    rows = store.rows("services/ids:offer", beginning="" if given == LATEST else given, most=_FEW)
+    found = [row["id"] for row in rows]
+    if given in found:
+        return given
+    return _only(found[:1] if given == LATEST else found, given)
+
+
+def redemption_id(store: Store, given: str, institution_id: UUID | None = None) -> str:
+    """Return the id of a redemption by itself, by its beginning, or by the purchase's reference.
+
+    A reference is known to one institution: where it has redeemed at several, `UsageError`
+    reference_ambiguous says to name one.
+    """
+    if is_whole(given):
+        return given
+    rows = store.rows(
+        "services/ids:redemption_of_ref", transaction_ref=given, institution_id=institution_id
+    )
+    if len(rows) > 1:
+        raise UsageError(
+            f"The reference {given} is one of {' and of '.join(row['slug'] for row in rows)}.",
+            code="reference_ambiguous",
+            hint="Name the institution with -i.",
+        )
+    return str(rows[0]["id"]) if rows else whole_id(store, "redemption", given, institution_id)
+
+
+def _only(found: list[str], given: str) -> str:
+    """Return the one that was found, or what was given where there is none."""
+    if len(found) > 1:
+        more = ", …" if len(found) == _FEW else ""
+        raise UsageError(
+            f"More than one id begins with {given}.",
+            code="id_ambiguous",
+            hint=f"Give more of it: {', '.join(found)}{more}.",
+        )
+    return found[0] if found else given

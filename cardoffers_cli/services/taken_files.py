@@ -1,0 +1,58 @@
+"""Files that nights took: what was read of each, where it is kept, what was said of it since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakenFile:
+    """A file of a night that was read, and is kept in `done/` or `failed/`.
+
+    `taken_bytes` and `taken_sha256` are of what was read, as it is stored. `looked_stamp` is a
+    state in which it was found to be that, `accepted_mark` one that somebody accepted.
+    """
+
+    night_no: int
+    file_no: int
+    institution: str
+    institution_id: UUID
+    taken_as: str
+    state: str
+    taken_bytes: int
+    taken_sha256: str
+    looked_stamp: str | None
+    accepted_mark: str | None
+    processed_folder: str
+    as_of: datetime
+
+    @property
+    def shown(self) -> str:
+        """Its name for people."""
+        return f"{self.institution}/{self.taken_as}"
+
+
+def watched(store: Store) -> list[TakenFile]:
+    """Return the files to look at again, the oldest first."""
+    return [TakenFile(**row) for row in store.rows("services/taken_files:watched")]
+
+
+def looked(store: Store, file: TakenFile, stamp: str) -> None:
+    """Write that a file was found to be what was read."""
+    store.execute(
+        "services/taken_files:looked", night_no=file.night_no, file_no=file.file_no, stamp=stamp
+    )
+
+
+def accept(store: Store, file: TakenFile, mark: str) -> None:
+    """Write that a file is accepted as it is now."""
+    store.execute(
+        "services/taken_files:accept", night_no=file.night_no, file_no=file.file_no, mark=mark
+    )

@@ -1,0 +1,15 @@
+-- name: next_period
+-- The period after the one that was decided. Grain: one row.
+select min(turns.period_no) as period_no
+from turns
+cross join period
+where turns.period_no > period.period_no;
+
+-- name: next_proposals
+-- Every purchase of that period proposes to its best offer. Grain: one row per purchase.
+select
+    choices.purchase_no, choices.turn_no, choices.choice_no, choices.offer_no,
+    choices.preference_no, choices.cardholder_no
+from choices
+inner join next_period on next_period.period_no = choices.period_no
+where choices.choice_no = 1;

@@ -1,0 +1,40 @@
+-- name: list
+-- The changes of catalogue rows and settings, the newest first, filtered as asked; nulls filter
+-- nothing. Of an institution these are its own, and those of the offers of its program. The currency
+-- is that of an offer's amounts. Grain: one row per changed value.
+select
+    audit_log.audit_no,
+    audit_log.happened_at,
+    audit_log.actor,
+    runs.kind as by_run,
+    runs.run_id,
+    institutions.slug as institution,
+    audit_log.subject,
+    audit_log.subject_id,
+    audit_log.field,
+    audit_log.old_value,
+    audit_log.new_value,
+    offers.currency
+from audit_log
+left join runs on runs.run_no = audit_log.run_no
+left join institutions on institutions.institution_id = audit_log.institution_id
+left join offers
+    on audit_log.subject = 'offer'
+    and offers.offer_id = audit_log.subject_id
+where ($subject is null or audit_log.subject = $subject)
+    and ($subject_id is null or audit_log.subject_id = $subject_id)
+    and ($field is null or audit_log.field = $field)
+    and ($from_at is null or audit_log.happened_at >= $from_at)
+    and ($to_at is null or audit_log.happened_at < $to_at)
+    and (
+        $institution_id is null
+        or audit_log.institution_id = $institution_id
+        or exists (
+            select 1
+            from program_offers
+            where program_offers.institution_id = $institution_id
+                and program_offers.offer_id = offers.offer_id
+        )
+    )
+order by audit_log.audit_no desc
+limit $limit;

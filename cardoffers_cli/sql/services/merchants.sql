@@ -1,0 +1,37 @@
+-- name: find
+-- One merchant with its identifiers.
+select
+    merchants.merchant_id,
+    merchants.name,
+    merchants.category,
+    list(
+        identifiers.merchant_identifier_type || ':' || identifiers.merchant_identifier
+        order by identifiers.identifier_no
+    ) filter (where identifiers.identifier_no is not null) as identifiers
+from merchants
+left join identifiers on identifiers.merchant_id = merchants.merchant_id
+where merchants.merchant_id = try_cast($merchant_id as uuid)
+group by merchants.merchant_id, merchants.name, merchants.category;
+
+-- name: of_name
+-- The merchants of a name, in letters of either case. Grain: one row per merchant.
+select merchants.merchant_id, merchants.name, merchants.category
+from merchants
+where lower(merchants.name) = lower($name)
+order by merchants.merchant_no
+limit 5;
+
+-- name: list
+-- Every merchant with its identifiers. Grain: one row per merchant.
+select
+    merchants.merchant_id,
+    merchants.name,
+    merchants.category,
+    list(
+        identifiers.merchant_identifier_type || ':' || identifiers.merchant_identifier
+        order by identifiers.identifier_no
+    ) filter (where identifiers.identifier_no is not null) as identifiers
+from merchants
+left join identifiers on identifiers.merchant_id = merchants.merchant_id
+group by merchants.merchant_id, merchants.name, merchants.category
+order by merchants.name, merchants.merchant_id;

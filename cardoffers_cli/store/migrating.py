@@ -1,0 +1,82 @@
+"""Bringing an older store to this version.
+
+A migration is one transaction in the store's own file. Where signing secrets are still in that
+file, that is not enough: what is dropped stays legible in its free blocks, and so in every copy of
+them. So such a store is copied, the copy migrated and copied again, and the second copy, into which
+only rows have gone, takes the store's place in one step. Killed before that, the store is as it
+was; the secrets are in their own file by then, where nobody misses or minds them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.store import copying, journal, signing_secrets
+from cardoffers_cli.store.layout import draft_path
+from cardoffers_cli.store.migrations import Migration, applied, migrate, migrations
+from cardoffers_cli.store.opening import check_ours, connected, lock_for, look_first, must_exist
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.store.opening import Opening
+    from cardoffers_cli.store.store import Store
+
+_SECRETS_CAME, _SECRETS_LEFT = 4, 12
+"""The migrations between which signing secrets are in the store."""
+
+
+def missing_migrations(opening: Opening) -> list[Migration]:
+    """Return the migrations that a store lacks, in their order."""
+    must_exist(opening.path)
+    with lock_for(opening), connected(opening.path, opening.settings, read_only=True) as store:
+        have = _have(store, opening.path)
+        return [each for each in migrations() if each.version not in have]
+
+
+def migrate_store(opening: Opening) -> list[Migration]:
+    """Bring an older store to this version; return what was applied (nothing if current)."""
+    must_exist(opening.path)
+    with lock_for(opening):
+        look_first(opening)
+        with connected(opening.path, opening.settings) as store:
+            have = _have(store, opening.path)
+            texts = _secrets_inside(store, have)
+            if not texts:
+                with store.transaction():
+                    return migrate(store, opening.now, have)
+        signing_secrets.add_secrets(opening.path, texts)
+        return _migrate_anew(opening, have)
+
+
+def _have(store: Store, path: Path) -> set[int]:
+    check_ours(store, path)
+    journal.check(store, path)
+    return {record["version"] for record in applied(store)}
+
+
+def _secrets_inside(store: Store, have: set[int]) -> list[str]:
+    """Return the signing secrets whose text is in the store itself."""
+    if _SECRETS_CAME not in have or _SECRETS_LEFT in have:
+        return []
+    return [row["secret"] for row in store.rows("store/migrating:texts_before")]
+
+
+def _migrate_anew(opening: Opening, have: set[int]) -> list[Migration]:
+    """Migrate a copy of the closed store, and put a copy of that in its place."""
+    path, settings = opening.path, opening.settings
+    draft, clean = draft_path(path, "migrated"), draft_path(path, "clean")
+    try:
+        copying.copy_store(path, draft, settings)
+        with connected(draft, settings) as store:
+            with store.transaction():
+                done = migrate(store, opening.now, have)
+            migrated = copying.contents(store)
+        copying.copy_store(draft, clean, settings)
+        with connected(clean, settings, read_only=True) as store:
+            copying.check_copy(migrated, copying.contents(store))
+        copying.put_in_place(clean, path)
+    finally:
+        copying.discard(draft)
+        copying.discard(clean)
+    return done

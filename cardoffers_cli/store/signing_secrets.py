@@ -1,0 +1,144 @@
+"""The signing secrets beside the store: `<store>.secrets`, which only its owner can read.
+
+The store has the SHA-256 of each secret, and its text is in this file alone. So no copy of the
+store holds any: not the snapshot, not what engines are handed, no export. A backup has them in a
+file of its own.
+
+The file is JSON, texts by their SHA-256, and is replaced in one step, under the lock of the store.
+A text is on the disk before the transaction that names it is committed, and is removed after one
+that names it no more. So a crash between the two leaves a text that nobody names, which the next
+change removes, and never a name without its text.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import NoSpace, Refused, StoreDamaged
+from cardoffers_cli.domain.signing import secret_sha256
+from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.store.layout import draft_path, secrets_path
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from pathlib import Path
+
+    from cardoffers_cli.store.store import Store
+
+FORM = "cardoffers secrets 1"
+"""By which such a file is known to be one of ours."""
+
+UNUSABLE = frozenset({"secrets_open", "secrets_damaged"})
+"""The codes of a file of secrets that is not to be used as it is."""
+
+_OWNER_ONLY = 0o600
+_OTHERS = 0o077
+
+
+def read_secrets(store: Path) -> dict[str, str]:
+    """Return the texts by their SHA-256; none where there is no file.
+
+    Raises `Refused` where others may read it too, and `StoreDamaged` where it is not what was
+    written.
+    """
+    path = secrets_path(store)
+    try:
+        with path.open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
+                raise _open_to_others(path)
+            return _parsed(path, file.read())
+    except FileNotFoundError:
+        return {}
+
+
+def add_secrets(store: Path, texts: Iterable[str]) -> None:
+    """Add texts to the file, on the disk before this returns."""
+    known = read_secrets(store)
+    more = known | {secret_sha256(text): text for text in texts}
+    if more != known:
+        write_secrets(store, more)
+
+
+def forget_others(store: Path, named: Collection[str]) -> None:
+    """Remove every text but those whose SHA-256 is named."""
+    known = read_secrets(store)
+    kept = {key: text for key, text in known.items() if key in named}
+    if kept != known:
+        write_secrets(store, kept)
+
+
+def write_secrets(store: Path, at_hand: Mapping[str, str]) -> None:
+    """Write the file of a store, or of a copy of it, in one step and onto the disk."""
+    path = secrets_path(store)
+    draft = draft_path(store, "secrets")
+    try:
+        _write(draft, text_of(at_hand).encode())
+        draft.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise NoSpace(
+            f"The disk that holds {path} is full.",
+            hint="Free some space and run it again: nothing was changed.",
+        ) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def text_of(at_hand: Mapping[str, str]) -> str:
+    """Return what the file of these secrets holds."""
+    document = {"form": FORM, "secrets": dict(sorted(at_hand.items()))}
+    return f"{json.dumps(document, indent=1)}\n"
+
+
+def named_in(store: Store) -> set[str]:
+    """Return the SHA-256 of every secret that an open store names."""
+    return {row["secret_sha256"] for row in store.rows("store/signing_secrets:named")}
+
+
+def missing(store: Store, at_hand: Mapping[str, str]) -> list[str]:
+    """Return the slugs of the institutions of which a secret is named and not among these."""
+    rows = store.rows("store/signing_secrets:owners", at_hand=list(at_hand))
+    return [row["institution"] for row in rows]
+
+
+def _write(draft: Path, content: bytes) -> None:
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _parsed(path: Path, content: bytes) -> dict[str, str]:
+    """Read what was written; each text is held against its SHA-256."""
+    try:
+        document = json.loads(content)
+        texts = document["secrets"]
+        is_ours = document["form"] == FORM and all(
+            secret_sha256(text) == key for key, text in texts.items()
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        is_ours, texts = False, {}
+    if not is_ours:
+        raise StoreDamaged(
+            f"{path} is not what this program wrote.",
+            code="secrets_damaged",
+            hint="Put it back from a backup; or move it away and make new signing secrets with "
+            "`cardoffers webhook rotate-secret -i INST`.",
+        )
+    return dict(texts)
+
+
+def _open_to_others(path: Path) -> Refused:
+    return Refused(
+        f"Others may read {path}, which holds signing secrets.",
+        code="secrets_open",
+        hint=f"Run `chmod 600 {path}`, and rotate the secrets if somebody may have read them.",
+    )

@@ -1,0 +1,277 @@
+"""The folders that commands begin in, each made once, kept, and copied back for every strike.
+
+A store knows where its history and its nights are, so all that happens happens under one path.
+
+    empty     nothing
+    new       a new store, a sample beside it
+    stocked   its catalogue taken in
+    ready     purchases matched and waiting, money pending, settled and due, events delivered and
+              failed, a key that ends soon, notices, a backup, a snapshot, a drop folder
+    exported  that, its history in two parts of each table
+    begun     that, and a night that was broken off
+    older     a store of the schema before
+    lossy     a store that was put back, beside the journal of the one after
+    torn      a store whose log was cut off in the middle
+    over      after a night, with everything that can lie beside a store
+    logged    killed when it had committed, its log still beside it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from cardoffers_cli.domain.keys import new_key
+from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.store.migrations import migrate, newest_version
+from cardoffers_cli.store.opening import connected
+from cardoffers_cli.wire.receiver import Receiver
+from chaos.children import KILLED, Children, Ended, Run
+from nights import real_now
+from work import job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from cardoffers_cli.jobs.job import Job
+
+STORE = "store.duckdb"
+EARLIER, BEFORE, AS_OF = "2026-09-20", "2026-10-01", "2026-10-10"
+"""When keys were made, when everything else before a strike happened, and when the strikes do."""
+_NOBODY = "http://127.0.0.1:9/"
+_BANKS = ("larkmere", "tarnhollow")
+_HOLDER = "chaos-cardholder-0001"
+_TORN = 40
+"""Bytes at the end of a log that were never written."""
+
+
+def job_of(folder: Path) -> Job:
+    """Return a job on the store of a folder, at the moment of the strikes."""
+    return job(folder / STORE, parse_moment(AS_OF), allow_insecure_webhooks=True)
+
+
+def _copied(source: str, target: str) -> None:
+    """Copy a file; of a large one that commands replace, and never write into, a link will do."""
+    is_large = source.endswith((".snapshot", "backup.duckdb"))
+    (os.link if is_large else shutil.copy)(source, target)
+
+
+@dataclass
+class Places:
+    """The places below a folder, of a size; and who runs commands in them, and hears of them."""
+
+    root: Path
+    rows: int
+    children: Children = field(init=False)
+    receiver: Receiver = field(init=False)
+    _kept: set[str] = field(init=False, default_factory=set)
+
+    def __enter__(self) -> Self:
+        self.work.mkdir(parents=True)
+        self.receiver = Receiver(clock=real_now)
+        self.receiver.__enter__()
+        self.children = Children()
+        self.children.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.children.__exit__(kind, error, trace)
+        self.receiver.__exit__(kind, error, trace)
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether they are on a disk of their own."""
+        return self.root.parent.is_mount()
+
+    @property
+    def work(self) -> Path:
+        """The folder that the place is in, on whose disk everything happens."""
+        return self.root / "work"
+
+    @property
+    def place(self) -> Path:
+        """The folder in which commands run."""
+        return self.work / "place"
+
+    def run(self, words: list[str], *, as_of: str = AS_OF, **strike: Any) -> Ended:
+        """Run a command in the place."""
+        line = [*words, "--as-of", as_of]
+        return self.children.run(Run(folder=str(self.place), words=line, **strike))
+
+    def put(self, stage: str) -> Path:
+        """Let the place be as it is at a stage."""
+        if stage not in self._kept:
+            self._make[stage]()
+            shutil.copytree(self.place, self.kept(stage), copy_function=_copied)
+            self._kept.add(stage)
+        self.clear()
+        return shutil.copytree(self.kept(stage), self.place, copy_function=_copied)
+
+    def kept(self, stage: str) -> Path:
+        """Return where a stage is kept."""
+        return self.root / "kept" / stage
+
+    def clear(self) -> None:
+        """Remove the place."""
+        if self.place.exists():
+            shutil.rmtree(self.place)
+
+    @property
+    def _make(self) -> dict[str, Callable[[], None]]:
+        return {
+            "empty": self._empty,
+            "new": self._new,
+            "stocked": self._stocked,
+            "ready": self._ready,
+            "exported": self._exported,
+            "begun": self._begun,
+            "older": self._older,
+            "lossy": self._lossy,
+            "torn": self._torn,
+            "over": self._over,
+            "logged": self._logged,
+        }
+
+    def _empty(self) -> None:
+        self.clear()
+        self.place.mkdir()
+
+    def _new(self) -> None:
+        self.put("empty")
+        self._do("init")
+        size = f"--rows {self.rows} --links {self.rows}"
+        self._do(f"sample made {size} --institutions 2 --files 4 --seed 7 --dirty")
+
+    def _stocked(self) -> None:
+        self.put("new")
+        self._do("catalog import made/catalog")
+
+    def _ready(self) -> None:
+        self.put("stocked")
+        self._buy(1)
+        self._do("match")
+        self._do("settle")
+        self._do(f"webhook set -i larkmere --url {self.receiver.url}")
+        self._do(f"webhook set -i tarnhollow --url {_NOBODY}")
+        self._do("webhook send", ends=3)
+        self._do(f"webhook set -i tarnhollow --url {self.receiver.url}")
+        key = "key create -i larkmere --name app --scopes offers,transactions"
+        self._do(f"{key} --expires 2026-10-12 --key-file app.key", as_of=EARLIER)
+        self._do("key notices")
+        self._do("store backup backup.duckdb")
+        self._buy(2)
+        self._do("store publish")
+        self._add_files()
+        feed = f"api GET /api/v1/offers?cardholder_token={_HOLDER}"
+        self._do(f"{feed} --key-file unknown.key", ends=4)
+        self._do(f"{feed} --key-file app.key")
+
+    def _exported(self) -> None:
+        self.put("ready")
+        self._do("store export --to history")
+        self._do("match")
+        self._do("store export")
+        self._buy(3)
+
+    def _begun(self) -> None:
+        self.put("exported")
+        seconds = self.run(["nightly", "drop"]).seconds
+        self.put("exported")
+        ended = self.run(["nightly", "drop"], kill_after_s=seconds * 0.4)
+        assert ended.exit_code == KILLED, ended
+
+    def _older(self) -> None:
+        self.put("empty")
+        made = job_of(self.place)
+        with connected(made.path, made.settings) as store, store.transaction():
+            migrate(store, made.now, have=[newest_version()])
+
+    def _lossy(self) -> None:
+        self.put("ready")
+        self._do("match")
+        shutil.copy(self.kept("ready") / STORE, self.place)
+
+    def _torn(self) -> None:
+        self.put("logged")
+        log = self.place / f"{STORE}.wal"
+        log.write_bytes(log.read_bytes()[:-_TORN] + bytes(_TORN))
+
+    def _over(self) -> None:
+        self.put("exported")
+        self._do("nightly drop", as_of=AS_OF)
+
+    def _logged(self) -> None:
+        """Kill a match between its commit and the end, which is soon after."""
+        share = 0.99
+        while True:
+            journal = (self.put("ready") / f"{STORE}.journal").stat().st_size
+            seconds = self.run(["match"]).seconds
+            self.put("ready")
+            self.run(["match"], kill_after_s=seconds * share)
+            is_committed = (self.place / f"{STORE}.journal").stat().st_size > journal
+            if is_committed and (self.place / f"{STORE}.wal").exists():
+                return
+            share = share - 0.02 if share > 0.4 else 0.99
+
+    @cached_property
+    def ids(self) -> dict[str, str]:
+        """What the words of scenarios name."""
+        self.put("ready")
+        sent = self._list("webhook list --state delivered --limit 1")[0]
+        pending = self._list("report redemptions --limit 1 --status pending")["data"][0]
+        feed = self._list("offer feed -i larkmere --cardholder -", "cardholder.txt")
+        key = self._list("key list")[0]
+        return {
+            "url": self.receiver.url,
+            "sent": sent["redemption_id"],
+            "redemption": pending["id"],
+            "offer": feed["offers"][0]["id"],
+            "key": key["key_id"],
+        }
+
+    def _list(self, line: str, stdin: str | None = None) -> Any:
+        ended = self.run([*line.split(), "--format", "json"], stdin=stdin)
+        assert ended.exit_code == 0, ended
+        return ended.document
+
+    def _do(self, line: str, *, ends: int = 0, as_of: str = BEFORE) -> None:
+        ended = self.run(line.split(), as_of=as_of)
+        assert ended.exit_code in {ends, 3}, (line, ended)
+
+    def _buy(self, part: int) -> None:
+        for bank in _BANKS:
+            self._do(f"import made/transactions/{bank}-{part}.csv -i {bank}")
+
+    def _add_files(self) -> None:
+        made = self.place / "made" / "transactions"
+        for bank in _BANKS:
+            drop = self.place / "drop" / bank
+            drop.mkdir(parents=True)
+            shutil.copy(made / f"{bank}-4.csv", drop / "new.csv")
+            (drop / "new.csv.done").touch()
+        shutil.copy(made / "larkmere-dirty.csv", self.place / "bad.csv")
+        shutil.copy(made / "larkmere-dirty.csv", self.place / "drop" / "larkmere" / "bad.csv")
+        (self.place / "drop" / "larkmere" / "bad.csv.done").touch()
+        (self.place / "cardholder.txt").write_text(f"{_HOLDER}\n{_HOLDER}-card\n")
+        (self.place / "unknown.key").write_text(f"{new_key()}\n")
+        (self.place / "unknown.key").chmod(0o600)
+        event = {
+            "cardholder_token": _HOLDER,
+            "card_token": f"{_HOLDER}-card",
+            "card_acceptor_id": "M1",
+            "amount": 12.5,
+            "transaction_ref": "chaos-0001",
+            "transacted_at": "2026-10-09T11:00:00Z",
+        }
+        (self.place / "event.json").write_text(json.dumps(event))

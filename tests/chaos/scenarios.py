@@ -1,0 +1,147 @@
+"""Every command that writes, with the place it begins in and how it ends.
+
+`LINES` is the table. `tests/test_chaos.py` holds it against the commands that there are: a new one
+that writes gets a line here, one that only reads a name in `READING`, which is held to it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from typer.main import get_command
+
+from cardoffers_cli.cli import main
+from commands import every_command
+
+LINES = """
+empty     0  4  init
+empty     0  0  sample made --rows 400 --seed 5 --institutions 2
+empty     0  4  demo tried
+new       0  0  catalog import made/catalog
+ready     0  0  catalog export exported
+ready     0  0  institution set larkmere --plan enterprise
+ready     0  0  offer add {offer} -i larkmere --cardholder - --card - < cardholder.txt
+ready     3  3  validate bad.csv --errors errors.csv --valid valid.csv --rejected rejected.csv
+ready     3  3  import bad.csv -i larkmere
+ready     3  -  import bad.csv -i larkmere --errors errors.csv --rejected rejected.csv
+ready     0  0  match
+ready     0  0  settle
+ready     3  0  nightly drop
+exported  3  0  nightly drop
+begun     3  5  run resume
+stocked   0  -  webhook set -i larkmere --url {url} --secret-file secret.txt
+ready     0  0  webhook send
+ready     0  0  webhook retry --failed
+ready     0  0  webhook resend {sent}
+ready     0  -  webhook rotate-secret -i larkmere --activate-at 2026-11-01
+ready     0  4  redemption reverse {redemption} --reason 'goods returned'
+ready     0  0  report redemptions --all -o redemptions.csv
+ready     0  -  key create -i larkmere --name feed --scopes offers
+ready     0  4  key rotate {key} --overlap 7d
+ready     0  4  key revoke {key} --yes
+ready     0  0  key notices
+ready     0  0  key list
+ready     0  0  key show {key}
+ready     0  0  inbox read -i larkmere --all
+ready     0  0  api POST /api/v1/transactions --key-file app.key --body event.json
+ready     0  0  audit list
+ready     0  0  audit verify
+older     0  0  store migrate
+ready     0  0  store publish
+ready     0  4  store backup copy.duckdb
+ready     0  0  store restore backup.duckdb --yes
+exported  0  0  store compact
+ready     0  0  store export --to history
+exported  0  0  store export
+lossy     0  4  store accept-loss --yes
+torn      0  4  store recover --yes
+"""
+"""The place, how it ends, how it ends the second time, and the words; `<` is standard input.
+
+`-` stands where a second time would make a second thing.
+"""
+
+SOON = frozenset({"store recover"})
+"""Commands that are there, or not yet."""
+
+SERVED = frozenset({"serve"})
+"""Struck while clients call it: `serving.py`."""
+
+READING = frozenset(
+    {
+        *("status", "institution list", "institution show", "offer list", "offer show"),
+        *("offer feed", "offer link-list", "simulate", "webhook list", "webhook show"),
+        *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
+        *("find", "report settlements", "report unresolved", "report funnel", "key check"),
+        *("inbox list", "run list", "run show", "doctor", "store info", "help"),
+    }
+)
+"""Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""
+
+MORE_ROWS = {
+    "import": {"imports", "duplicates", "rejects"},
+    "api": {"imports", "duplicates"},
+    "webhook": {"attempts", "security_log"},
+    "nightly": {"attempts"},
+    "run resume": {"attempts"},
+}
+"""Tables that get rows when a command does again what it did before."""
+
+ANEW = {
+    "demo": ("tried",),
+    "webhook set": ("secret.txt",),
+    "store backup": ("copy.duckdb", "copy.duckdb.checksum"),
+}
+"""Files of a killed command that the next is refused for: whoever reads that removes them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """One command that writes. `again` is how it ends the second time, None where there is none."""
+
+    command: str
+    stage: str
+    ends: int
+    again: int | None
+    words: str
+    stdin: str | None
+
+    def line(self, ids: dict[str, str]) -> list[str]:
+        """Return its words, with the ids of the place."""
+        return shlex.split(self.words.format(**ids))
+
+    @property
+    def more_rows(self) -> set[str]:
+        """The tables that may have more rows when it was run twice."""
+        return {
+            table
+            for name, tables in MORE_ROWS.items()
+            if self.words.startswith(name)
+            for table in tables
+        }
+
+
+def all_commands() -> set[str]:
+    """Return the names of the commands that there are."""
+    return set(every_command(get_command(main.app)))
+
+
+def scenarios() -> list[Scenario]:
+    """Return the lines of the table, but for commands that are not there yet."""
+    found = [_scenario(line) for line in LINES.strip().splitlines()]
+    return [each for each in found if each.command in all_commands()]
+
+
+def _scenario(line: str) -> Scenario:
+    stage, ends, again, rest = line.split(maxsplit=3)
+    words, _, stdin = rest.partition(" < ")
+    names = [name for name in all_commands() | SOON if f"{words} ".startswith(f"{name} ")]
+    return Scenario(
+        command=max(names, key=len, default=words),
+        stage=stage,
+        ends=int(ends),
+        again=None if again == "-" else int(again),
+        words=words,
+        stdin=stdin or None,
+    )

@@ -1,0 +1,170 @@
+"""No command writes onto the store, what is beside it, what it reads, or one file twice."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.main import get_command
+
+from cardoffers_cli.cli import main
+from cardoffers_cli.jobs.stores import init
+from work import job
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
+
+# A command, and the options of it that name a file to write; FILE is what it reads.
+WRITERS: dict[str, tuple[str, ...]] = {
+    "validate FILE": ("--errors", "--valid", "--rejected", "-o"),
+    "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
+    "simulate FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
+    "catalog import FILE": ("--errors", "-o"),
+    "why --file FILE -i alder": ("-o",),
+    "api POST /api/v1/transactions --body FILE": ("-o",),
+    "key create -i alder --name x --scopes offers": ("--key-file", "-o"),
+    "key rotate 0000": ("--key-file", "-o"),
+    "webhook set -i alder --url https://example.com": ("--secret-file", "-o"),
+    "webhook rotate-secret -i alder": ("--secret-file", "-o"),
+    "serve": ("--port-file",),
+    "catalog export": ("",),
+    "sample --rows 1 --seed 1": ("",),
+    "status": ("-o",),
+    "report redemptions": ("-o",),
+    "help files": ("-o",),
+}
+READ = {"FILE": "merchants.csv"}
+
+OURS = (
+    "store.duckdb",
+    "store.duckdb.wal",
+    "store.duckdb.journal",
+    "store.duckdb.snapshot",
+    "store.duckdb.new-thing",
+    ".store.duckdb.new",
+    "store.duckdb.d/anything",
+    "../there/store.duckdb",
+    "soft",
+    "journal",
+    "runs/x/result.json",
+)
+"""Names of the store, of what is beside it, and other names of these."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store, its journal, names of both, and a file to read."""
+    folder = tmp_path_factory.mktemp("outer") / "there"
+    folder.mkdir()
+    init(job(folder / "store.duckdb"))
+    (folder / "merchants.csv").write_text(HEADER)
+    (folder / "store.duckdb.d").mkdir()
+    (folder / "runs" / "x").mkdir(parents=True)
+    (folder / "soft").symlink_to("store.duckdb")
+    (folder / "store.duckdb.journal").touch()
+    os.link(folder / "store.duckdb.journal", folder / "journal")
+    (folder / "other.csv").write_text("")
+    os.link(folder / "merchants.csv", folder / "again.csv")
+    return folder
+
+
+@pytest.fixture
+def run(place: Path, cardoffers: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(place)
+
+    def run(line: str, *more: str) -> Any:
+        words = [READ.get(word, word) for word in line.split()]
+        return cardoffers(*words, *more, "--store", "store.duckdb", "--format", "csv")
+
+    return run
+
+
+def bytes_of(place: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
+
+
+def writers() -> list[tuple[str, str]]:
+    return [(line, option) for line, options in WRITERS.items() for option in options]
+
+
+@pytest.mark.parametrize(("line", "option"), writers())
+def test_the_store_is_not_written_onto(run: Any, place: Path, line: str, option: str) -> None:
+    before = bytes_of(place)
+    for name in OURS:
+        if not option and name in {"soft", "journal", "store.duckdb", "../there/store.duckdb"}:
+            continue  # a file where a folder is to be
+        ended = run(line, *([option, name] if option else [name]))
+        assert (4, True) == (ended.exit_code, "store" in ended.stderr), (name, ended.stderr)
+        assert before == bytes_of(place)
+
+
+@pytest.mark.parametrize(("line", "option"), [each for each in writers() if "FILE" in each[0]])
+@pytest.mark.parametrize("name", ["merchants.csv", "again.csv", "../there/merchants.csv"])
+def test_what_is_read_is_not_written_onto(
+    run: Any, place: Path, line: str, option: str, name: str
+) -> None:
+    before = bytes_of(place)
+    ended = run(line, option, name)
+    assert (4, True) == (ended.exit_code, "onto what is read" in ended.stderr)
+    assert before == bytes_of(place)
+
+
+def test_two_outputs_are_two_files(run: Any, place: Path) -> None:
+    before = bytes_of(place)
+    for names in (("a.csv", "a.csv"), ("a.csv", "../there/a.csv"), ("other.csv", "./other.csv")):
+        ended = run("validate FILE", "--errors", names[0], "--rejected", names[1])
+        assert "--rejected and --errors would write the same file" in ended.stderr
+        ended = run("validate FILE", "--errors", names[0], "-o", names[1])
+        assert "--output and --errors would write the same file" in ended.stderr
+    assert before == bytes_of(place)
+
+
+def test_a_device_takes_everything(run: Any) -> None:
+    ended = run("validate FILE", "--errors", "/dev/null", "--valid", "/dev/null")
+    assert 0 == ended.exit_code
+
+
+def test_other_files_are_written(run: Any, place: Path) -> None:
+    for name in ("report.csv", "store.csv", "store.duckdb-report.csv", "runs.csv"):
+        assert 0 == run("validate FILE", "--errors", name).exit_code
+        (place / name).unlink()
+
+
+# Options that name a file which is read
+READERS = {
+    ("api", "--key-file"),
+    ("api", "--body"),
+    ("find", "--token-file"),
+    ("serve", "--tls-cert"),
+    ("serve", "--tls-key"),
+    ("webhook listen", "--secret-file"),
+    ("webhook listen", "--certificate"),
+    ("webhook verify", "--secret-file"),
+    ("webhook verify", "--headers"),
+    ("why", "--file"),
+}
+
+
+def file_options(command: Any, *path: str) -> Iterator[tuple[str, str]]:
+    """Yield the options of each command that name a file, but for those of every command."""
+    for name in getattr(command, "commands", ()):
+        yield from file_options(command.commands[name], *path, name)
+    for param in command.params:
+        if param.metavar and "FILE" in param.metavar and param.param_type_name == "option":
+            yield " ".join(path), param.opts[0]
+
+
+def test_every_option_that_names_a_file_is_known_here() -> None:
+    """One that is written belongs into `WRITERS`, and its command calls `Desk.writes`."""
+    written = {
+        (words.partition(" -")[0].strip(), option)
+        for line, options in WRITERS.items()
+        for words in [line.replace(" FILE", "").replace(" 0000", "")]
+        for option in options
+        if option.startswith("--")
+    }
+    assert written | READERS == set(file_options(get_command(main.app)))

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.lasting import make_folder, sync_folder
+from cardoffers_cli.files.private import new_private_file
+from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.places import Folder
+from cardoffers_cli.store.snapshot import withdraw
+from tables import NOON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """What was synced, in order."""
+    found: list[Path] = []
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        found.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    return found
+
+
+def replace(folder: Path) -> None:
+    with replacing(folder / "out.csv") as out:
+        out.write(b"x")
+
+
+def write_a_secret(folder: Path) -> None:
+    with new_private_file(folder / "key", "x"):
+        pass
+
+
+def put_a_file_aside(folder: Path) -> None:
+    (folder / "journal").touch()
+    put_aside(folder / "journal", NOON)
+
+
+def withdraw_a_snapshot(folder: Path) -> None:
+    (folder / "store.duckdb.snapshot").touch()
+    withdraw(folder / "store.duckdb")
+
+
+@pytest.mark.parametrize(
+    "work",
+    [replace, write_a_secret, put_a_file_aside, withdraw_a_snapshot],
+    ids=lambda f: f.__name__,
+)
+def test_a_name_is_on_the_disk_when_its_file_is(
+    tmp_path: Path, synced: list[Path], work: Callable[[Path], None]
+) -> None:
+    work(tmp_path)
+    assert tmp_path == synced[-1]
+
+
+@pytest.mark.parametrize("make", [make_folder, lambda path: Folder(path).make()])
+def test_the_names_of_new_folders_are_on_the_disk(
+    tmp_path: Path, synced: list[Path], make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "a" / "b" / "c")
+    assert {tmp_path, tmp_path / "a", tmp_path / "a" / "b"} == set(synced)
+    synced.clear()
+    make(tmp_path / "a" / "b" / "c")
+    assert [] == synced
+
+
+def test_a_folder_that_cannot_be_synced_is_no_failure() -> None:
+    sync_folder(Path("/proc"))
+
+
+def test_a_folder_that_is_gone_is_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        sync_folder(tmp_path / "gone")

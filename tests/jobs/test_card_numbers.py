@@ -1,0 +1,306 @@
+"""Real card numbers do not get into the store, in whatever field they come."""
+
+from __future__ import annotations
+
+import json
+import stat
+from shutil import copytree
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.jobs.card_numbers import mask_card_numbers
+from cardoffers_cli.jobs.doctor import examine
+from cardoffers_cli.jobs.find import find
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.validate import validate
+from cardoffers_cli.services.search import Wanted
+from cardoffers_cli.store.layout import mask_key_path
+from commands import cardoffers
+from tables import NOON, select
+from work import found, job, kept, new_store, taken, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+
+CARD = "4111111111111111"
+EVENT = {
+    "cardholder_token": "9fb6f85a8aac50e20c422cac18b44258",
+    "card_token": "ct_527b0abb",
+    "card_acceptor_id": "M6CF4DC01F8024C",
+    "amount": "12.50",
+    "transaction_ref": "TX-0001",
+    "transacted_at": "2026-03-18T13:12:54Z",
+}
+TEXTS = (
+    *("cardholder_token", "card_token", "instrument_token"),
+    *("transaction_ref", "card_acceptor_id", "merchant_identifier"),
+    *("mcc", "merchant_descriptor", "network"),
+)
+
+
+@pytest.fixture
+def alder(tmp_path: Path) -> Job:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan\nalder growth")
+    return made
+
+
+def csv_of(path: Path, *events: dict[str, str]) -> Path:
+    names = dict.fromkeys(name for event in events for name in event)
+    lines = [",".join(names), *(",".join(event.get(n, "") for n in names) for event in events)]
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+def holder_of(field: str) -> dict[str, str]:
+    """Return an event with a card number in one field, and with nothing else against it."""
+    event = {**EVENT, field: CARD}
+    if field in {"instrument_token", "merchant_identifier"}:
+        del event["card_token" if field == "instrument_token" else "card_acceptor_id"]
+    return event
+
+
+@pytest.mark.parametrize("field", TEXTS)
+def test_a_card_number_is_refused_and_kept_nowhere(alder: Job, tmp_path: Path, field: str) -> None:
+    good = [{**EVENT, "transaction_ref": f"TX-100{n}"} for n in range(3)]
+    path = csv_of(tmp_path / "tx.csv", *good, holder_of(field))
+    told = taken(alder, path)
+    assert (3, 1) == (told["accepted"], told["invalid"])
+    assert [("card_number", [5])] == [(row["code"], row["lines"]) for row in told["findings"]]
+    assert CARD not in str(told)
+    assert CARD not in str(kept(alder))
+    assert [(field, "card_number")] == found(alder, "select field, code from rejects")
+
+
+PRIVATE = "jo.doe@example.com"
+
+
+def as_lines(path: Path, *events: dict[str, str]) -> Path:
+    texts = [json.dumps({**event, "amount": 1}) for event in events]
+    path.write_text("".join(f"{text}\n" for text in texts))
+    return path
+
+
+def as_array(path: Path, *events: dict[str, str]) -> Path:
+    path.write_text(json.dumps([{**event, "amount": 1} for event in events]))
+    return path
+
+
+@pytest.mark.parametrize("write", [csv_of, as_lines, as_array])
+@pytest.mark.parametrize("raw", [False, True])
+def test_what_was_refused_lies_masked_in_a_file_of_its_owners(
+    alder: Job, tmp_path: Path, write: Any, raw: bool
+) -> None:
+    bad = [holder_of(field) for field in TEXTS]
+    bad += [{**EVENT, "card_token": PRIVATE}, {**EVENT, "instrument_type": "x", "mcc": "5411"}]
+    path = write(
+        tmp_path / "tx", *[{**EVENT, "transaction_ref": f"TX-1{n}"} for n in range(3)], *bad
+    )
+    outputs = Outputs(errors=tmp_path / "e", valid=tmp_path / "v", rejected=tmp_path / "r", raw=raw)
+    report = validate(str(path), Reading(now=NOON), alder, outputs=outputs)
+    assert len(bad) == report.invalid
+    written = {name: (tmp_path / name).read_text() for name in "evr"}
+    for secret in (CARD, PRIVATE):
+        assert raw == (secret in written["r"])
+        assert secret not in written["v"] + written["e"]
+    source = path.read_text()
+    for secret in (CARD, PRIVATE):
+        source = source if raw else source.replace(secret, "[masked]")
+    assert [] == [line for line in written["r"].splitlines() if line.rstrip(",") not in source]
+    assert {0o600} == {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in "evr"}
+
+
+def test_the_mode_of_what_is_written_is_a_setting(tmp_path: Path) -> None:
+    made = job(tmp_path / "none", file_mode="0640")
+    outputs = Outputs(errors=tmp_path / "e", rejected=tmp_path / "r")
+    validate(str(csv_of(tmp_path / "tx", EVENT)), Reading(now=NOON), made, outputs=outputs)
+    assert {0o640} == {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in "er"}
+
+
+# A store of before
+
+OLD = """
+    ref                  cardholder  card              identifier        amount
+    4111111111111111     ann         5555555555554444  6011000990139424  1.00
+    ref-2                ann         c1                M1                2.00
+    5555-5555-5555-4444  bea         c2                -                 3.00
+"""
+IN_IT = ("4111111111111111", "5555555555554444", "6011000990139424", "5555-5555-5555-4444")
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A store that took card numbers in, to be looked at."""
+    made = new_store(tmp_path_factory.mktemp("older"))
+    tell(
+        made,
+        institutions="institution plan\nalder growth",
+        merchants="merchant\nbakery",
+        identifiers="identifier merchant\nM1 bakery",
+        offers="offer merchant\nbread bakery",
+        programs="offer\nbread",
+        links="cardholder offer\nann bread",
+        purchases=OLD,
+    )
+    match_purchases(made)
+    with made.store() as store, store.transaction():
+        select(
+            store,
+            "insert into recent_purchase_details (purchase_no, institution_id, merchant_descriptor)"
+            " select purchase_no, institution_id, 'shop 4111 1111 1111 1111 x' from purchases",
+        )
+        select(
+            store,
+            "insert into duplicates select 1, institution_id, 1, transaction_ref, false"
+            " from purchases where transaction_ref like '4%'",
+        )
+    return made
+
+
+@pytest.fixture
+def old(older: Job, tmp_path: Path) -> Job:
+    """A copy of it, to be changed."""
+    copytree(older.path.parent, tmp_path, dirs_exist_ok=True)
+    return job(tmp_path / older.path.name)
+
+
+def everything_in(made: Job) -> str:
+    return str(kept(made, "runs"))
+
+
+SCREENS = (
+    "find -i alder --ref *",
+    "find -i alder --amount 1",
+    "report unresolved",
+    "timeline ref-2 -i alder",
+    "why ref-2 -i alder",
+    "status",
+    "doctor --strict",
+    "store mask-card-numbers --dry-run",
+)
+
+
+@pytest.mark.parametrize("line", SCREENS)
+@pytest.mark.parametrize("form", ["table", "json", "html"])
+def test_screens_show_no_card_number(older: Job, line: str, form: str) -> None:
+    words = [*line.split(), "--store", older.path, "--format", form]
+    ended = cardoffers(*words, exit_code=None)
+    assert ended.exit_code in {0, 3}, ended.stderr
+    shown = ended.stdout + ended.stderr
+    assert [] == [number for number in IN_IT if number in shown]
+
+
+def test_references_of_one_form_can_be_read_on_screens(alder: Job, tmp_path: Path) -> None:
+    taken(alder, csv_of(tmp_path / "tx.csv", *numbered(100)))
+    right = "4000000000000002"
+    (row,) = find("alder", Wanted(ref=right), alder, limit=5)["data"]
+    assert right == row["transaction_ref"]
+
+
+def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
+    before = everything_in(old)
+    dry = mask_card_numbers(old, dry_run=True)
+    assert (before, 0, 0) == (everything_in(old), dry["masked"], dry["left"])
+    assert not mask_key_path(old.path).exists()
+    done = mask_card_numbers(old)
+    assert (dry["places"], dry["card_numbers"], 0) == (
+        done["places"],
+        done["masked"],
+        done["left"],
+    )
+    assert [] == [number for number in IN_IT if number in everything_in(old)]
+    assert "shop [masked] x" in everything_in(old)
+    assert 0o600 == stat.S_IMODE(mask_key_path(old.path).stat().st_mode)
+    refs = found(old, "select transaction_ref from purchases order by purchase_no")
+    assert ["masked-", "ref-2", "masked-"] == [ref[:7] for (ref,) in refs]
+    assert len(set(refs)) == len(refs)
+    assert refs[:1] == found(old, "select transaction_ref from duplicates")
+    assert {"no_card_numbers": True} == card_audit(old)
+    after = everything_in(old)
+    assert 0 == mask_card_numbers(old)["card_numbers"]
+    assert after == everything_in(old)
+
+
+def card_audit(made: Job) -> dict[str, bool]:
+    with made.store(read_only=True) as store:
+        audits = examine(store, made.path)
+    return {each.name: each.ok for each in audits if each.name == "no_card_numbers"}
+
+
+def test_a_masked_reference_is_known_when_it_comes_again(old: Job, tmp_path: Path) -> None:
+    assert {"no_card_numbers": False} == card_audit(old)
+    mask_card_numbers(old)
+    alone = csv_of(tmp_path / "alone.csv", {**EVENT, "transaction_ref": CARD})
+    assert (0, 1) == tuple(taken(old, alone)[name] for name in ("accepted", "invalid"))
+    around = numbered(1000, int(CARD) - 500)
+    told = taken(old, csv_of(tmp_path / "tx.csv", *around))
+    assert (999, 1, 0) == tuple(told[name] for name in ("accepted", "duplicates", "invalid"))
+
+
+def test_masking_asks_and_writes_the_store_anew(old: Job) -> None:
+    words = ("store", "mask-card-numbers", "--store", old.path, "--format", "json")
+    assert "Add --yes" in cardoffers(*words, exit_code=2).stderr
+    done = json.loads(cardoffers(*words, "--yes").stdout)
+    assert (7, 0) == (done["masked"], done["left"])
+    for path in old.path.parent.iterdir():
+        if path.is_file():
+            assert CARD.encode() not in path.read_bytes(), path.name
+
+
+def numbered(count: int, first: int = 4 * 10**15) -> list[dict[str, str]]:
+    return [
+        {**EVENT, "transaction_ref": str(first + n), "amount": f"{n + 1}.00"} for n in range(count)
+    ]
+
+
+def codes(told: dict[str, Any]) -> dict[str, int]:
+    return {row["code"]: row["rows"] for row in told["findings"]}
+
+
+def test_references_of_one_form_are_taken_with_a_warning(alder: Job, tmp_path: Path) -> None:
+    told = taken(alder, csv_of(tmp_path / "tx.csv", *numbered(1000)))
+    assert (1000, 0) == (told["accepted"], told["invalid"])
+    assert {"reference_like_card": 0} == codes(told)
+
+
+def test_a_card_number_among_numeric_references_is_found(alder: Job, tmp_path: Path) -> None:
+    card = {**EVENT, "transaction_ref": CARD, "card_acceptor_id": "SECRETSHOP"}
+    path = csv_of(tmp_path / "tx.csv", *numbered(1000, 52 * 10**14), card)
+    told = taken(alder, path)
+    assert (1000, 1) == (told["accepted"], told["invalid"])
+    assert 1 == codes(told)["card_number"]
+    assert CARD not in str(kept(alder))
+    assert "SECRETSHOP" not in str(kept(alder))
+    assert [(None, "transaction_ref")] == found(alder, "select transaction_ref, field from rejects")
+
+
+def test_a_rejected_row_shows_its_reference_where_it_is_one(alder: Job, tmp_path: Path) -> None:
+    rows = numbered(1000)
+    for row in rows:
+        row["amount"] = "x"
+    taken(alder, csv_of(tmp_path / "tx.csv", *rows))
+    assert [(row["transaction_ref"],) for row in rows] == found(
+        alder, "select transaction_ref from rejects order by line"
+    )
+
+
+def test_a_row_with_other_faults_is_counted_once(alder: Job, tmp_path: Path) -> None:
+    bad = {**EVENT, "transaction_ref": CARD, "amount": "x"}
+    told = taken(alder, csv_of(tmp_path / "tx.csv", EVENT, bad))
+    assert (1, 1) == (told["accepted"], told["invalid"])
+    assert [(None, "amount"), (None, "transaction_ref")] == found(
+        alder, "select transaction_ref, field from rejects order by 2"
+    )
+
+
+def test_a_check_comes_to_the_same(alder: Job, tmp_path: Path) -> None:
+    path = csv_of(
+        tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": "5555555555554444"}
+    )
+    report = validate(str(path), Reading(now=NOON), alder, outputs=Outputs())
+    assert (100, 1) == (report.valid, report.invalid)

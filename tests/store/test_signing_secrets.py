@@ -1,0 +1,396 @@
+"""Signing secrets are in one file of their owner's, and in nothing that is made of the store."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import CardoffersError, NoSpace
+from cardoffers_cli.domain.signing import secret_sha256
+from cardoffers_cli.jobs.backup import backup, checksum_path
+from cardoffers_cli.jobs.catalogue import export_catalogue
+from cardoffers_cli.jobs.compact import compact
+from cardoffers_cli.jobs.deliver import resend, send
+from cardoffers_cli.jobs.doctor import doctor
+from cardoffers_cli.jobs.export import export
+from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.restore import restore
+from cardoffers_cli.jobs.stores import init, migrate
+from cardoffers_cli.jobs.webhooks import rotate_secret
+from cardoffers_cli.store.leftovers import sweep
+from cardoffers_cli.store.migrations import migrate as apply
+from cardoffers_cli.store.migrations import migrations
+from cardoffers_cli.store.opening import connected
+from cardoffers_cli.store.signing_secrets import (
+    add_secrets,
+    forget_others,
+    missing,
+    read_secrets,
+    secrets_path,
+)
+from cardoffers_cli.store.snapshot import snapshot_path
+from killing import killed_everywhere
+from outbox import events, goes_to, redemption
+from tables import NOON, select, uid
+from work import found, job, new_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cardoffers_cli.jobs.job import Job
+
+URL = "https://hooks.alder.example/redemptions"
+OLD, NEXT = "whsec_" + "4fj2" * 10, "whsec_" + "kanarie" * 6
+LAST_WITH_SECRETS_INSIDE = 7
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    """Return a store with one event, and a webhook with its secret."""
+    folder = tmp_path / "store"
+    folder.mkdir()
+    made = events(folder)
+    goes_to(made, URL)
+    return made
+
+
+def texts(made: Job) -> list[str]:
+    return sorted(read_secrets(made.path).values())
+
+
+def holders(folder: Path, secret: str) -> list[str]:
+    """Return the names of the files below a folder that hold a secret's bytes."""
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and secret.encode() in path.read_bytes()
+    )
+
+
+def code_of(work: Callable[[], Any]) -> str:
+    with pytest.raises(CardoffersError) as caught:
+        work()
+    assert caught.value.hint
+    return caught.value.code
+
+
+# Where a secret is
+
+
+def test_a_secret_is_in_its_file_and_in_no_other_that_is_made_of_the_store(
+    made: Job, tmp_path: Path
+) -> None:
+    (secret,) = texts(made)
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    publish(made)
+    export_catalogue(made, tmp_path / "catalog")
+    backup(made, backups / "b")
+    export(made, str(tmp_path / "history"))
+    compact(made)
+    publish(made)
+    assert ["backups/b.secrets", "store/store.duckdb.secrets"] == holders(tmp_path, secret)
+    assert snapshot_path(made.path).exists()
+
+
+def test_a_secret_that_was_given_up_is_nowhere(made: Job, tmp_path: Path) -> None:
+    (first,) = texts(made)
+    second = rotate_secret(made, "alder", activate_at=NOON + timedelta(days=1))["signing_secret"]
+    third = rotate_secret(made, "alder")["signing_secret"]
+    publish(made)
+    assert sorted([first, third]) == texts(made)
+    assert [] == holders(tmp_path, second)
+
+
+def test_a_secret_that_is_committed_is_shown_though_the_old_one_cannot_be_removed(
+    made: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_given: Any) -> None:
+        raise NoSpace
+
+    with monkeypatch.context() as full:
+        full.setattr("cardoffers_cli.store.signing_secrets.forget_others", no_room)
+        rotate_secret(made, "alder")
+        third = rotate_secret(made, "alder")["signing_secret"]
+    assert third in texts(made)
+    assert 3 == len(texts(made))
+    assert rotate_secret(made, "alder")["signing_secret"] in texts(made)
+    assert 2 == len(texts(made))
+
+
+def test_the_file_is_its_owners_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        add_secrets(tmp_path / "store.duckdb", [OLD])
+        forget_others(tmp_path / "store.duckdb", [])
+    finally:
+        os.umask(before)
+    assert 0o600 == secrets_path(tmp_path / "store.duckdb").stat().st_mode & 0o777
+
+
+def test_a_new_store_leaves_the_secrets_of_one_before_it_alone(made: Job) -> None:
+    (secret,) = texts(made)
+    made.path.unlink()
+    init(made)
+    assert {} == read_secrets(made.path)
+    (kept,) = made.path.parent.glob("*.secrets.*.kept")
+    assert secret in kept.read_text()
+
+
+# A file that is not to be used
+
+
+def others_may_read(file: Path) -> None:
+    file.chmod(0o640)
+
+
+def cut_off(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-9])
+
+
+def emptied(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def another_text(file: Path) -> None:
+    file.write_text(file.read_text().replace("whsec_", "WHSEC_"))
+
+
+def another_form(file: Path) -> None:
+    file.write_text(json.dumps({"form": "birds", "secrets": {}}))
+
+
+def a_list(file: Path) -> None:
+    file.write_text("[]")
+
+
+def gone(file: Path) -> None:
+    file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("harm", "fault"),
+    [
+        (others_may_read, "secrets_open"),
+        (cut_off, "secrets_damaged"),
+        (emptied, "secrets_damaged"),
+        (another_text, "secrets_damaged"),
+        (another_form, "secrets_damaged"),
+        (a_list, "secrets_damaged"),
+    ],
+)
+def test_a_file_of_secrets_that_is_no_good_signs_nothing_and_is_told(
+    made: Job, harm: Callable[[Path], None], fault: str
+) -> None:
+    harm(secrets_path(made.path))
+    before = secrets_path(made.path).read_bytes()
+    assert fault == code_of(lambda: send(made))
+    assert fault == code_of(lambda: rotate_secret(made, "alder"))
+    assert before == secrets_path(made.path).read_bytes()
+    (audit,) = [each for each in doctor(made)["audits"] if not each["ok"]]
+    assert ("signing_secrets_are_there", {"fault": fault}) == (audit["name"], audit["example"])
+
+
+def test_events_wait_for_a_secret_that_is_gone_and_a_new_one_sends_them(made: Job) -> None:
+    gone(secrets_path(made.path))
+    report = send(made)
+    assert 0 == report["attempted"]
+    assert [{"institution": "alder", "reason": "secret_missing", "events": 1}] == report["held"]
+    assert "secret_missing" == code_of(lambda: resend(made, redemption(made)))
+    assert not doctor(made)["ok"]
+    rotate_secret(made, "alder")
+    assert [] == send(made, dry_run=True)["held"]
+
+
+@pytest.mark.parametrize(
+    ("harm", "codes"),
+    [
+        (others_may_read, {"secrets_open", "audit_failed"}),
+        (emptied, {"secrets_damaged", "audit_failed"}),
+        (gone, {"webhooks_held", "audit_failed"}),
+    ],
+)
+def test_a_night_does_the_rest_without_them(
+    made: Job, tmp_path: Path, harm: Callable[[Path], None], codes: set[str]
+) -> None:
+    harm(secrets_path(made.path))
+    (tmp_path / "drop").mkdir()
+    result = run_night(made, Order(drop=tmp_path / "drop"))
+    assert codes == {each["code"] for each in result["findings"]}
+    assert all(each["next"] for each in result["findings"])
+    assert ("finished", "snapshot") == (result["status"], result["steps"][-1]["name"])
+
+
+# Killed at any moment: stores are opened a few times for each of them, which takes seconds
+
+OURS = r"^\.?store\.duckdb\.secrets"
+"""The files of secrets of the store itself."""
+
+ROTATE = """
+from work import job
+from cardoffers_cli.jobs.webhooks import rotate_secret
+def work(folder):
+    rotate_secret(job(folder / "store.duckdb"), "alder")
+"""
+MIGRATE = """
+from work import job
+from cardoffers_cli.jobs.stores import migrate
+def work(folder):
+    migrate(job(folder / "store.duckdb"))
+"""
+RESTORE = """
+from work import job
+from cardoffers_cli.jobs.restore import restore
+def work(folder):
+    restore(job(folder / "store.duckdb"), folder / "b", accept_loss=True)
+"""
+
+
+def test_killed_while_a_secret_is_made_every_one_that_is_named_is_there(
+    made: Job, tmp_path: Path
+) -> None:
+    (before,) = texts(made)
+    left = killed_everywhere(made.path.parent, tmp_path / "killed", ROTATE, OURS)
+    named = [_whole(job(folder / made.path.name)) for folder in left]
+    assert {1, 2} == set(named)
+    for folder in left:
+        again = job(folder / made.path.name)
+        assert before in texts(again)
+        new = rotate_secret(again, "alder")["signing_secret"]
+        assert new in texts(again)
+        assert _whole(again) == len(texts(again))
+
+
+def _whole(made: Job) -> int:
+    """Return how many secrets a store names, each of which must be beside it."""
+    with made.store(read_only=True) as store:
+        assert [] == missing(store, read_secrets(made.path))
+    return len(found(made, "select secret_sha256 from webhook_secrets"))
+
+
+def test_killed_while_it_is_restored_a_store_has_the_secrets_that_it_names(
+    made: Job, tmp_path: Path
+) -> None:
+    (before,) = texts(made)
+    backup(made, made.path.with_name("b"))
+    rotate_secret(made, "alder")
+    rotate_secret(made, "alder")
+    for folder in killed_everywhere(made.path.parent, tmp_path / "killed", RESTORE, OURS):
+        again = job(folder / made.path.name)
+        _whole(again)
+        restore(again, folder / "b", accept_loss=True)
+        assert 1 == _whole(again)
+        assert before in texts(again)
+
+
+# A store of before
+
+
+def older(path: Path) -> Job:
+    """Make a store that still has its signing secrets inside, one to come among them."""
+    made = job(path)
+    have = [each.version for each in migrations() if each.version > LAST_WITH_SECRETS_INSIDE]
+    with connected(made.path, made.settings) as store, store.transaction():
+        apply(store, NOON, have=have)
+    with connected(made.path, made.settings) as store:
+        for number, secret in enumerate((OLD, NEXT), start=1):
+            store.connection.execute(
+                "insert into webhook_secrets values ($1, $2, $3, $4, $5)",
+                [number, uid("alder"), secret, NOON, NOON + timedelta(days=number - 1)],
+            )
+    return made
+
+
+def test_the_secrets_of_an_older_store_move_out_of_it(tmp_path: Path) -> None:
+    made = older(tmp_path / "store.duckdb")
+    snapshot_path(made.path).write_bytes(made.path.read_bytes())  # as it was taken
+    inside = ["store.duckdb", "store.duckdb.snapshot"]
+    assert [inside, inside] == [holders(tmp_path, each) for each in (OLD, NEXT)]
+    migrate(made)
+    assert sorted([OLD, NEXT]) == texts(made)
+    assert {"store.duckdb.secrets"} == {*holders(tmp_path, OLD), *holders(tmp_path, NEXT)}
+    named = "select secret_no, secret_sha256 from signing_secrets(timestamp '2026-06-01 12:00')"
+    assert [(1, secret_sha256(OLD))] == found(made, named)
+    publish(made)
+    assert ["store.duckdb.secrets"] == holders(tmp_path, OLD)
+
+
+def test_killed_while_it_is_migrated_a_store_is_as_before_or_done(tmp_path: Path) -> None:
+    (tmp_path / "template").mkdir()
+    made = older(tmp_path / "template" / "store.duckdb")
+    left = killed_everywhere(made.path.parent, tmp_path / "killed", MIGRATE, f"{OURS}|clean")
+    for folder in left:
+        again = job(folder / made.path.name)
+        sweep(again.path)
+        if "store.duckdb" in holders(folder, OLD):
+            with connected(again.path, again.settings) as store:
+                rows = select(store, "select secret from webhook_secrets order by secret_no")
+            assert [(OLD,), (NEXT,)] == rows
+        migrate(again)
+        assert sorted([OLD, NEXT]) == texts(again)
+        assert ["store.duckdb.secrets"] == holders(folder, OLD)
+        _whole(again)
+
+
+# Backups
+
+
+def test_a_restored_store_signs_as_it_did(made: Job, tmp_path: Path) -> None:
+    (secret,) = texts(made)
+    report = backup(made, tmp_path / "b")
+    assert str(tmp_path / "b.secrets") == report["secrets"]
+    moved = job(tmp_path / "moved.duckdb")
+    assert [] == restore(moved, tmp_path / "b")["secrets_missing"]
+    assert [secret] == texts(moved)
+    assert doctor(moved)["ok"]
+
+
+def test_a_store_that_is_put_aside_keeps_its_secrets(made: Job, tmp_path: Path) -> None:
+    backup(made, tmp_path / "b")
+    later = rotate_secret(made, "alder")["signing_secret"]
+    aside = restore(made, tmp_path / "b", accept_loss=True)["kept_aside"]
+    assert later in texts(job(Path(aside)))
+
+
+def test_a_backup_without_its_secrets_is_restored_and_says_whose_are_gone(
+    made: Job, tmp_path: Path
+) -> None:
+    backup(made, tmp_path / "b")
+    (tmp_path / "b.secrets").unlink()
+    moved = job(tmp_path / "moved.duckdb")
+    assert ["alder"] == restore(moved, tmp_path / "b", dry_run=True)["secrets_missing"]
+    assert ["alder"] == restore(moved, tmp_path / "b")["secrets_missing"]
+    assert [] == restore(made, tmp_path / "b", accept_loss=True)["secrets_missing"]  # still here
+
+
+@pytest.mark.parametrize("harm", [cut_off, another_text])
+def test_secrets_that_are_not_those_of_the_backup_are_refused(
+    made: Job, tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    backup(made, tmp_path / "b")
+    harm(tmp_path / "b.secrets")
+    assert "backup_damaged" == code_of(lambda: restore(made, tmp_path / "b"))
+
+
+def test_a_checksum_from_before_there_were_files_of_secrets_is_still_read(
+    made: Job, tmp_path: Path
+) -> None:
+    backup(made, tmp_path / "b")
+    told = json.loads(checksum_path(tmp_path / "b").read_text())
+    assert told.pop("secrets_sha256")
+    checksum_path(tmp_path / "b").write_text(json.dumps(told | {"schema_version": 7}))
+    assert "backup_version" == code_of(lambda: restore(made, tmp_path / "b"))
+
+
+def test_a_backup_of_a_store_without_secrets_is_two_files(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    (tmp_path / "backups").mkdir()
+    assert backup(made, tmp_path / "backups" / "b")["secrets"] is None
+    assert ["b", "b.checksum"] == sorted(path.name for path in (tmp_path / "backups").iterdir())

@@ -1,0 +1,264 @@
+"""Every rule of the table holds at every door: files of each kind, calls of each kind."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from cardoffers_cli.domain.findings import CODES, Code
+from cardoffers_cli.files import rules
+from cardoffers_cli.files.rules import Rule, Suspicion
+from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.jobs.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.jobs.validate import validate
+from doors import open_command
+from tables import NOON
+from work import new_store, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.job import Job
+    from doors import Door
+
+GOOD = {
+    "cardholder_token": "9fb6f85a8aac50e20c422cac18b44258",
+    "card_token": "ct_527b0abbb58b57705447ea2f567d7e3c",
+    "card_acceptor_id": "M6CF4DC01F8024C",
+    "amount": "12.50",
+    "transaction_ref": "TX-0001",
+    "transacted_at": "2026-03-18T13:12:54Z",
+}
+
+
+@pytest.fixture(scope="module")
+def alder(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    made = new_store(tmp_path_factory.mktemp("store"))
+    tell(
+        made,
+        institutions="institution plan currency\nalder growth GBP",
+        keys="key institution scopes created expires\nall alder - 2026-01-01 2027-01-01",
+    )
+    return made
+
+
+@pytest.fixture(scope="module")
+def door(alder: Job) -> Iterator[Door]:
+    with open_command(alder) as opened:
+        yield opened
+
+
+def events_with(bad: dict[str, str | None]) -> list[dict[str, str | None]]:
+    """Return a few good events and one that differs from them; None leaves a field out."""
+    good = [{**GOOD, "transaction_ref": f"TX-100{number}"} for number in range(3)]
+    return [*good, {**GOOD, **bad}]
+
+
+def as_json(event: dict[str, str | None]) -> str:
+    """Write an event; an amount that is a number is one."""
+    texts = {name: text for name, text in event.items() if text is not None}
+    amount = str(texts.get("amount"))
+    return json.dumps({**texts, "amount": "<>"} if amount[-1:].isdigit() else texts).replace(
+        '"<>"', amount
+    )
+
+
+def csv_of(events: list[dict[str, str | None]]) -> bytes:
+    text = io.StringIO()
+    names = dict.fromkeys(
+        name for event in events for name in event if any(e.get(name) for e in events)
+    )
+    writer = csv.DictWriter(text, [*names], lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(events)
+    return text.getvalue().encode()
+
+
+def json_of(events: list[dict[str, str | None]]) -> bytes:
+    return f"[{', '.join(map(as_json, events))}]".encode()
+
+
+def lines_of(events: list[dict[str, str | None]]) -> bytes:
+    return "".join(f"{as_json(event)}\n" for event in events).encode()
+
+
+Ask = Any
+
+
+def _codes(document: dict[str, Any]) -> set[str]:
+    return {found["code"] for found in document["findings"] if found["level"] == "error"}
+
+
+def _file(
+    write: Callable[[list[dict[str, str | None]]], bytes],
+    read: Callable[[str, Job], dict[str, Any]],
+) -> Ask:
+    def ask(bad: dict[str, str | None], job: Job, _door: Door, folder: Path) -> set[str]:
+        path = folder / "transactions"
+        path.write_bytes(write(events_with(bad)))
+        return _codes(read(str(path), job))
+
+    return ask
+
+
+def _validated(path: str, job: Job) -> dict[str, Any]:
+    return validate(path, Reading(now=NOON, currency="GBP"), job, outputs=Outputs()).document()
+
+
+def _imported(path: str, job: Job) -> dict[str, Any]:
+    options = ImportOptions(dry_run=True)
+    return import_file(path, "alder", job, options, outputs=Outputs()).document()
+
+
+def _simulated(path: str, job: Job) -> dict[str, Any]:
+    return simulate_file(path, "alder", job, ImportOptions(), outputs=Outputs()).document()
+
+
+def _call(path: str, *, batch: bool = False) -> Ask:
+    def ask(bad: dict[str, str | None], _job: Job, door: Door, _folder: Path) -> set[str]:
+        event = as_json(events_with(bad)[-1])
+        body = f'{{"transactions": [{event}]}}' if batch else event
+        answer = door.call("POST", f"/api/v1/transactions{path}", key="all", body=body.encode())
+        found = answer.document["invalid"][0] if batch else answer.document
+        return {error["code"] for error in found["errors"]}
+
+    return ask
+
+
+DOORS: dict[str, Ask] = {
+    "validate csv": _file(csv_of, _validated),
+    "validate json": _file(json_of, _validated),
+    "validate json lines": _file(lines_of, _validated),
+    "import csv": _file(csv_of, _imported),
+    "import json lines": _file(lines_of, _imported),
+    "simulate csv": _file(csv_of, _simulated),
+    "call": _call(""),
+    "batch": _call("/batch", batch=True),
+    "simulated call": _call("/simulate"),
+}
+
+
+@pytest.fixture(params=DOORS)
+def ask(
+    request: pytest.FixtureRequest, alder: Job, door: Door, tmp_path: Path
+) -> Callable[[dict[str, str | None]], set[str]]:
+    """Return a function that brings an event to a door, and returns the codes it is given."""
+    return lambda bad: DOORS[request.param](bad, alder, door, tmp_path)
+
+
+@contextmanager
+def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: Suspicion) -> Iterator[None]:
+    unlucky = pl.col("mcc") == "0666"
+    added = Rule("mcc_unlucky", "mcc", "mcc is 0666", unlucky, suspicions)
+    patch.setitem(CODES, "mcc_unlucky", Code("mcc_unlucky", "error", "unlucky", "wait"))  # type: ignore[arg-type]
+    patch.setattr(rules, "RULES", (*rules.RULES, added))
+    yield
+
+
+@pytest.mark.parametrize(
+    "suspicions", [(), (Suspicion(pl.col("mcc").str.starts_with("0")),)], ids=["none", "one"]
+)
+def test_a_rule_added_to_the_table_is_at_every_door(
+    ask: Callable[[dict[str, str | None]], set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    suspicions: tuple[Suspicion, ...],
+) -> None:
+    with one_more_rule(monkeypatch, *suspicions):
+        assert {"mcc_unlucky"} == ask({"mcc": "0666"})
+
+
+BAD: list[tuple[str, dict[str, str | None]]] = [
+    ("required_missing", {"card_token": None}),
+    ("required_missing", {"cardholder_token": None}),
+    ("token_placeholder", {"card_token": "N/A"}),
+    ("token_placeholder", {"transaction_ref": "none"}),
+    ("spreadsheet_damage", {"card_acceptor_id": "5.2E+14"}),
+    ("spreadsheet_damage", {"transaction_ref": "'0001"}),
+    ("control_character", {"merchant_descriptor": "a\u200bb"}),
+    ("control_character", {"colour": "a\u0007b"}),
+    ("card_number", {"card_token": "4111 1111 1111 1111"}),
+    ("card_number", {"transaction_ref": "4111111111111111"}),
+    ("card_number", {"card_acceptor_id": "5555-5555-5555-4444"}),
+    ("card_number", {"merchant_descriptor": "of 4111 1111 1111 1111"}),
+    ("currency_mismatch", {"currency": "USD"}),
+    ("amount_precision", {"amount": "12.505"}),
+    ("timestamp_no_offset", {"transacted_at": "2026-03-18T13:12:54"}),
+]
+FEW = [BAD[0], ("card_number", {"transaction_ref": "4111111111111111"})]
+"""What is tried by calls of one event, each of which opens the store."""
+
+
+@pytest.mark.parametrize(("code", "bad"), FEW, ids=str)
+def test_a_bad_event_is_refused_at_every_door(
+    ask: Callable[[dict[str, str | None]], set[str]], code: str, bad: dict[str, str | None]
+) -> None:
+    assert {code} == ask(bad)
+
+
+EXACT = [
+    {"amount": "12.5000"},
+    {"currency": "GBP"},
+    {"transacted_at": "2026-03-18t13:12:54+0100"},
+]
+
+
+def all_of_them() -> tuple[list[str], list[dict[str, str | None]]]:
+    """Return good events, then the bad ones with their codes, each with a reference of its own."""
+    good = [{**GOOD, **event} for event in EXACT]
+    bad = [{**GOOD, **event} for _, event in BAD]
+    for number, event in enumerate((*good, *bad)):
+        if event["transaction_ref"] == GOOD["transaction_ref"]:
+            event["transaction_ref"] = f"TX-{number:05}"
+    return [code for code, _ in BAD], [*good, *bad]
+
+
+@pytest.mark.parametrize(
+    ("write", "first"), [(csv_of, 2), (json_of, 0), (lines_of, 1)], ids=["csv", "json", "lines"]
+)
+@pytest.mark.parametrize("read", [_validated, _imported])
+def test_bad_events_of_a_file_are_refused_one_by_one(
+    alder: Job, tmp_path: Path, write: Any, first: int, read: Any
+) -> None:
+    codes, events = all_of_them()
+    path = tmp_path / "transactions"
+    path.write_bytes(write(events))
+    told = read(str(path), alder)
+    found = {
+        (line, row["code"]) for row in told["findings"] for line in row["lines"] if row["rows"]
+    }
+    assert found == {(first + len(EXACT) + n, code) for n, code in enumerate(codes)}
+    assert len(codes) == told["invalid"]
+
+
+def test_bad_events_of_a_batch_are_refused_one_by_one(door: Door) -> None:
+    codes, events = all_of_them()
+    body = f'{{"transactions": {json_of(events).decode()}}}'.encode()
+    told = door.call("POST", "/api/v1/transactions/batch", key="all", body=body).document
+    assert [(len(EXACT) + n, code) for n, code in enumerate(codes)] == [
+        (item["index"], item["code"]) for item in told["invalid"]
+    ]
+    assert len(EXACT) == told["accepted"] + told["duplicates"]
+
+
+@pytest.mark.parametrize("write", [csv_of, json_of, lines_of])
+@pytest.mark.parametrize("rows", [1, 500])
+def test_a_file_in_which_no_row_has_an_instrument_is_refused_row_by_row(
+    alder: Job, tmp_path: Path, write: Callable[[Any], bytes], rows: int
+) -> None:
+    events = [{**GOOD, "card_token": None, "transaction_ref": f"TX-{n:05}"} for n in range(rows)]
+    path = tmp_path / "transactions"
+    path.write_bytes(write(events))
+    if write is csv_of:
+        assert "header_column_missing" == _validated(str(path), alder)["file_error"]["code"]
+        return
+    told = _imported(str(path), alder)
+    assert (rows, 0, rows) == (told["received"], told["accepted"], told["invalid"])

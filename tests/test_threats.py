@@ -1,0 +1,81 @@
+"""The page of threats: each says what holds it, what shows that, and what does not hold it.
+
+Whatever it names is there; a citation of what is not is found.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cardoffers_cli.cli.help_topics import page_text
+
+CHECKOUT = Path(__file__).parents[1]
+PARTS = ("The threat", "What holds it", "Shown by", "What does not hold it")
+SUBJECTS = (
+    *("drop folder", "link", "bomb", "second name", "power cut", "kill", "full disk"),
+    *("second operator", "receiver", "lead inside", "another institution", "stolen key"),
+    *("snapshot", "backup", "changed", "spreadsheet", "terminal", "replayed", "smuggled"),
+    *("wrong keys", "insider", "clock", "dependenc", "card number", "same purchase"),
+)
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+MODULE = re.compile(r"`(cardoffers_cli/[\w/]+\.py)`")
+
+
+def sections(page: str) -> dict[str, str]:
+    """Return the threats of the page by their titles."""
+    found = re.split(r"^## (.+)$", page, flags=re.MULTILINE)[1:]
+    threats = dict(zip(found[::2], found[1::2], strict=True))
+    return {title: text for title, text in threats.items() if title != "What guards what"}
+
+
+def missing(page: str) -> list[str]:
+    """Return the modules and tests that a page cites and that are not there."""
+    modules = {path for path in MODULE.findall(page) if not (CHECKOUT / path).is_file()}
+    tests = {f"{path}::{name}" for path, name in TEST.findall(page) if not has_test(path, name)}
+    return sorted(modules | tests)
+
+
+def has_test(path: str, name: str) -> bool:
+    file = CHECKOUT / path
+    return file.is_file() and f"\ndef {name}(" in file.read_text("utf-8")
+
+
+def test_everything_that_is_cited_is_there() -> None:
+    assert [] == missing(page_text("threats"))
+
+
+def test_what_is_not_there_is_found() -> None:
+    here = "tests/test_threats.py"
+    gone = ["cardoffers_cli/no.py", "tests/no.py::test_no", f"{here}::test_no"]
+    cited = [*gone, f"{here}::test_what_is_not_there_is_found", "cardoffers_cli/settings.py"]
+    assert gone == missing(" ".join(f"`{each}`" for each in cited))
+
+
+def test_every_code_on_the_page_is_a_citation_or_a_word() -> None:
+    cited = {match[0] for match in [*TEST.finditer(page_text("threats"))]}
+    loose = re.findall(r"`(?:tests|cardoffers_cli)/[^`]*`", page_text("threats"))
+    assert set() == {each for each in loose if each not in cited and not MODULE.fullmatch(each)}
+
+
+@pytest.mark.parametrize("title", sections(page_text("threats")))
+def test_a_threat_says_what_holds_it_what_shows_it_and_what_does_not(title: str) -> None:
+    text = sections(page_text("threats"))[title]
+    parts = re.findall(r"^- \*\*(.+?)\*\*: ", text, flags=re.MULTILINE)
+    assert list(PARTS) == parts
+    assert MODULE.search(text)
+    assert TEST.search(text)
+    assert len(text.partition("**What does not hold it**: ")[2].split()) > 4
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_nothing_that_was_thought_of_is_left_out(subject: str) -> None:
+    assert any(subject in title.lower() for title in sections(page_text("threats")))
+
+
+def test_readme_leads_there() -> None:
+    readme = (CHECKOUT / "README.md").read_text("utf-8")
+    assert "(cardoffers_cli/docs/threats.md)" in readme
+    assert "cardoffers help threats" in readme
