@@ -47,8 +47,8 @@ def funnel(
     The window is the last 30 days up to now, if not said otherwise. People see the cardholders who
     saw offers, who of these had added one, and who of these redeemed; beside them what happened:
     views, offers shown and added, redemptions. For programs (json, jsonl, csv, tsv, parquet) there
-    are the five counts of the specification, and each one divided by the one that stands beside it.
-    With --by, the rows of days, offers or merchants come first.
+    are the five counts of the specification, and each one divided by the one that stands beside it;
+    json has the cardholders too. With --by, the rows of days, offers or merchants come first.
 
     Try:
 
@@ -65,7 +65,7 @@ def funnel(
         report_pages.show_funnel(desk, institution, window, by)
         return
     for_people = desk.format in _FOR_PEOPLE
-    options: dict[str, Any] = {**window, "by": by and by.value, "people": for_people}
+    options: dict[str, Any] = {**window, "by": by and by.value, "people": True}
     found = read_funnel(desk.job, institution, compare=compare, **options)
     blocks: list[Block]
     if desk.format is Format.table:

@@ -62,8 +62,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
         given(store, "purchases", "ref identifier\nlost 000000000000042")
         decide(store, job())
         (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
+        at = NOON + timedelta(days=3)
         reverse_redemption(
-            store, str(last["id"]), reason="returned", run_no=100, now=NOON, actor="tester"
+            store, str(last["id"]), reason="returned", run_no=100, now=at, actor="tester"
         )
     return made
 
@@ -280,10 +281,11 @@ SUMS = {
 def settled(made: Job) -> Job:
     """The same job, with what is due settled, and an entry that is reversed after it."""
     with made.store() as store:
-        settle(store, run_no=200, now=NOON + timedelta(days=4), actor="tester")
+        at = NOON + timedelta(days=4)
+        settle(store, run_no=200, now=at, actor="tester")
         rows = redemptions(store, Filters(status="settled"), limit=9, cursor=None).rows
         last = str(rows[-1]["id"])
-        reverse_redemption(store, last, reason="r", run_no=201, now=NOON, actor="tester")
+        reverse_redemption(store, last, reason="r", run_no=201, now=at, actor="tester")
     return made
 
 
