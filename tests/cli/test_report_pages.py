@@ -74,8 +74,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
         given(store, "purchases", "ref identifier\nlost 000000000000042")
         decide(store, job())
         (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
+        at = NOON + timedelta(days=3)
         reverse_redemption(
-            store, str(last["id"]), reason="returned", run_no=100, now=NOON, actor="tester"
+            store, str(last["id"]), reason="returned", run_no=100, now=at, actor="tester"
         )
     return made
 
