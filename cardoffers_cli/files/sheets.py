@@ -92,7 +92,7 @@ class Sheet:
     Where the money of the rows adds up to something, `totals_by` names the columns whose values
     keep the totals apart, the currency among them. `first` names the columns that people see first.
     `quiet` names the column of what a row is of, `day`, if people are not shown one in which
-    nothing was counted.
+    nothing was counted; `unit` is what they are told there were none of, if not that column's name.
     """
 
     name: str
@@ -102,6 +102,7 @@ class Sheet:
     totals_by: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     quiet: str = ""
+    unit: str = ""
 
     def for_people(self) -> Sheet:
         """Return the sheet with its columns as people see them: names first, ids last."""
@@ -123,7 +124,7 @@ class Sheet:
         rows = list(self.rows)
         told = list(replace(self, rows=rows).rows_for_people())
         quiet = len({row[self.quiet] for row in rows} - {row[self.quiet] for row in told})
-        return told, f"No activity on {counted(quiet, self.quiet)}." if quiet else ""
+        return told, f"No activity on {counted(quiet, self.unit or self.quiet)}." if quiet else ""
 
     def _is_quiet(self, row: Row) -> bool:
         return not any(row.get(each.name) for each in self.columns if each.kind in _COUNTED)

@@ -144,7 +144,8 @@ def test_a_night_is_a_page(made: Job, tmp_path: Path) -> None:
     ended = in_a_pipe(words)
     assert 3 == ended.exit_code, ended
     page = made.path.parent / "reports" / "2026-06-05" / "index.html"
-    as_golden("night", page.read_text("utf-8"))
+    as_golden("night", page.read_text("utf-8").replace(str(made.path.parent), "/bank"))
+    assert {0o600} == {each.stat().st_mode & 0o777 for each in page.parent.iterdir()}
 
 
 def test_days_for_which_there_is_no_room_are_told(tmp_path: Path) -> None:
@@ -243,3 +244,32 @@ def test_a_night_agrees_with_itself(tmp_path: Path) -> None:
         assert f"institution-{slug}.html" in night
         exported = (folder / f"{slug}-redemptions.csv").read_text("utf-8").splitlines()
         assert redeemed == len(exported) - 1
+
+
+def test_a_night_tells_of_what_was_deducted_and_of_files_that_failed(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    with made.store() as store:
+        given(store, "institutions", "institution\nalder\nbrook")
+        given(store, "merchants", "merchant\nbakery")
+        given(store, "offers", "offer merchant\nA bakery")
+        given(store, "links", "institution offer\nbrook A")
+        given(store, "purchases", "ref institution merchant\n1 brook bakery")
+        decide(store, job(now=NOON))
+    (tmp_path / "drop" / "alder").mkdir(parents=True)
+    words = ["nightly", tmp_path / "drop", "--store", made.path, "--as-of"]
+    assert 0 == in_a_pipe([*words, "2026-06-03T06:00:00Z"]).exit_code
+    with made.store() as store:
+        (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
+        back = {"reason": "returned", "run_no": 100, "actor": "tester"}
+        reverse_redemption(store, str(last["id"]), now=NOON + timedelta(days=3), **back)
+    for name, text in (("1.csv", "nothing\n"), ("2.csv", DIRTY)):
+        (tmp_path / "drop" / "alder" / name).write_text(text)
+        (tmp_path / "drop" / "alder" / f"{name}.done").touch()
+    assert 3 == in_a_pipe([*words, AS_OF]).exit_code
+    folder = tmp_path / "reports" / "2026-06-05"
+    page = (folder / "index.html").read_text("utf-8")
+    assert "0 purchases were taken from 1 of 2 files; nothing redeemed." in page
+    said = "less 1 reversal of what was settled before"
+    assert f'<dd>GBP\u00a0-1.00</dd><dd class="beside">{said}</dd>' in page
+    assert "Nothing came in from" not in page
+    assert (folder / "institution-brook.html").exists()

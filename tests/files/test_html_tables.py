@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.html.tables import (
     MOST_ROWS,
     Advice,
@@ -150,3 +151,21 @@ def test_an_id_that_is_no_uuid_stays_as_it_is() -> None:
     rows = [{"name": "x", "ref": "LAR1-9f"}]
     found = columns_of(sheet(Column("ref"), Column("name"), rows=rows), rows)
     assert "ref name" == headings(found)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1"])
+@pytest.mark.parametrize(
+    "cell", [str, lambda text: Link(text, "x.html"), Command, Advice, lambda text: State(text, "")]
+)
+def test_no_text_is_a_formula_where_a_spreadsheet_opens_the_page(cell: Any, text: str) -> None:
+    made = sheet(Column("name"), Column("value"), rows=[{"name": text, "value": cell(text)}])
+    assert ["'", "'"] == [each.text[0] for each in table_of(made).rows[0]]
+    assert [visible(text)] * 2 == [each.text for each in table_of(made, guarded=False).rows[0]]
+
+
+def test_a_number_below_nothing_is_no_formula() -> None:
+    columns = (Column("name"), Column("value", kind="money"), Column("more", kind="change"))
+    row = {"name": "x", "value": Decimal(-1), "more": Decimal("-0.5"), "currency": "GBP"}
+    assert ["-1.00", "-50.0 %"] == [
+        each.text for each in table_of(sheet(*columns, rows=[row])).rows[0][1:]
+    ]

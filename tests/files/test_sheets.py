@@ -96,6 +96,7 @@ def test_days_without_activity_are_no_rows_but_a_sentence() -> None:
     assert ["2026-10-01", "2026-10-03"] == [row["day"] for row in told]
     assert "No activity on 2 days." == said
     assert 2 == len(list(sheet(ROWS, quiet="day").rows_for_people()))
+    assert "No activity on 2 weeks." == sheet(ROWS, quiet="day", unit="week").told()[1]
 
 
 @pytest.mark.parametrize(("rows", "quiet"), [(ROWS, ""), ([], "day"), (ROWS[:1], "day")])

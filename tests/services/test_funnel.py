@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,13 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.funnel import STEPS
+from cardoffers_cli.domain.funnel import people as people_of
 from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel, count_people
 from tables import NOON, Row, given, put, uid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cardoffers_cli.store.store import Store
 
 INSTITUTIONS = "institution languages\nalder es|en\nbrook en"
@@ -184,6 +188,41 @@ def test_cardholders_are_counted_step_by_step(store: Store) -> None:
     )
     assert (3, 2, 1, 3) == steps(store)
     assert (0, 0, 0, 0) == tuple(count_people(store, uid("brook"), EMPTY).values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_step_is_a_part_of_the_one_before_as_a_loop_counts_them(
+    store: Store, seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - nothing secret
+    people = [f"c{number}" for number in range(9)]
+    hours = ["2026-05-31T09:00Z", "2026-06-01T13:00Z", "2026-06-01T18:00Z", "2026-06-03T09:00Z"]
+
+    def some(count: int, words: Sequence[str]) -> list[tuple[str, str, str]]:
+        return [
+            (chance.choice(people), chance.choice(words), chance.choice(hours))
+            for _ in range(count)
+        ]
+
+    seen = some(chance.randrange(20), ["widget_view", "offer_impression"])
+    added = list({each[:2]: each for each in some(chance.randrange(9), "ABC")}.values())
+    redeemed = some(chance.randrange(9), "ABC")
+    situation(
+        store,
+        engagement="\n".join(
+            ["cardholder event offer at"]
+            + [f"{who} {what} {'-' if what[0] == 'w' else 'A'} {at}" for who, what, at in seen]
+        ),
+        links="\n".join(["cardholder offer added_at", *(" ".join(each) for each in added)]),
+        redemptions="\n".join(["cardholder offer at", *(" ".join(each) for each in redeemed)]),
+    )
+    saw = {who for who, _, at in seen if at in hours[1:3]}
+    had_added = {who for who, _, at in added if who in saw and at in hours[:3]}
+    all_who_redeemed = {who for who, _, at in redeemed if at in hours[1:3]}
+    expected = (saw, had_added, all_who_redeemed & had_added, all_who_redeemed)
+    assert tuple(map(len, expected)) == steps(store)
+    shares = [row["share"] for row in people_of(count_people(store, uid("alder"), DAY))]
+    assert all(share is None or share <= 1 for share in shares)
 
 
 EMPTY = Window(from_at=NOON + timedelta(days=9), to_at=NOON + timedelta(days=10))

@@ -138,7 +138,7 @@ def _steps(rows: Rows) -> Any:
 def _by_day(found: Found, asked: Asked) -> Section:
     unit, rows = periods(found["days"])
     title = f"By {unit}"
-    sheet = Sheet("days", _BY_DAY, rows[::-1], title=title, quiet="label")
+    sheet = Sheet("days", _BY_DAY, rows[::-1], title=title, quiet="label", unit=unit)
     before = found["data"]["redemptions"] - sum(row["purchase_day_redemptions"] for row in rows)
     lines = ["Views and adds on their own day, redemptions on the day of their purchase."]
     if before:

@@ -137,10 +137,10 @@ def _headline(night: Night) -> str:
     files = len(night.files)
     accepted = sum(row["accepted"] for row in night.summary)
     were = "was" if accepted == 1 else "were"
+    read = sum(row["status"] == "imported" for row in night.files)
+    of = f"{read:,} of {counted(files, 'file')}" if read < files else counted(files, "file")
     came = (
-        f"{counted(accepted, 'purchase')} {were} taken from {counted(files, 'file')}"
-        if files
-        else ("No files came in")
+        f"{counted(accepted, 'purchase')} {were} taken from {of}" if files else "No files came in"
     )
     return f"{verdict}. {came}; {_made(night)}."
 
@@ -176,11 +176,12 @@ def _facts(night: Night) -> Iterator[Fact]:
     yield Fact.of_money("payout", payouts_of(tonight), "of these redemptions")
     settled = {name: row["settled_payout_amount"] for name, row in tonight["money"].items()}
     entries = sum(row["settled"] for row in tonight["money"].values())
-    yield Fact.of_money(
-        "settled",
-        settled,
-        f"of {counted(entries, 'redemption')} whose hold has ended" if entries else "",
-    )
+    reversals = sum(row["adjustments"] for row in night.summary)
+    parts = [
+        f"{counted(entries, 'redemption')} whose hold has ended" if entries else "",
+        f"less {counted(reversals, 'reversal')} of what was settled before" if reversals else "",
+    ]
+    yield Fact.of_money("settled", settled, ", ".join(filter(None, parts)))
 
 
 def _a_week_before(night: Night) -> str:
@@ -270,8 +271,8 @@ def _institutions(night: Night) -> Iterator[Section]:
 
 
 def is_busy(row: Row) -> bool:
-    """Whether anything came in from an institution, redeemed or was settled."""
-    return any(row[name] for name in ("received", "redeemed", "settled"))
+    """Whether anything came in from an institution, redeemed, was settled or was deducted."""
+    return any(row[name] for name in ("received", "redeemed", "settled", "adjustments"))
 
 
 def _named(names: Sequence[str]) -> str:

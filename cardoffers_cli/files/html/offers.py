@@ -182,6 +182,8 @@ def when_it_ends(row: Row, now: datetime) -> Any:
             return row["outlook"]
         case "not_at_this_rate":
             return "after the offer"
+        case "spent" if row["ends_on"]:
+            return State(f"spent on {day_text(row['ends_on'])}", "alarm")
         case "spent":
             return State(row["outlook"], "alarm")
     text = day_text(row["ends_on"])

@@ -66,7 +66,8 @@ class Section:
     A picture of too few points is a sentence in its place. `in_all` is how many rows there are
     where the sheet has only the first; `more` is the command that has the others. `order` says by
     what the sheet's rows come, and `orders` has other rows by what they come. `anchor` is for
-    links. A section that `is_whole` shows columns too in which nothing counts.
+    links. A section that `is_whole` shows columns too in which nothing counts; one that `is_raw`
+    leaves the cells of its table unguarded.
     """
 
     title: str | None
@@ -81,6 +82,7 @@ class Section:
     links: Sequence[Link] = ()
     anchor: str = ""
     is_whole: bool = False
+    is_raw: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +102,10 @@ class Page:
     notes: Sequence[str] = ()
 
 
-def section_of(sheet: Sheet) -> Section:
+def section_of(sheet: Sheet, *, raw: bool = False) -> Section:
     """Return a sheet of any command as a section that shows all of it."""
     title = sheet.title or sheet.name.replace("_", " ").capitalize()
-    return Section(title=title, sheet=replace(sheet, title=title), is_whole=True)
+    return Section(title=title, sheet=replace(sheet, title=title), is_whole=True, is_raw=raw)
 
 
 def write_page(page: Page, out: BinaryIO) -> None:
@@ -144,4 +146,5 @@ def _tables(section: Section, sheet: Sheet) -> Iterator[tuple[str, Table]]:
     every = [row for rows in orders.values() for row in rows]
     columns = columns_of(sheet, every, is_whole=section.is_whole)
     for name, rows in orders.items():
-        yield name, table_of(replace(sheet, rows=rows), section.in_all, columns)
+        chosen = replace(sheet, rows=rows)
+        yield name, table_of(chosen, section.in_all, columns, guarded=not section.is_raw)

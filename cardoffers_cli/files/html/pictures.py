@@ -10,7 +10,7 @@ sentence.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from unicodedata import east_asian_width
 
 from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.visible import shortened, visible
+from cardoffers_cli.files.sheets import guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +87,7 @@ def bars(
     title: str, rows: Sequence[Bar], *, subtitle: str = "", keys: Mapping[str, str] | None = None
 ) -> Picture | str:
     """Draw the first bars one below the other, each under its name and its figure."""
-    shown = rows[:MOST_BARS]
+    shown = [replace(row, name=guard(row.name)) for row in rows[:MOST_BARS]]
     if len(shown) < FEWEST:
         return _sentence(title, [f"{shortened(row.name)}, {row.text}" for row in shown])
     seen = {colour for row in shown for share, colour in row.parts if share}

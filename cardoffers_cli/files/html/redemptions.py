@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     Rows = Sequence[Row]
 
 _FIRST = {
-    "day": "newest days",
-    "offer": "most redeemed offers",
-    "merchant": "most redeemed merchants",
+    "day": ("newest day", "newest days"),
+    "offer": ("most redeemed offer", "most redeemed offers"),
+    "merchant": ("most redeemed merchant", "most redeemed merchants"),
 }
 _PICTURED = 3
 """Currencies whose money has a picture."""
@@ -90,9 +90,11 @@ def counts_page(by: str, rows: Rows, asked: Asked, *, is_all: bool, more: str) -
         return _page(title, rows, asked, [part])
     first = replace(part, lines=["There is more: --all shows every row.", *part.lines])
     shown = len({row["day"] for row in rows}) if by == "day" else len(rows)
+    one, several = _FIRST[by]
+    which = f"The {one} has" if shown == 1 else f"The {shown:,} {several} have"
     return Page(
         title=asked.titled(title),
-        headline=f"The {shown:,} {_FIRST[by]} have {_counted(rows)}{asked.ending}.",
+        headline=f"{which} {_counted(rows)}{asked.ending}.",
         as_of=asked.as_of,
         sections=[first],
     )
@@ -153,7 +155,7 @@ def days_section(rows: Rows, asked: Asked) -> Section:
             )
         ],
         pictures=list(_day_pictures(unit, found)),
-        sheet=Sheet("days", _BY_DAY, found[::-1], title=title, quiet="label"),
+        sheet=Sheet("days", _BY_DAY, found[::-1], title=title, quiet="label", unit=unit),
         more=asked.command("redemptions", "--by day", file="days.csv"),
     )
 

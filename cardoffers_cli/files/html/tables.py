@@ -4,6 +4,8 @@ The columns are those of `files/sheets.py` for people. An amount stands with its
 column of currencies is needless; an id shows its first eight characters and is whole when it is
 copied or pointed at, and a column of nothing but ids stands last whatever it is called. Where a
 table has no room its rows become blocks, which needs its width: it is estimated from its texts.
+
+A spreadsheet opens a page as it opens a workbook, so text is guarded against formulas here, too.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.moments import format_brief
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.sheets import NUMBERS, Column
+from cardoffers_cli.files.sheets import NUMBERS, Column, guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,6 +116,8 @@ def table_of(
     sheet: Sheet,
     in_all: int | None = None,
     columns: Sequence[Column] | None = None,
+    *,
+    guarded: bool = True,
 ) -> Table:
     """Return a sheet as people see it, with as many rows as a page has room for."""
     told, said = sheet.told()
@@ -121,7 +125,7 @@ def table_of(
     shown = list(islice(rows, MOST_ROWS))
     rest = sum(1 for _ in rows)
     columns = columns or columns_of(sheet, shown)
-    cells = [[_cell(column, row) for column in columns] for row in shown]
+    cells = [[_cell(column, row, guarded=guarded) for column in columns] for row in shown]
     header = [(column.label, column.kind in NUMBERS) for column in columns]
     width = sum(_width(column, cells, place) for place, column in enumerate(columns))
     return Table(
@@ -157,22 +161,28 @@ def _are_ids(column: Column, rows: Sequence[Row]) -> bool:
     return bool(texts) and all(map(_UUID.fullmatch, texts))
 
 
-def _cell(column: Column, row: Row) -> Cell:
+def _cell(column: Column, row: Row, *, guarded: bool) -> Cell:
+    def harmless(text: str) -> str:
+        return visible(guard(text) if guarded else text)
+
     value = column.value(row)
     match value:
         case Link(text, href):
-            cell = Cell("link", visible(text), _of_word(text), href)
+            shown = harmless(text)
+            cell = Cell("link", shown, _of_word(shown), href)
         case Command(text):
-            cell = Cell("command", visible(text), "")
+            cell = Cell("command", harmless(text), "")
         case Advice(text):
-            cell = Cell("advice", visible(text), "")
+            cell = Cell("advice", harmless(text), "")
         case State(text, tone):
-            cell = Cell("state", visible(text), "", tone)
+            cell = Cell("state", harmless(text), "", tone)
         case datetime():
             cell = Cell("text", format_brief(value).removesuffix(" UTC"), "w s")
         case Decimal() if column.kind == "money":
             currency = visible(str(row.get(column.currency_from) or ""))
             cell = Cell("money", column.seen(row), "n" if value else "n none", currency)
+        case str():
+            cell = _of_text(column, harmless(value))
         case _:
             cell = _of_text(column, visible(column.seen(row)))
     return cell

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.moments import format_brief, format_moment
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.html.digits import grouped
+from cardoffers_cli.files.sheets import guard
 
 _AMOUNT = re.compile(r" (?=%)|(?<=\b[A-Z]{3}) (?=-?\d)")
 _FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
@@ -31,6 +32,11 @@ def _as_lines(text: str) -> Any:
 def _said(text: str) -> str:
     """Return a sentence in which a number stays on one line with its sign or its currency."""
     return _AMOUNT.sub("\u00a0", text)
+
+
+def _told(text: str) -> str:
+    """Return a sentence that may begin with a name from outside, guarded against formulas."""
+    return _said(guard(text))
 
 
 def _coded(text: str) -> Any:
@@ -62,5 +68,6 @@ def page_template() -> Template:
         "exact": format_moment,
         "grouped": grouped,
         "said": _said,
+        "told": _told,
     }
     return pages.get_template("page.html.j2")

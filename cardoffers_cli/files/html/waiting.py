@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.files.html.offers import MOST_ROWS, ending_soon, left_of, when_it_ends
 from cardoffers_cli.files.html.pages import Section
 from cardoffers_cli.files.html.tables import Command
@@ -75,9 +74,8 @@ def webhooks_that_wait(deliveries: Rows) -> Iterator[Section]:
         if any(row[name] for name in waiting)
     ]
     sent = sum(row["delivered"] for row in deliveries)
-    said = (
-        f"{counted(sent, 'event')} of the last 30 days {'was' if sent == 1 else 'were'} delivered"
-    )
+    were = "was" if sent == 1 else "were"
+    said = f"Of the events of the last 30 days, {sent:,} {were} delivered"
     if deliveries:
         title = "Webhooks that wait"
         yield Section(
