@@ -68,6 +68,11 @@ LINES = """
 0   report redemptions
 0   report redemptions --by offer
 0   report settlements
+0   report settlements --by settlement
+0   report settlements --by institution
+0   report offers
+0   report offers --order ends
+0   report merchants
 0   report unresolved
 0   report funnel -i larkmere --compare --by offer
 0   key create -i larkmere --name feed --scopes offers --dry-run

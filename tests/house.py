@@ -62,7 +62,6 @@ ROOMS_OF = {
     "rich": {"cli"},
     "textual": {"tui"},
     "typer": {"cli"},
-    "vl_convert": {"files"},
     "xlsxwriter": {"files"},
 }
 """Third-party package -> the rooms it lives in."""

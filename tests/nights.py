@@ -175,12 +175,18 @@ def exports(folder: Path) -> dict[str, str]:
 
 
 def lasting(path: Path) -> bytes:
-    """Return the bytes of a file, of a page without what it tells of attempts: they take time."""
+    """Return the bytes of a file, of a page without what it tells of attempts: they take time.
+
+    The page of all nights tells the seconds of each, so only that it is there counts.
+    """
     if path.name != "index.html":
         return path.read_bytes()
+    if path.parent.name == "reports":
+        return b""
     sections = re.split(rb"(?=<section )", path.read_bytes())
-    of_attempts = re.compile(rb">(Webhooks|What needs somebody)</h2>")
-    return b"".join(each for each in sections if not of_attempts.search(each))
+    of_attempts = re.compile(rb">(Webhooks that wait|What needs attention)</h2>")
+    kept = b"".join(each for each in sections if not of_attempts.search(each))
+    return re.sub(rb'<p class="headline">[^<]*</p>', b"", kept)
 
 
 CONTENT = (

@@ -274,6 +274,17 @@ def _purchases(store: Store, rows: list[Row]) -> None:
         for place, row in enumerate(rows)
     ]
     _insert(store, "recent_purchases", purchases)
+    details = [
+        {
+            "purchase_no": first + place,
+            "institution_id": payers[place][0],
+            "merchant_descriptor": row["descriptor"],
+        }
+        for place, row in enumerate(rows)
+        if row.get("descriptor")
+    ]
+    if details:
+        _insert(store, "recent_purchase_details", details)
 
 
 def _engagement(store: Store, rows: list[Row]) -> None:

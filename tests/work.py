@@ -122,6 +122,7 @@ def short_nights(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = [step for step in run.STEPS if step.name in {"import", "second_look"}]
     monkeypatch.setattr(run, "STEPS", kept)
     monkeypatch.setattr(run, "write_night_page", lambda *_: None)
+    monkeypatch.setattr(run, "write_runs_page", lambda *_: None)
 
 
 RECORDS = ("runs", "imports", "duplicates", "rejects")

@@ -18,8 +18,8 @@ ENTRIES = (
     Column("event"),
     Column("actor", gives_way=2),
     Column("details", gives_way=3),
-    Column("key_id", gives_way=4),
-    Column("event_id", gives_way=5),
+    Column("key_id", kind="id", gives_way=4),
+    Column("event_id", kind="id", gives_way=5),
 )
 CHANGES = (
     Column("happened_at", kind="moment"),

@@ -169,12 +169,14 @@ class Desk:
         if exit_code:
             raise typer.Exit(exit_code)
 
-    def show_page(self, page: Page) -> None:
-        """Show a page that was made for looking at, in HTML."""
+    def show_page(self, page: Page, *, exit_code: int = 0) -> None:
+        """Show a page that was made for looking at, in HTML; end with the code if it is not 0."""
         page = replace(page, about=[*page.about, *self._source()])
         show.show_page(page, self.output, mode=self._mode())
         if self.output is not None:
             self.note(f"Wrote {self.output}")
+        if exit_code:
+            raise typer.Exit(exit_code)
 
     def _source(self) -> list[str]:
         """Return what a page says of where it is from, if that is not the store."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.cli.desk import Desk
     from cardoffers_cli.cli.show import Block
+    from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.intake import FileReport
 
 FOUND = (
@@ -36,20 +37,32 @@ def show_files(
     documents: Sequence[dict[str, Any]],
     reports: Sequence[FileReport],
     *further: Block,
+    is_page: bool = False,
 ) -> None:
     """Show the documents (one alone is not a list) and end with the exit code they call for.
 
-    Ends by raising the first file's error, where a file could not be read: exit 14 outweighs 3.
+    `is_page` shows them as a page that says no value of a row. Ends by raising the first file's
+    error, where a file could not be read: exit 14 outweighs 3.
     """
     unusable = [named(report.file, report.file_error) for report in reports if report.file_error]
     ok = all(report.ok for report in reports)
     document = documents[0] if len(documents) == 1 else list(documents)
-    if len(unusable) < len(reports) or desk.format not in {Format.table, Format.md}:
-        desk.show(document, *blocks(reports), *further, exit_code=0 if ok or unusable else 3)
+    exit_code = 0 if ok or unusable else 3
+    if is_page:
+        desk.show_page(page_of(desk, documents), exit_code=exit_code)
+    elif len(unusable) < len(reports) or desk.format not in {Format.table, Format.md}:
+        desk.show(document, *blocks(reports), *further, exit_code=exit_code)
     for error in unusable[1:]:
         desk.note(error.message)
     if unusable:
         raise unusable[0]
+
+
+def page_of(desk: Desk, documents: Sequence[dict[str, Any]]) -> Page:
+    """Return the documents as a page that can be sent on: no value of a row is on it."""
+    from cardoffers_cli.files.html.validation import validation_page
+
+    return validation_page(documents, desk.now)
 
 
 def blocks(reports: Sequence[FileReport]) -> Iterator[Block]:

@@ -9,26 +9,17 @@ import typer
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.funnel_picture import picture
 from cardoffers_cli.cli.options import Format, From, Institution, Raw, To
-from cardoffers_cli.cli.show import Block, Column, Sheet, Text
-from cardoffers_cli.domain.funnel import compared, conversions
-from cardoffers_cli.files.report_columns import FUNNEL
-
-COMPARED = (*FUNNEL, Column("previous", kind="integer"), Column("change", kind="number"))
-_OF_OFFERS = (
-    Column("offer_impressions", "seen", kind="integer"),
-    Column("offer_add_successes", "adds", kind="integer"),
-    Column("redemptions", "redeemed", kind="integer"),
+from cardoffers_cli.cli.show import Block, Sheet, Text
+from cardoffers_cli.domain.funnel import (
+    compared,
+    conversions,
+    people,
+    people_compared,
+    volumes,
 )
-ROWS = {
-    "day": (
-        Column("day", kind="date"),
-        Column("widget_views", "views", kind="integer"),
-        Column("unique_cardholders", "cardholders", kind="integer"),
-        *_OF_OFFERS,
-    ),
-    "offer": (Column("offer_id"), Column("title"), Column("merchant_name"), *_OF_OFFERS),
-    "merchant": (Column("merchant_id"), Column("merchant_name"), *_OF_OFFERS),
-}
+from cardoffers_cli.files.report_columns import BEFORE, FUNNEL, FUNNEL_BY, PEOPLE, VOLUMES
+
+COMPARED = (*FUNNEL[:-1], *BEFORE, FUNNEL[-1])
 
 
 class By(StrEnum):
@@ -53,9 +44,11 @@ def funnel(
 ) -> None:
     """Show how many saw offers, added them and redeemed them, as a funnel on a terminal.
 
-    The window is the last 30 days, if not said otherwise. In other formats the numbers come as a
-    sheet, conversions as shares of the step before and of the first; with --by, the rows of days,
-    offers or merchants come first.
+    The window is the last 30 days up to now, if not said otherwise. People see the cardholders who
+    saw offers, who of these had added one, and who of these redeemed; beside them what happened:
+    views, offers shown and added, redemptions. For programs (json, jsonl, csv, tsv, parquet) there
+    are the five counts of the specification, and each one divided by the one that stands beside it;
+    json has the cardholders too. With --by, the rows of days, offers or merchants come first.
 
     Try:
 
@@ -65,19 +58,28 @@ def funnel(
     from cardoffers_cli.jobs.funnel import read_funnel
 
     desk = Desk.of(ctx)
-    options: dict[str, Any] = {"from_at": from_at, "to_at": to_at, "by": by and by.value}
-    found = read_funnel(desk.job, institution, compare=compare, **options)
+    window = {"from_at": from_at, "to_at": to_at}
     if desk.format is Format.html:
         from cardoffers_cli.cli import report_pages
 
-        report_pages.show_funnel(desk, institution, found, [*_rows(found, by), _steps(found)])
+        report_pages.show_funnel(desk, institution, window, by)
         return
+    for_people = desk.format in _FOR_PEOPLE
+    options: dict[str, Any] = {**window, "by": by and by.value, "people": True}
+    found = read_funnel(desk.job, institution, compare=compare, **options)
     blocks: list[Block]
     if desk.format is Format.table:
         blocks = [Text(picture(found), title=f"Funnel of {institution}"), *_rows(found, by)]
+    elif for_people:
+        blocks = [*_rows(found, by), *_seen(found)]
+        if desk.format is Format.xlsx:
+            blocks.append(_steps(found))
     else:
         blocks = [*_rows(found, by), _steps(found)]
     desk.show(found, *blocks, raw=raw)
+
+
+_FOR_PEOPLE = {Format.table, Format.md, Format.xlsx}
 
 
 def _steps(found: dict[str, Any]) -> Sheet:
@@ -87,6 +89,24 @@ def _steps(found: dict[str, Any]) -> Sheet:
     return Sheet("funnel", COMPARED, list(rows))
 
 
+def _seen(found: dict[str, Any]) -> Iterator[Sheet]:
+    """Yield the cardholders, each a part of the one before, and what happened beside them."""
+    before = found.get("previous")
+    beside = BEFORE if before else ()
+    steps = (
+        people_compared(found["people"], before["people"]) if before else people(found["people"])
+    )
+    yield Sheet("cardholders", (*PEOPLE, *beside), list(steps), title="Cardholders")
+    happened = volumes(found["data"], before and before["data"])
+    yield Sheet("what happened", (*VOLUMES, *beside), list(happened), title="What happened")
+
+
 def _rows(found: dict[str, Any], by: By | None) -> Iterator[Sheet]:
     if by:
-        yield Sheet(f"by {by}", ROWS[by], found["by"])
+        quiet = "day" if by is By.day else ""
+        title = _DAYS if by is By.day else None
+        yield Sheet(f"by {by}", FUNNEL_BY[by], found["by"], first=_FIRST, quiet=quiet, title=title)
+
+
+_FIRST = ("title", "merchant_name", "day")
+_DAYS = "By day; redemptions by the day they were decided, and by that of the purchase"

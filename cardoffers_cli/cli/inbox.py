@@ -16,7 +16,7 @@ MESSAGES = (
     Column("kind", gives_way=2),
     Column("text"),
     Column("read_at", kind="moment", gives_way=1),
-    Column("id"),
+    Column("id", kind="id"),
 )
 
 

@@ -20,7 +20,7 @@ Slug = Annotated[
 
 COLUMNS = (
     show.Column("slug"),
-    show.Column("institution_id"),
+    show.Column("institution_id", kind="id"),
     show.Column("name"),
     show.Column("plan"),
     show.Column("currency"),

@@ -29,7 +29,7 @@ KEYS = (
     Column("rotated_at", kind="moment", gives_way=7),
     Column("replaced_by", gives_way=8),
     Column("revoked_at", kind="moment", gives_way=7),
-    Column("key_id"),
+    Column("key_id", kind="id"),
 )
 NOTICES = (
     Column("institution"),
@@ -37,7 +37,7 @@ NOTICES = (
     Column("prefix", gives_way=1),
     Column("notice"),
     Column("ends_at", kind="moment"),
-    Column("key_id", gives_way=2),
+    Column("key_id", kind="id", gives_way=2),
 )
 
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, TextIO
 
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import NUMBERS, Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,6 @@ _READABLE = 20
 """Letters a column of text may be squeezed to before records are easier to read."""
 _WORD = 36
 """Letters of the longest word that stays whole: a UUID."""
-_TO_THE_RIGHT = {"integer", "money", "number"}
 
 
 def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
@@ -93,20 +92,22 @@ def _console(style: Style, out: TextIO) -> Console:
 def _print_sheet(console: Console, sheet: Sheet) -> None:
     from rich.text import Text
 
-    columns, rows = sheet.columns, _cells(sheet)
+    columns, rows, said = _cells(sheet)
     _print_title(console, sheet.title)
     if not rows:
-        console.print(Text(_NOTHING, style="dim"))
+        console.print(Text(said or _NOTHING, style="dim"))
         return
     kept = _that_fit(columns, rows, console.width)
     if len(kept) == len(columns):
         console.print(_table(columns, rows))
     elif kept and len(rows) > _FEW:
         console.print(_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows]))
-        left_out = ", ".join(column.name for i, column in enumerate(columns) if i not in kept)
+        left_out = ", ".join(column.heading for i, column in enumerate(columns) if i not in kept)
         console.print(Text(f"Left out on this screen: {left_out}.", style="dim"))
     else:
         _print_records(console, columns, rows)
+    if said:
+        console.print(Text(said, style="dim"))
 
 
 def _that_fit(columns: Sequence[Column], rows: list[list[str]], width: int) -> list[int]:
@@ -129,8 +130,19 @@ def _print_title(console: Console, title: str | None) -> None:
         console.print(Text(visible(title), style="bold"))
 
 
-def _cells(sheet: Sheet) -> list[list[str]]:
-    return [[visible(column.cell(row)) for column in sheet.columns] for row in sheet.rows]
+def _cells(sheet: Sheet) -> tuple[Sequence[Column], list[list[str]], str]:
+    """Return the columns as people see them, their cells, and what to say of rows left out.
+
+    A sheet whose columns have an order for people has none in which nothing stands.
+    """
+    rows, said = sheet.told()
+    columns: Sequence[Column] = sheet.for_people().columns
+    cells = [[visible(column.seen(row)) for column in columns] for row in rows]
+    if sheet.first and cells:
+        told = [place for place in range(len(columns)) if any(row[place] for row in cells)]
+        columns = [columns[place] for place in told]
+        cells = [[row[place] for place in told] for row in cells]
+    return columns, cells, said
 
 
 def _least(column: Column, cells: Sequence[str]) -> int:
@@ -139,7 +151,7 @@ def _least(column: Column, cells: Sequence[str]) -> int:
 
     widest = max(map(cell_len, cells))
     least = widest if _stays_whole(column, cells) else min(widest, max(_READABLE, _longest(cells)))
-    return max(least, len(_title(column)))
+    return max(least, len(column.heading))
 
 
 def _longest(cells: Sequence[str]) -> int:
@@ -157,10 +169,6 @@ def _stays_whole(column: Column, cells: Sequence[str]) -> bool:
     return all(len(cell) <= _WORD and " " not in cell for cell in cells)
 
 
-def _title(column: Column) -> str:
-    return column.title or column.name
-
-
 def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
     from rich import box
     from rich.table import Table
@@ -175,8 +183,8 @@ def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
     )
     for column, *cells in zip(columns, *rows, strict=True):
         table.add_column(
-            Text(_title(column)),
-            justify="right" if column.kind in _TO_THE_RIGHT else "left",
+            Text(column.heading),
+            justify="right" if column.kind in NUMBERS else "left",
             no_wrap=_stays_whole(column, cells),
             overflow="fold",
         )
@@ -197,7 +205,7 @@ def _print_records(console: Console, columns: Sequence[Column], rows: list[list[
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         for column, cell in zip(columns, row, strict=True):
-            grid.add_row(Text(_title(column), style="bold"), Text(cell))
+            grid.add_row(Text(column.heading, style="bold"), Text(cell))
         console.print(grid)
 
 
@@ -206,23 +214,31 @@ def _plain_sheet(sheet: Sheet) -> Iterator[str]:
 
     if sheet.title:
         yield visible(sheet.title)
-    lines = [[_title(column) for column in sheet.columns], *_cells(sheet)]
+    columns, cells, said = _cells(sheet)
+    lines = [[column.heading for column in columns], *cells]
     widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
         padded = []
-        for column, cell, width in zip(sheet.columns, line, widths, strict=True):
+        for column, cell, width in zip(columns, line, widths, strict=True):
             space = " " * (width - cell_len(cell))
-            padded.append(space + cell if column.kind in _TO_THE_RIGHT else cell + space)
+            padded.append(space + cell if column.kind in NUMBERS else cell + space)
         yield "  ".join(padded).rstrip()
+    if said:
+        yield said
 
 
 def _markdown_sheet(sheet: Sheet) -> Iterator[str]:
     yield from _markdown_title(sheet.title)
-    marks = ("---:" if column.kind in _TO_THE_RIGHT else "---" for column in sheet.columns)
-    yield _markdown_row([_title(column) for column in sheet.columns])
+    columns = sheet.for_people().columns
+    marks = ("---:" if column.kind in NUMBERS else "---" for column in columns)
+    yield _markdown_row([column.heading for column in columns])
     yield f"| {' | '.join(marks)} |"
-    for row in sheet.rows:
-        yield _markdown_row([column.cell(row) for column in sheet.columns])
+    rows, said = sheet.told()
+    for row in rows:
+        yield _markdown_row([column.seen(row) for column in columns])
+    if said:
+        yield ""
+        yield said
 
 
 def _markdown_title(title: str | None) -> Iterator[str]:

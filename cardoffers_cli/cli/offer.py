@@ -55,7 +55,7 @@ FEED = (
     Column("id"),
     Column("title"),
     Column("description", gives_way=6),
-    Column("merchant_id", gives_way=5),
+    Column("merchant_id", kind="id", gives_way=5),
     Column("min_spend", "spend", kind="money", gives_way=2),
     Column("cashback_amount", "cashback", kind="money"),
     Column("currency", gives_way=3),
@@ -75,7 +75,7 @@ LINKS = (
     Column("expires_at", kind="moment", gives_way=2),
     Column("cardholder_token_masked", gives_way=4),
     Column("card_token_masked", gives_way=4),
-    Column("cardholder_offer_id", gives_way=5),
+    Column("cardholder_offer_id", kind="id", gives_way=5),
 )
 TEXTS = (Column("language"), Column("title"), Column("description"))
 PROGRAMS = (
@@ -95,7 +95,7 @@ VERSIONS = (
     Column("starts_at", kind="moment"),
     Column("expires_at", kind="moment"),
     Column("max_redemptions_per_cardholder", kind="integer"),
-    Column("merchant_id"),
+    Column("merchant_id", kind="id"),
 )
 
 

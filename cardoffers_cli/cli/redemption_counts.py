@@ -8,7 +8,7 @@ from cardoffers_cli.cli.bars import bar
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS
+from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS, DAY_COUNTS
 
 if TYPE_CHECKING:
     from cardoffers_cli.cli.desk import Desk
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 16
 _BAR = Column("bar", "redemptions")
+_NAMES = {"offer": "title", "merchant": "merchant_name"}
 
 
 def show_counts(
@@ -50,8 +51,14 @@ def show_counts(
 def _sheet(by: By, rows: list[dict[str, Any]], form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
     name, group = f"redemptions by {by}", COUNTED_BY[by]
+    is_of_days = by.value == "day"
+    columns = (*group, *(DAY_COUNTS if is_of_days else COUNTS))
+    first = () if is_of_days else (_NAMES[by.value], "currency", "institution_payout_amount")
+    quiet = "day" if is_of_days else ""
     if form is not Format.table:
-        return Sheet(name, (*group, *COUNTS), rows, totals_by=("currency",))
+        return Sheet(name, columns, rows, totals_by=("currency",), first=first, quiet=quiet)
     most = max((row["redemptions"] for row in rows), default=0)
     drawn = [{**row, "bar": bar(row["redemptions"], most, BAR_WIDTH)} for row in rows]
-    return Sheet(name, (*group, _BAR, *COUNTS), drawn, title=f"Redemptions by {by}")
+    title = "Redemptions by day: decided, and purchased" if is_of_days else f"Redemptions by {by}"
+    shown = (*columns[: len(group)], _BAR, *columns[len(group) :])
+    return Sheet(name, shown, drawn, title=title, first=first[:1], quiet=quiet)

@@ -1,4 +1,4 @@
-"""`cardoffers report`: redemptions, settlements, the funnel, and what could not be resolved."""
+"""`cardoffers report`: redemptions, settlements, offers, merchants, the funnel, the unknown."""
 
 from enum import StrEnum
 from typing import Annotated, Any
@@ -9,13 +9,23 @@ from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.funnel import By, funnel
 from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, Format, From, Limit, Raw, To
 from cardoffers_cli.cli.redemption_counts import show_counts
+from cardoffers_cli.cli.results import merchants, offers
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.report_columns import REDEMPTIONS, SETTLEMENTS, UNRESOLVED
+from cardoffers_cli.files.report_columns import (
+    ENTRIES_FIRST,
+    OWED,
+    REDEMPTIONS,
+    REDEMPTIONS_FIRST,
+    SETTLEMENT_SUMS,
+    SETTLEMENTS,
+    UNRESOLVED,
+    UNRESOLVED_FIRST,
+)
 
 app = typer.Typer(
     name="report",
-    help="Show redemptions, settlements, the funnel, and what is unresolved.",
+    help="Show redemptions, settlements, offers, merchants, the funnel, and what is unresolved.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -28,6 +38,13 @@ class Status(StrEnum):
     pending = "pending"
     settled = "settled"
     reversed = "reversed"
+
+
+class SettledBy(StrEnum):
+    """What settlements are added up by."""
+
+    settlement = "settlement"
+    institution = "institution"
 
 
 StatusFilter = Annotated[Status | None, typer.Option("--status", help="Only this state.")]
@@ -50,8 +67,8 @@ def redemptions(
     """Show redemptions, newest first, a page at a time.
 
     With --by, show how many there were and for how much money, in each currency: by day (UTC),
-    newest first, or by offer or merchant, the most redeemed first. What was reversed since counts
-    in full, and is told beside it.
+    newest first, both that of the decision and that of the purchase; or by offer or merchant, the
+    most redeemed first. What was reversed since counts in full, and is told beside it.
 
     Try:
 
@@ -64,7 +81,7 @@ def redemptions(
     if by:
         show_counts(Desk.of(ctx), by, filters, **asked)
     else:
-        _Pages("redemptions", REDEMPTIONS, filters).show(Desk.of(ctx), **asked)
+        _Pages("redemptions", REDEMPTIONS, REDEMPTIONS_FIRST, filters).show(Desk.of(ctx), **asked)
 
 
 @app.command()
@@ -78,17 +95,64 @@ def settlements(
     limit: Limit = 100,
     cursor: Cursor = None,
     all_rows: All = False,
+    by: Annotated[
+        SettledBy | None, typer.Option(help="Show the sums of each of these instead.")
+    ] = None,
+    settlement: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only the entries of this one; its beginning will do."),
+    ] = None,
     raw: Raw = False,
 ) -> None:
     """Show ledger entries, newest first, a page at a time.
 
+    With --by, show settlements with their sums, newest first, or what is owed to each institution:
+    what was settled in the window, what is on hold, and what is to be deducted.
+
     Try:
 
         cardoffers report settlements -i alder --status settled
+        cardoffers report settlements --by settlement
+        cardoffers report settlements -o settlements.html
     """
+    desk = Desk.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
-    pages = _Pages("settlements", SETTLEMENTS, filters)
-    pages.show(Desk.of(ctx), limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+    if by:
+        _show_sums(desk, by, filters, limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+        return
+    if settlement:
+        filters["settlement"] = settlement
+    pages = _Pages("settlements", SETTLEMENTS, ENTRIES_FIRST, filters)
+    pages.show(desk, limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+
+
+def _show_sums(
+    desk: Desk,
+    by: SettledBy,
+    filters: dict[str, Any],
+    *,
+    limit: int,
+    cursor: str | None,
+    all_rows: bool,
+    raw: bool,
+) -> None:
+    """Show settlements with their sums, or what is owed to each institution."""
+    from cardoffers_cli.jobs.reports import settlement_rows
+    from cardoffers_cli.services.reports import MOST_ROWS
+
+    for name, value in (("--cursor", cursor), ("--status", filters.pop("status"))):
+        if value:
+            raise UsageError(f"--by and {name} exclude each other.", hint="Leave one out.")
+    most = MOST_ROWS if all_rows else limit
+    found = settlement_rows(desk.job, by.value, limit=most + 1, **filters)
+    if by is SettledBy.settlement:
+        found = [{name: row[name] for name in row if name != "settlements"} for row in found]
+    columns = SETTLEMENT_SUMS if by is SettledBy.settlement else OWED
+    rows = found[:most]
+    sheet = Sheet(f"by {by}", columns, rows, totals_by=("currency",))
+    desk.show({"by": by.value, "data": rows}, sheet, raw=raw)
+    if len(found) > most:
+        desk.note("There is more: --all for every row.")
 
 
 @app.command()
@@ -104,12 +168,13 @@ def unresolved(
 ) -> None:
     """Show the merchant identifiers that nobody knows.
 
-    Those with most purchases come first. Their purchases wait: add the identifiers to the catalogue
-    and match again.
+    Those with most purchases come first, each with the text that most often came with it. Their
+    purchases wait: add the identifiers to the catalogue and match again.
 
     Try:
 
         cardoffers report unresolved -i alder
+        cardoffers report unresolved -o unknown.html
     """
     from cardoffers_cli.jobs.reports import unresolved_rows
     from cardoffers_cli.services.reports import MOST_ROWS
@@ -122,9 +187,8 @@ def unresolved(
         report_pages.show_unresolved(desk, filters, limit=limit, all_rows=all_rows)
         return
     rows = unresolved_rows(desk.job, limit=MOST_ROWS if all_rows else limit, **filters)
-    desk.show(
-        {"data": rows}, Sheet("unresolved", UNRESOLVED, rows, totals_by=("currency",)), raw=raw
-    )
+    sheet = Sheet("unresolved", UNRESOLVED, rows, totals_by=("currency",), first=UNRESOLVED_FIRST)
+    desk.show({"data": rows}, sheet, raw=raw)
 
 
 def _filters(
@@ -138,15 +202,24 @@ def _filters(
     }
 
 
+app.command()(offers)
+app.command()(merchants)
 app.command()(funnel)
 
 
 class _Pages:
     """A report that comes in pages, or whole."""
 
-    def __init__(self, name: str, columns: tuple[Column, ...], filters: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        name: str,
+        columns: tuple[Column, ...],
+        first: tuple[str, ...],
+        filters: dict[str, Any],
+    ) -> None:
         self._name = name
         self._columns = columns
+        self._first = first
         self._filters = filters
 
     def show(
@@ -154,7 +227,7 @@ class _Pages:
     ) -> None:
         if all_rows and cursor:
             raise UsageError("--all and --cursor exclude each other.", hint="Leave one out.")
-        if desk.format is Format.html:
+        if desk.format is Format.html and not self._filters.get("settlement"):
             from cardoffers_cli.cli import report_pages
 
             made = report_pages.PAGES[self._name]
@@ -183,4 +256,6 @@ class _Pages:
         desk.show({"data": rows}, self._sheet(rows), raw=raw)
 
     def _sheet(self, rows: Any) -> Sheet:
-        return Sheet(self._name, self._columns, rows, totals_by=("status", "currency"))
+        return Sheet(
+            self._name, self._columns, rows, totals_by=("status", "currency"), first=self._first
+        )

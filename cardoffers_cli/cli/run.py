@@ -17,13 +17,13 @@ from cardoffers_cli.cli.nightly import (
     exit_code_of,
     onlooker,
 )
-from cardoffers_cli.cli.options import DryRun, Limit
+from cardoffers_cli.cli.options import DryRun, Format, Limit
 from cardoffers_cli.cli.show import Column, Sheet
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 NIGHTS = (
-    Column("run_id"),
+    Column("run_id", kind="id"),
     Column("as_of", kind="moment", gives_way=1),
     Column("status"),
     Column("last_step", "last step", gives_way=2),
@@ -33,7 +33,7 @@ NIGHTS = (
     Column("ended_at", kind="moment", gives_way=3),
 )
 RUNS = (
-    Column("run_id"),
+    Column("run_id", kind="id"),
     Column("kind"),
     Column("as_of", kind="moment"),
     Column("actor", gives_way=1),
@@ -67,12 +67,25 @@ def list_(
 
         cardoffers run list
         cardoffers run list --all --limit 100
+        cardoffers run list --limit 400 -o nights.html
     """
     from cardoffers_cli.jobs.night.history import list_nights, list_runs
 
     desk = Desk.of(ctx)
+    if desk.format is Format.html and not every:
+        _show_nights(desk, limit)
+        return
     rows = list_runs(desk.job, limit) if every else list_nights(desk.job, limit)
     desk.show(rows, Sheet("runs", RUNS if every else NIGHTS, rows))
+
+
+def _show_nights(desk: Desk, limit: int) -> None:
+    """Show the nights as the page that lies beside their reports."""
+    from cardoffers_cli.files.html.runs import runs_page
+    from cardoffers_cli.jobs.night.history import night_history
+
+    found = night_history(desk.job, limit)
+    desk.show_page(runs_page(found["nights"], desk.now, in_all=found["in_all"], pages=()))
 
 
 @app.command()

@@ -15,11 +15,12 @@ COLUMNS = (
     Column("currency"),
     Column("entries", kind="integer"),
     Column("adjustments", kind="integer"),
-    Column("merchant_funded_amount", "funded", kind="money"),
+    Column("merchant_funded_amount", "merchants fund", kind="money"),
     Column("commission_amount", "commission", kind="money"),
     Column("institution_payout_amount", "payout", kind="money"),
-    Column("settlement_id", gives_way=1),
+    Column("settlement_id", "settlement id", kind="id", gives_way=1),
 )
+FIRST = ("institution", "currency", "institution_payout_amount")
 
 
 def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
@@ -35,7 +36,7 @@ def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     desk = Desk.of(ctx)
     report = settle_due(desk.job, dry_run=dry_run)
-    sheet = Sheet("settlements", COLUMNS, report["settlements"])
+    sheet = Sheet("settlements", COLUMNS, report["settlements"], first=FIRST)
     desk.show(report, sheet, Text(list(_said(report))))
 
 

@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -21,7 +20,7 @@ from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible, visible
 from cardoffers_cli.files.exports import OWNER_ONLY, csv_lines, replacing, write_parquet
-from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet, guard
+from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
 from cardoffers_cli.files.workbooks import write_xlsx
 
 if TYPE_CHECKING:
@@ -204,36 +203,16 @@ def _md(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -
 
 
 def _html(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
-    from cardoffers_cli.files.html.pages import Page, Section, write_page
-    from cardoffers_cli.files.html.sections import plain_section
+    from cardoffers_cli.files.html.pages import Page, Section, section_of, write_page
 
     sections = [
-        plain_section(
-            block if style.raw else _guarded(block),
-            title=block.title or block.name.replace("_", " ").capitalize(),
-        )
+        section_of(block, raw=style.raw)
         if isinstance(block, Sheet)
         else Section(title=block.title, text="\n".join(block.lines))
         for block in blocks
     ]
     page = Page(title=style.title, as_of=style.as_of, about=style.about, sections=sections)
     write_page(page, out)
-
-
-def _guarded(sheet: Sheet) -> Sheet:
-    """Return a sheet whose texts a spreadsheet takes for no formulas: it opens pages, too."""
-    rows = (
-        {
-            **row,
-            **{
-                column.name: guard(value)
-                for column in sheet.columns
-                if isinstance(value := column.value(row), str)
-            },
-        }
-        for row in sheet.rows
-    )
-    return replace(sheet, rows=rows)
 
 
 def _table(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:

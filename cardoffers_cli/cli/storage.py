@@ -25,7 +25,7 @@ RUNS = (
     Column("run_no", "run", kind="integer"),
     Column("kind"),
     Column("as_of"),
-    Column("run_id", gives_way=1),
+    Column("run_id", kind="id", gives_way=1),
 )
 BACKUP = (
     Column("backup"),

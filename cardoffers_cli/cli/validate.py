@@ -5,8 +5,17 @@ from typing import Annotated
 
 import typer
 
+from cardoffers_cli.cli import show
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Delimiter, Errors, RawRejected, Rejected, Timezone, Valid
+from cardoffers_cli.cli.options import (
+    Delimiter,
+    Errors,
+    Format,
+    RawRejected,
+    Rejected,
+    Timezone,
+    Valid,
+)
 from cardoffers_cli.domain.errors import UsageError
 
 
@@ -23,23 +32,35 @@ def validate(
     valid: Valid = None,
     rejected: Rejected = None,
     raw_rejected: RawRejected = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page (.html) with the verdict, to be sent on."),
+    ] = None,
 ) -> None:
     """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store.
 
-    Exit code 0: every row is good; 3: some are not; 14: a file cannot be read at all.
+    Exit code 0: every row is good; 3: some are not; 14: a file cannot be read at all. The page has
+    the verdict, how many rows are what, and each kind of finding with lines and what mends it. No
+    value of a row is on it.
 
     Try:
 
         cardoffers validate transactions.csv --errors report.csv
+        cardoffers validate transactions.csv --report check.html
     """
-    from cardoffers_cli.cli.file_reports import show_files
+    from cardoffers_cli.cli.file_reports import page_of, show_files
     from cardoffers_cli.files.transactions import Reading
     from cardoffers_cli.jobs.intake import Outputs
     from cardoffers_cli.jobs.validate import validate as check
 
     desk = Desk.of(ctx)
     one_file_for(sources, errors, valid, rejected)
-    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=sources)
+    desk.writes(
+        {"--errors": errors, "--valid": valid, "--rejected": rejected, "--report": report},
+        reads=sources,
+    )
+    if report:
+        _check_page(report)
     reading = Reading(
         now=desk.now,
         currency=currency,
@@ -53,7 +74,23 @@ def validate(
     for source in sources:
         with desk.progress(f"Checking {source}") as bar:
             reports.append(check(source, reading, desk.job, outputs=outputs, progress=bar.update))
-    show_files(desk, [report.document() for report in reports], reports)
+    documents = [each.document() for each in reports]
+    if report:
+        show.show_page(page_of(desk, documents), report)
+        desk.note(f"Wrote {report}")
+    show_files(desk, documents, reports, is_page=desk.format is Format.html)
+
+
+def _check_page(report: Path) -> None:
+    """Refuse, before any work, a page that cannot be written."""
+    form = show.format_of(report)
+    if form is not Format.html:
+        raise UsageError(
+            f"--report writes a page, and {report.name} is none.",
+            code="format_unknown",
+            hint="Name a file that ends in .html.",
+        )
+    show.check(form, report)
 
 
 def _decimals(currency: str | None) -> int:

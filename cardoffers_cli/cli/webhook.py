@@ -35,7 +35,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 WITH_FINDINGS = 3
 
 EVENTS = (
-    Column("redemption_id"),
+    Column("redemption_id", kind="id"),
     Column("institution", gives_way=3),
     Column("offer_id", "offer", gives_way=4),
     Column("occurred_at", kind="moment", gives_way=5),

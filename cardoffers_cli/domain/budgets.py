@@ -6,6 +6,10 @@ a day. What was reversed took nothing. The run-out day is the first day (UTC) wh
 at that rate exceeds the budget. An offer whose budget does not cover one more redemption in full is
 spent already, on the day of the last one that it covered (decisions, Redeem).
 
+The day has a band: the run-out days at the rates of the quickest and of the slowest of the last
+four weeks, as far as the offer has run for whole weeks, two at least. A slowest week that would not
+spend the budget before the offer ends leaves the band open.
+
 Amounts are exact: the moment the budget is reached is found in whole microseconds, by an integer
 division that is rounded down, which never passes a midnight.
 """
@@ -15,10 +19,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RECENT = timedelta(days=28)
 """How far back the rate is measured."""
 _SHORTEST = timedelta(days=1)
+_WEEK = timedelta(days=7)
+_FEWEST_WEEKS = 2
 _MICROSECOND = timedelta(microseconds=1)
 _EXACT = Context(prec=60)
 """More digits than the largest amount in its smallest unit, times the microseconds of 28 days."""
@@ -67,6 +77,14 @@ class Outlook:
                 return "not at this rate"
 
 
+@dataclass(frozen=True)
+class Band:
+    """The first and the last day on which a budget may run out; None for not before it ends."""
+
+    first: date
+    last: date | None
+
+
 def outlook(burn: Burn, now: datetime) -> Outlook:
     """Return what becomes of a budget, seen from a moment."""
     if burn.budget_amount is None:
@@ -79,6 +97,30 @@ def outlook(burn: Burn, now: datetime) -> Outlook:
     if reached_at is None or reached_at >= burn.expires_at:
         return Outlook("not_at_this_rate")
     return Outlook("runs_out", reached_at.date())
+
+
+def band(burn: Burn, weeks: Sequence[Decimal], now: datetime) -> Band | None:
+    """Return the band of a run-out day from what each of the last weeks spent, the last first.
+
+    None where no budget runs out, or where the offer is too young to tell.
+    """
+    if outlook(burn, now).state != "runs_out" or burn.budget_amount is None:
+        return None
+    whole = weeks[: (now - burn.starts_at) // _WEEK]
+    if len(whole) < _FEWEST_WEEKS:
+        return None
+    left = burn.budget_amount - burn.spent_amount
+    first, last = (_reached_at(left, amount, _WEEK, now) for amount in (max(whole), min(whole)))
+    if first is None or first >= burn.expires_at:
+        return None
+    return Band(first.date(), last.date() if last and last < burn.expires_at else None)
+
+
+def planned_share(burn: Burn, now: datetime) -> Decimal:
+    """Return the part of a budget that would be spent by now if it were spent evenly."""
+    run, length = now - burn.starts_at, burn.expires_at - burn.starts_at
+    share = Decimal(run // _MICROSECOND) / Decimal(max(length // _MICROSECOND, 1))
+    return min(max(share, Decimal(0)), Decimal(1)).quantize(Decimal("0.0001"), ROUND_HALF_UP)
 
 
 def rate_length(starts_at: datetime, now: datetime) -> timedelta:

@@ -20,7 +20,7 @@ from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.lasting import sync_folder
-from cardoffers_cli.files.sheets import Column, Row, Sheet, cell_text
+from cardoffers_cli.files.sheets import SHARES, Column, Row, Sheet, cell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,12 +106,14 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
 
     kinds: dict[str, Any] = {
         "text": pl.String(),
+        "id": pl.String(),
         "integer": pl.Int64(),
         "money": pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE),
         "moment": pl.Datetime("us"),
         "date": pl.Date(),
         "flag": pl.Boolean(),
         "number": pl.Decimal(18, 6),
+        **dict.fromkeys(SHARES, pl.Decimal(18, 6)),
     }
     schema = {column.name: kinds[column.kind] for column in sheet.columns}
     frames = [pl.DataFrame(schema=schema)]
@@ -128,7 +130,7 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
 
 def _stored(column: Column, row: Row) -> Any:
     value = column.value(row)
-    if column.kind == "text":
+    if column.kind in {"text", "id"}:
         return None if value is None else cell_text(value)
     if column.kind == "number" and isinstance(value, float):
         return Decimal(repr(value)).quantize(Decimal("0.000001"))

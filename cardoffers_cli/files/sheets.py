@@ -2,30 +2,46 @@
 
 A cell reads the same in every format: money with its currency's decimals, moments in ISO 8601 with
 milliseconds and `Z`, dates as `2026-03-01`, flags as `true` and `false`, null as nothing at all.
+
+Programs read `csv`, `tsv`, `json`, `jsonl` and `parquet`: the contract's names, in an order that
+only grows at its end. People read tables, Markdown and pages: the words of the field, what has a
+name before what has an id, shares in percent, and no row of nothing. A workbook is read by both:
+its header has the contract's names, all else is for people.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal
 
 from cardoffers_cli.domain import json_text
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
+from cardoffers_cli.domain.sentences import percent
 
-Kind = Literal["text", "integer", "money", "moment", "date", "flag", "number"]
+Kind = Literal[
+    "text", "id", "integer", "money", "moment", "date", "flag", "number", "share", "change"
+]
 Row = Mapping[str, Any]
+
+NUMBERS = {"integer", "money", "number", "share", "change"}
+"""The kinds that are set to the right."""
+SHARES = {"share", "change"}
+_COUNTED = {"integer", "money"}
 
 
 @dataclass(frozen=True)
 class Column:
     """One column: `name` finds the value in the row, and `offer.title` looks inside `offer`.
 
-    A column of kind `money` finds its currency in the row under `currency_from`. On a screen that
-    is too narrow for all, columns are left out, the highest `gives_way` first; one of 0 stays.
+    A column of kind `money` finds its currency in the row under `currency_from`. A `share`, and a
+    `change` from what was before, is a number for programs and percent for people, who find an `id`
+    behind everything else. On a screen that is too narrow for all, columns are left out, the
+    highest `gives_way` first; one of 0 stays.
     """
 
     name: str
@@ -42,11 +58,31 @@ class Column:
             return quantize(value, currency) if currency in MINOR_UNITS else value
         if self.kind == "date" and isinstance(value, str):
             return date.fromisoformat(value)
+        if self.kind == "date" and isinstance(value, datetime):
+            return value.date()
         return value
 
     def cell(self, row: Row, *, guarded: bool = False) -> str:
         """Return the text of the column's cell, text guarded against formulas when asked to."""
         return guarded_text(self.value(row)) if guarded else cell_text(self.value(row))
+
+    def seen(self, row: Row) -> str:
+        """Return the text of the column's cell for people."""
+        value = self.value(row)
+        if self.kind in SHARES and isinstance(value, Decimal):
+            return percent(value, signed=self.kind == "change")
+        return cell_text(value)
+
+    @property
+    def heading(self) -> str:
+        """What people read above the column on a terminal."""
+        return self.title or self.name
+
+    @property
+    def label(self) -> str:
+        """What people read above the column elsewhere."""
+        text = self.heading.replace("_", " ").replace(".", " ")
+        return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True)
@@ -54,7 +90,9 @@ class Sheet:
     """A named table; the rows may come from a generator and are then read once.
 
     Where the money of the rows adds up to something, `totals_by` names the columns whose values
-    keep the totals apart, the currency among them.
+    keep the totals apart, the currency among them. `first` names the columns that people see first.
+    `quiet` names the column of what a row is of, `day`, if people are not shown one in which
+    nothing was counted; `unit` is what they are told there were none of, if not that column's name.
     """
 
     name: str
@@ -62,6 +100,34 @@ class Sheet:
     rows: Iterable[Row]
     title: str | None = None
     totals_by: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    quiet: str = ""
+    unit: str = ""
+
+    def for_people(self) -> Sheet:
+        """Return the sheet with its columns as people see them: names first, ids last."""
+        places = {name: place for place, name in enumerate(self.first)}
+        columns = sorted(
+            self.columns,
+            key=lambda column: (column.kind == "id", places.get(column.name, len(places))),
+        )
+        return replace(self, columns=tuple(columns))
+
+    def rows_for_people(self) -> Iterator[Row]:
+        """Yield the rows in which something was counted."""
+        return (row for row in self.rows if not (self.quiet and self._is_quiet(row)))
+
+    def told(self) -> tuple[Iterable[Row], str]:
+        """Return the rows in which something was counted, and a sentence about the others."""
+        if not self.quiet:
+            return self.rows, ""
+        rows = list(self.rows)
+        told = list(replace(self, rows=rows).rows_for_people())
+        quiet = len({row[self.quiet] for row in rows} - {row[self.quiet] for row in told})
+        return told, f"No activity on {counted(quiet, self.unit or self.quiet)}." if quiet else ""
+
+    def _is_quiet(self, row: Row) -> bool:
+        return not any(row.get(each.name) for each in self.columns if each.kind in _COUNTED)
 
     def lines(self, *, guarded: bool) -> Iterator[list[str]]:
         """Yield the header's cells, then each row's."""

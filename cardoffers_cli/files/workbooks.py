@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.files.sheets import Column, Row, Sheet, cell_text, guarded_text
+from cardoffers_cli.files.sheets import SHARES, Column, Row, Sheet, cell_text, guarded_text
 from cardoffers_cli.files.totals import Totals
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def write_xlsx(sheets: Sequence[Sheet], out: BinaryIO, *, guarded: bool = True) 
 
 def _write_sheet(book: Any, sheet: Sheet, *, guarded: bool) -> None:
     totals = Totals(sheet)
-    _Page(book, replace(sheet, rows=totals.watched(sheet.rows)), guarded=guarded).write()
+    seen = replace(sheet.for_people(), rows=totals.watched(sheet.rows_for_people()))
+    _Page(book, seen, guarded=guarded).write()
     if sheet.totals_by:
         _Page(book, totals.sheet(), guarded=guarded).write()
 
@@ -68,6 +69,7 @@ class _Page:
 
     MOMENT = "yyyy-mm-dd hh:mm:ss.000"
     DATE = "yyyy-mm-dd"
+    PERCENT = "0.0%"
     MAX_ROWS = 1_048_576
     MAX_TEXT = 32_767
     MAX_DIGITS = 15
@@ -112,6 +114,8 @@ class _Page:
                 self._page.write_datetime(line, position, value, self._format(self.DATE))
             case bool():
                 self._page.write_boolean(line, position, value)
+            case Decimal() if column.kind in SHARES:
+                self._page.write_number(line, position, value, self._format(self.PERCENT))
             case int() | Decimal() | float() if self._fits(value):
                 self._page.write_number(line, position, value, self._format(_digits(value)))
             case _:

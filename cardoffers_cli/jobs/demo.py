@@ -156,7 +156,12 @@ class _Demo:
             str(self._folder / file), institution, self._job, ImportOptions(), outputs=Outputs()
         )
         words = f"import {file} -i {institution}"
-        return self._step("import", words, {**made.document(), "file": file})
+        said = {**made.document(), "file": file}
+        if made.earlier:
+            said["already_imported_as"] = str(
+                Path(made.earlier.file_name).relative_to(self._folder)
+            )
+        return self._step("import", words, said)
 
     def _match(self) -> Step:
         return self._step("match", "match", match_purchases(self._job).document())
@@ -206,7 +211,7 @@ class _Demo:
         end = datetime.combine(self._job.now + timedelta(days=1), time())
         start = end - timedelta(days=_FUNNEL_DAYS)
         words = f"report funnel -i {_BANK} --from {start.date()} --to {end.date()}"
-        found = read_funnel(self._job, _BANK, from_at=start, to_at=end)
+        found = read_funnel(self._job, _BANK, from_at=start, to_at=end, people=True)
         return self._step("funnel", words, found)
 
     def _unresolved(self) -> Step:

@@ -29,21 +29,30 @@ def read_funnel(
     to_at: datetime | None = None,
     by: funnel.By | None = None,
     compare: bool = False,
+    people: bool = False,
 ) -> dict[str, Any]:
     """Return `window` and `data` (specification, Funnel).
 
     `compare` adds `previous`, the same of the window of the same length before it; `by` adds `by`,
-    its rows. Raises `UsageError` for a window in which there is no time.
+    its rows; `people` adds to each window the cardholders of `services/funnel.py`. Raises
+    `UsageError` for a window in which there is no time.
     """
     window = window_of(job.now, from_at, to_at)
-    before = _before(window) if compare else None
+    earlier = before(window) if compare else None
     with reading(job) as source:
         owner = find_institution(source.store, institution).id
-        found = count_window(source.store, owner, window)
-        if before:
-            found["previous"] = count_window(source.store, owner, before)
+        found = _count(source.store, owner, window, people=people)
+        if earlier:
+            found["previous"] = _count(source.store, owner, earlier, people=people)
         if by:
             found["by"] = funnel.count_by(source.store, owner, window, by)
+    return found
+
+
+def _count(store: Store, institution_id: UUID, window: Window, *, people: bool) -> dict[str, Any]:
+    found = count_window(store, institution_id, window)
+    if people:
+        found["people"] = funnel.count_people(store, institution_id, window)
     return found
 
 
@@ -56,6 +65,7 @@ def count_window(store: Store, institution_id: UUID, window: Window) -> dict[str
 def window_of(now: datetime, from_at: datetime | None, to_at: datetime | None) -> Window:
     """Return the window of a funnel: without an end until now, without a start 30 days long.
 
+    One that ends now includes what happened at this very moment, such as a night's own redemptions.
     Raises `UsageError` if there is no time in it.
     """
     end = to_at or now
@@ -66,10 +76,10 @@ def window_of(now: datetime, from_at: datetime | None, to_at: datetime | None) -
             code="window_empty",
             hint="--from must be before --to, which is now if you leave it out.",
         )
-    return Window(from_at=start, to_at=end)
+    return Window(from_at=start, to_at=end, ends_now=to_at is None)
 
 
-def _before(window: Window) -> Window:
+def before(window: Window) -> Window:
     """Return the window of the same length that ends where this one begins."""
     length = window.to_at - window.from_at
     return Window(from_at=_earlier(window.from_at, length), to_at=window.from_at)

@@ -8,12 +8,13 @@ report that begins in the snapshot, which nobody waits for, stays in it.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.shown import without_cards
-from cardoffers_cli.services import reports
+from cardoffers_cli.services import merchant_results, offer_results, reports, settlements
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.settlements import find_settlement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
+SettledBy = Literal["settlement", "institution"]
 ROWS_AT_A_TIME = 10_000
 
 REPORTS: dict[str, Callable[..., reports.Page]] = {
-    "redemptions": reports.redemptions,
-    "settlements": reports.settlements,
+    "redemptions": reports.exported_redemptions,
+    "settlements": reports.exported_settlements,
 }
 """The reports that come in pages."""
 
@@ -65,6 +67,43 @@ def redemption_counts(
         return reports.count_redemptions(source.store, wanted, by, limit=limit)
 
 
+def settlement_rows(job: Job, by: SettledBy, *, limit: int, **filters: Any) -> list[dict[str, Any]]:
+    """Return settlements with their sums, the newest first, or what they come to by institution."""
+    with reading(job) as source:
+        wanted = _window(filters_of(source.store, **filters))
+        if by == "institution":
+            return settlements.owed(source.store, **wanted, limit=limit)
+        return settlements.list_settlements(source.store, **wanted, limit=limit)
+
+
+def offer_rows(
+    job: Job, *, order: offer_results.Order, limit: int, **filters: Any
+) -> list[dict[str, Any]]:
+    """Return what offers brought: of each currency the first in an order."""
+    with reading(job) as source:
+        wanted = _window(filters_of(source.store, **filters))
+        return offer_results.offer_results(
+            source.store, job.now, **wanted, order=order, limit=limit
+        )
+
+
+def merchant_rows(
+    job: Job, *, order: merchant_results.Order, limit: int, **filters: Any
+) -> list[dict[str, Any]]:
+    """Return what merchants funded: of each currency the first in an order."""
+    with reading(job) as source:
+        wanted = _window(filters_of(source.store, **filters))
+        return merchant_results.merchant_results(source.store, **wanted, order=order, limit=limit)
+
+
+def _window(chosen: reports.Filters) -> dict[str, Any]:
+    return {
+        "institution_id": chosen.institution_id,
+        "from_at": chosen.from_at,
+        "to_at": chosen.to_at,
+    }
+
+
 def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.Page]:
     def read(store: Store, cursor: str | None = None) -> reports.Page:
         return _page(report, store, limit=ROWS_AT_A_TIME, cursor=cursor, **filters)
@@ -90,7 +129,13 @@ def _page(
     return REPORTS[report](store, filters_of(store, **filters), limit=limit, cursor=cursor)
 
 
-def filters_of(store: Store, *, institution: str | None = None, **others: Any) -> reports.Filters:
-    """Return the filters of a report; `institution` is a slug or an id."""
+def filters_of(
+    store: Store, *, institution: str | None = None, settlement: str | None = None, **others: Any
+) -> reports.Filters:
+    """Return the filters of a report; `institution` is a slug or an id.
+
+    `settlement` is the id of one, or the beginning of it. Raises `NotFound` and `UsageError`.
+    """
     owner = find_institution(store, institution).id if institution else None
-    return reports.Filters(institution_id=owner, **others)
+    number = find_settlement(store, settlement) if settlement else None
+    return reports.Filters(institution_id=owner, settlement_no=number, **others)

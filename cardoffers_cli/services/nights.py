@@ -44,8 +44,7 @@ class Night:
     @property
     def name(self) -> str:
         """The date, and the number of a night that is not the first of its date."""
-        date = self.as_of.date().isoformat()
-        return date if self.number == 1 else f"{date}-{self.number}"
+        return night_name(self.as_of, self.number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +59,12 @@ class NightFile:
     state: str
     report: dict[str, Any] | None
     is_moved: bool
+
+
+def night_name(as_of: datetime, number: int) -> str:
+    """Return what a night is called: its date, and its number if it is not the first of it."""
+    date = as_of.date().isoformat()
+    return date if number == 1 else f"{date}-{number}"
 
 
 def next_night(store: Store, as_of: datetime, store_name: str) -> dict[str, Any]:
@@ -225,6 +230,34 @@ def runs_without_events(store: Store, night: Night) -> list[int]:
 def list_nights(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return the newest nights."""
     return store.rows("services/nights:list", limit=limit)
+
+
+def history(store: Store, limit: int, *, up_to: Night | None = None) -> list[dict[str, Any]]:
+    """Return the newest nights with what came in and what it became, and their `findings`.
+
+    `money` has, by currency, `redeemed`, `institution_payout_amount`, `settled` and
+    `settled_payout_amount`; `seconds` are of the real clock.
+    """
+    asked = {"night_no": up_to and up_to.night_no, "limit": limit}
+    money: dict[int, dict[str, Any]] = {}
+    for row in store.rows("services/nights:history_money", **asked):
+        names = ("institution_payout_amount", "settled_payout_amount")
+        exact = {name: quantize(row[name], row["currency"]) for name in names}
+        money.setdefault(row["night_no"], {})[row["currency"]] = {**row, **exact}
+    return [
+        {
+            **row,
+            "findings": [found for step in row["findings"] for found in _parsed(step)],
+            "money": money.get(row["night_no"], {}),
+            "name": night_name(row["as_of"], row["number"]),
+        }
+        for row in store.rows("services/nights:history", **asked)
+    ]
+
+
+def count(store: Store) -> int:
+    """Return how many nights there were."""
+    return int(store.value("services/nights:count"))
 
 
 def find_run(store: Store, run_id: str) -> dict[str, Any] | None:

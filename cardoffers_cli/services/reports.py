@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 By = Literal["day", "offer", "merchant"]
+UnresolvedOrder = Literal["purchases", "amount", "last seen"]
 MOST_ROWS = 1_000_000
 """Rows of a report that does not come in pages, at most."""
+_BESIDE = {"entry_id", "merchant_name", "offer_title", "purchase_amount", "transacted_at"}
+"""What the statement of ledger entries has beside the entry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,7 @@ class Filters:
     """What a report is restricted to; None restricts nothing. Windows are half-open, UTC.
 
     Run numbers restrict redemptions to those made, and ledger entries to those settled, by the runs
-    after `after_run_no` up to `to_run_no`.
+    after `after_run_no` up to `to_run_no`; `settlement_no` restricts ledger entries alone.
     """
 
     institution_id: UUID | None = None
@@ -41,6 +44,7 @@ class Filters:
     to_at: datetime | None = None
     after_run_no: int | None = None
     to_run_no: int | None = None
+    settlement_no: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +65,42 @@ def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | Non
     return _page(store, "settlements", filters, limit=limit, cursor=cursor, present=_ledger_entry)
 
 
-def unresolved(store: Store, filters: Filters, *, limit: int = MOST_ROWS) -> list[Row]:
-    """Return the merchant identifiers that resolve to nothing, most purchases first."""
-    rows = store.rows("services/reports:unresolved", **_window(filters), limit=limit)
+def exported_redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+    """Return a page of redemptions, each with its purchase and its merchant beside it."""
+    return _page(store, "redemptions", filters, limit=limit, cursor=cursor, present=_exported)
+
+
+def exported_settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+    """Return a page of ledger entries, each with its purchase, its offer and its merchant."""
+    return _page(store, "settlements", filters, limit=limit, cursor=cursor, present=_exported_entry)
+
+
+def unresolved(
+    store: Store,
+    filters: Filters,
+    *,
+    limit: int = MOST_ROWS,
+    order: UnresolvedOrder = "purchases",
+    currency: str | None = None,
+) -> list[Row]:
+    """Return the merchant identifiers that resolve to nothing, most purchases first.
+
+    `merchant_descriptor` is the text that most often came with it, of so many `descriptors`.
+    """
+    rows = store.rows(
+        "services/reports:unresolved",
+        **_window(filters),
+        currency=currency,
+        order=order,
+        limit=limit,
+    )
     return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
 
 
-def count_unresolved(store: Store, filters: Filters) -> int:
-    """Return how many rows `unresolved` has in all."""
-    return int(store.value("services/reports:count_unresolved", **_window(filters)))
+def unresolved_totals(store: Store, filters: Filters) -> list[Row]:
+    """Return, per currency, `purchases`, `amount`, `cardholders`, and how many `rows` there are."""
+    rows = store.rows("services/reports:unresolved_totals", **_window(filters))
+    return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
 
 
 def count_redemptions(
@@ -78,13 +109,15 @@ def count_redemptions(
     """Return how many redeemed and for how much money, by day, offer or merchant and by currency.
 
     Newest days come first (UTC, days without any between the others too), of offers and merchants
-    the most redeemed. What was reversed counts in full, as it does among the redemptions, and is
-    told as `reversed` too.
+    the most redeemed. A day counts what was decided on it and, as `purchase_day_…`, the same
+    redemptions on the day of their purchase. What was reversed counts in full, as it does among the
+    redemptions, and is told as `reversed` too.
     """
     rows = store.rows(f"services/reports:redemptions_by_{by}", **_parameters(filters), limit=limit)
-    names = ("merchant_funded_amount", "institution_payout_amount")
+    names = ("merchant_funded_amount", "institution_payout_amount", "purchase_day_payout_amount")
     return [
-        {**row, **{name: quantize(row[name], row["currency"]) for name in names}} for row in rows
+        {**row, **{name: quantize(row[name], row["currency"]) for name in names if name in row}}
+        for row in rows
     ]
 
 
@@ -103,13 +136,15 @@ def _page(
     cursor: str | None,
     present: Callable[[Row], Row],
 ) -> Page:
-    purpose = repr((report, *_parameters(filters).values()))
+    own = {"settlement_no": filters.settlement_no} if report == "settlements" else {}
+    purpose = repr((report, *_parameters(filters).values(), *filter(None, own.values())))
     after_at, after_id = (None, None) if cursor is None else decode_cursor(cursor, purpose)
     rows = [
         present(row)
         for row in store.rows(
             f"services/reports:{report}",
             **_parameters(filters),
+            **own,
             after_run_no=filters.after_run_no,
             to_run_no=filters.to_run_no,
             after_at=after_at,
@@ -164,6 +199,20 @@ def _redemption(row: Row) -> Row:
     }
 
 
+def _exported(row: Row) -> Row:
+    return {**_redemption(row), **_purchase(row), "merchant_id": row["merchant_id"]}
+
+
 def _ledger_entry(row: Row) -> Row:
-    entry = {name: value for name, value in row.items() if name != "entry_id"}
+    entry = {name: value for name, value in row.items() if name not in _BESIDE}
     return {"id": row["entry_id"], **entry, **_amounts(row)}
+
+
+def _exported_entry(row: Row) -> Row:
+    named = {name: row[name] for name in ("merchant_name", "offer_title")}
+    return {**_ledger_entry(row), **named, **_purchase(row)}
+
+
+def _purchase(row: Row) -> Row:
+    amount = quantize(row["purchase_amount"], row["currency"])
+    return {"purchase_amount": amount, "transacted_at": row["transacted_at"]}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COLUMNS = 80
-WIDE = 400
+WIDE = 500
 ESCAPES_AND_BOXES = re.compile("[\x1b\u2500-\u257f]")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 PICTURES = re.compile("[\u2500-\u259f]+")

@@ -6,6 +6,7 @@ To accept a change: `UPDATE_GOLDENS=1 pytest tests/cli/test_funnel.py`, and read
 from __future__ import annotations
 
 import io
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -65,17 +66,28 @@ def test_it_is_taken_apart(asked: Any, by: str, form: str) -> None:
     held(f"funnel-{by}.{form}", shown)
 
 
-def test_parquet_and_workbooks_hold_exact_shares(asked: Any, tmp_path: Path) -> None:
+def test_parquet_holds_exact_shares(asked: Any, tmp_path: Path) -> None:
     shares = [None, Decimal("0.291667"), Decimal("2.714286"), Decimal("0.157895")]
     shares = [share and share.quantize(Decimal("0.0001")) for share in shares]
     asked("-o", tmp_path / "funnel.parquet")
     frame = pl.read_parquet(tmp_path / "funnel.parquet")
     assert shares == frame["conversion"].to_list()[:4]
-    asked("-o", tmp_path / "funnel.xlsx", "--by", "day")
+    assert ["widget_views", "unique_cardholders"] == frame["conversion_of"].to_list()[1:3]
+
+
+def test_a_workbook_is_for_people(asked: Any, tmp_path: Path) -> None:
+    asked("-o", tmp_path / "funnel.xlsx", "--by", "day", "--compare")
     book = fastexcel.read_excel(tmp_path / "funnel.xlsx")
-    assert ["by day", "funnel"] == book.sheet_names
-    numbers = book.load_sheet("funnel").to_polars()["conversion"].to_list()
-    assert [share and float(share) for share in shares] == numbers[:4]
+    assert ["by day", "cardholders", "what happened", "funnel"] == book.sheet_names
+    steps = book.load_sheet("cardholders").to_polars()
+    assert ["step", "count", "share", "previous", "change"] == steps.columns
+    assert ["Saw offers", "of these, had added one", "of these, redeemed"] == steps[
+        "step"
+    ].to_list()
+    assert [None, 0.5714, 0.25] == steps["share"].to_list()
+    happened = book.load_sheet("what happened").to_polars()
+    assert ["Views", "Offers shown", "Offers added", "Redemptions"] == happened["label"].to_list()
+    assert "conversion_of" in book.load_sheet("funnel").to_polars().columns
 
 
 def test_an_empty_window_is_a_wrong_use(cardoffers: Any) -> None:
@@ -91,18 +103,26 @@ def test_an_empty_window_is_a_wrong_use(cardoffers: Any) -> None:
 
 def document(counts: tuple[int, ...], previous: tuple[int, ...] | None = None) -> dict[str, Any]:
     window = {"from": NOON.replace(month=5), "to": NOON}
-    found: dict[str, Any] = {"window": window, "data": dict(zip(STEPS, counts, strict=True))}
+    found: dict[str, Any] = {"window": window, **of(counts)}
     if previous:
-        found["previous"] = {"window": window, "data": dict(zip(STEPS, previous, strict=True))}
+        found["previous"] = {"window": window, **of(previous)}
     return found
+
+
+def of(counts: tuple[int, ...]) -> dict[str, Any]:
+    names = ("saw", "added", "redeemed", "all_who_redeemed")
+    return {
+        "data": dict(zip(STEPS, counts, strict=True)),
+        "people": dict(zip(names, counts[1:], strict=True)),
+    }
 
 
 COUNTS = [
     ((0, 0, 0, 0, 0), None),
     ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0)),
     ((1, 1, 1, 1, 1), (0, 0, 0, 0, 0)),
-    ((0, 0, 0, 12, 900), None),
-    ((10_000_000, 1, 123_456_789, 1, 0), (1, 999_999_999, 1, 1, 1)),
+    ((9, 900, 12, 12, 900), None),
+    ((1, 999_999_999, 123_456_789, 1, 1), (10_000_000, 1, 1, 1, 0)),
 ]
 
 
@@ -116,3 +136,10 @@ def test_a_picture_fits_on_a_terminal(
     out = io.StringIO()
     print_blocks([Text(lines)], Style(Format.table, is_terminal=True), out)
     assert lines == out.getvalue().splitlines()
+
+
+def test_a_step_is_never_more_than_the_one_before(asked: Any) -> None:
+    shown = asked("--format", "table").stdout
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", shown)]
+    assert shares
+    assert max(shares) <= 100

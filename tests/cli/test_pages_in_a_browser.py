@@ -43,6 +43,9 @@ CUT_OFF = """(tables) => [...document.querySelectorAll(tables)]
 PAPER_COLOUR = "() => getComputedStyle(document.body).backgroundColor"
 STRANGERS = """() => [...document.querySelectorAll("script, img, iframe, object, i, b, form")]
     .map(each => each.outerHTML.slice(0, 80))"""
+FORMULAS = """() => [...document.querySelectorAll("th, td, dt, dd, h1, h2, p, li, caption, text")]
+    .filter(each => !each.classList.contains("n") && /^[=+\\-@\\t\\r]/.test(each.textContent))
+    .map(each => each.outerHTML.slice(0, 80))"""
 STOPS = """() => [...document.querySelectorAll("a, summary, [tabindex='0']")]
     .filter(each => each.checkVisibility()).length"""
 STOP = """() => {
@@ -90,6 +93,7 @@ def test_a_page_asks_for_nothing_and_stays_within_its_window(
             assert [pages[name].as_uri()] == seen.asked
             assert [] == seen.wrong
             assert [] == seen.page.evaluate(STRANGERS)
+            assert [] == seen.page.evaluate(FORMULAS)
             assert 0 == seen.page.evaluate(TOO_WIDE), (scheme, width)
             pictures.add(seen.page.screenshot())
     assert len(WAYS) == len(pictures)
@@ -128,9 +132,18 @@ def test_nothing_is_cut_off_on_paper(opened: Any, pages: dict[str, Path], name: 
 
 
 def test_pictures_take_their_colours_from_the_scheme(opened: Any, pages: dict[str, Path]) -> None:
-    colour = "() => getComputedStyle(document.querySelector('svg path[fill*=accent]')).fill"
+    colour = "() => getComputedStyle(document.querySelector('svg rect[fill*=accent]')).fill"
     found = []
     for scheme in ("light", "dark"):
-        with shown(opened, pages["redemptions"], scheme=scheme) as seen:
+        with shown(opened, pages["offers"], scheme=scheme) as seen:
             found.append(seen.page.evaluate(colour))
     assert ["rgb(10, 92, 143)", "rgb(99, 177, 229)"] == found
+
+
+def test_what_is_looked_for_is_found(opened: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    table = "<table><tr><td>=1+1</td><td class='n'>-1.00</td></tr></table>"
+    page.write_text(f"<!DOCTYPE html><html lang='en'>{table}<p>+1</p><b>x</b></html>")
+    with shown(opened, page) as seen:
+        assert ["<td>=1+1</td>", "<p>+1</p>"] == seen.page.evaluate(FORMULAS)
+        assert ["<b>x</b>"] == seen.page.evaluate(STRANGERS)

@@ -12,7 +12,7 @@ import work
 from cardoffers_cli.cli.main import COMMANDS, Entry, load
 
 HEAVY = {
-    *("duckdb", "jinja2", "jiter", "polars", "pyarrow", "pydantic", "rich", "vl_convert"),
+    *("duckdb", "jinja2", "jiter", "polars", "pyarrow", "pydantic", "rich"),
     "xlsxwriter",
 }
 

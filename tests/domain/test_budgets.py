@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.budgets import RECENT, Burn, outlook, rate_length, spent_share
+from cardoffers_cli.domain.budgets import (
+    RECENT,
+    Burn,
+    band,
+    outlook,
+    planned_share,
+    rate_length,
+    spent_share,
+)
 
 OCTOBER = datetime(2026, 10, 1)  # noqa: DTZ001 - moments are naive UTC
 
@@ -129,6 +137,39 @@ def test_the_spent_share_is_exact_to_four_decimals(
 ) -> None:
     share = spent_share(burn(budget, spent, "0"))
     assert expected == (None if share is None else str(share))
+
+
+@pytest.mark.parametrize(
+    ("expected", "weeks", "starts"),
+    [
+        ("2026-10-08 2026-10-29", "100 70 70 25", -60),  # 100 left
+        ("2026-10-11 2026-10-11", "70 70 70 70", -60),
+        ("2026-10-08 None", "100 70 70 0", -60),
+        ("2026-10-08 None", "100 70 70 0.01", -60),
+        ("2026-10-08 2026-10-15", "100 50 1 1", 1 - 14),
+        (None, "100 50 1 1", 1 - 13),
+    ],
+)
+def test_a_budget_ends_between_the_days_of_the_quickest_and_the_slowest_week(
+    expected: str | None, weeks: str, starts: int
+) -> None:
+    found = burn("500.00", "400.00", "280.00", starts_at=day(starts))
+    limits = band(found, [Decimal(week) for week in weeks.split()], OCTOBER)
+    assert expected == (limits and f"{limits.first} {limits.last}")
+
+
+@pytest.mark.parametrize(("budget", "spent"), [(None, "400.00"), ("500.00", "500.00")])
+def test_what_has_no_budget_or_has_spent_it_has_no_band(budget: str | None, spent: str) -> None:
+    assert band(burn(budget, spent, "280.00"), [Decimal(70)] * 4, OCTOBER) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "starts", "ends"),
+    [("0.5000", -9, 11), ("0.0000", 1, 11), ("1.0000", -19, 1), ("0.3333", -9, 21)],
+)
+def test_the_plan_of_a_budget_is_to_spend_it_evenly(expected: str, starts: int, ends: int) -> None:
+    found = burn("500.00", "0", "0", starts_at=day(starts), expires_at=day(ends))
+    assert expected == str(planned_share(found, OCTOBER))
 
 
 amounts = st.decimals("0.0001", "99999999999999.9999", places=4)

@@ -4,7 +4,15 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.domain.funnel import STEPS, compared, conversions, share
+from cardoffers_cli.domain.funnel import (
+    STEPS,
+    compared,
+    conversions,
+    people,
+    people_compared,
+    share,
+    volumes,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,12 +40,34 @@ def test_a_share_has_four_exact_decimals(expected: str | None, part: int, whole:
 def test_a_step_is_a_share_of_the_one_before_and_of_the_first() -> None:
     counts = dict(zip(STEPS, (200, 50, 400, 20, 5), strict=True))
     assert [
-        ("widget_views", 200, None, None),
-        ("unique_cardholders", 50, Decimal("0.25"), Decimal("0.25")),
-        ("offer_impressions", 400, Decimal(8), Decimal(2)),
-        ("offer_add_successes", 20, Decimal("0.05"), Decimal("0.1")),
-        ("redemptions", 5, Decimal("0.25"), Decimal("0.025")),
+        ("widget_views", 200, None, None, None),
+        ("unique_cardholders", 50, Decimal("0.25"), Decimal("0.25"), "widget_views"),
+        ("offer_impressions", 400, Decimal(8), Decimal(2), "unique_cardholders"),
+        ("offer_add_successes", 20, Decimal("0.05"), Decimal("0.1"), "offer_impressions"),
+        ("redemptions", 5, Decimal("0.25"), Decimal("0.025"), "offer_add_successes"),
     ] == [tuple(row.values()) for row in conversions(counts)]
+
+
+def test_cardholders_are_a_share_of_the_step_before() -> None:
+    counts = {"saw": 200, "added": 50, "redeemed": 5, "all_who_redeemed": 90}
+    assert [
+        ("Saw offers", 200, None),
+        ("of these, had added one", 50, Decimal("0.25")),
+        ("of these, redeemed", 5, Decimal("0.1")),
+    ] == [tuple(row.values()) for row in people(counts)]
+    before = {"saw": 100, "added": 50, "redeemed": 0, "all_who_redeemed": 0}
+    assert [(100, Decimal(1)), (50, Decimal(0)), (0, None)] == [
+        (row["previous"], row["change"]) for row in people_compared(counts, before)
+    ]
+
+
+def test_what_happened_is_told_in_words_and_divided_by_nothing() -> None:
+    counts = dict(zip(STEPS, (200, 50, 400, 20, 5), strict=True))
+    assert [("Views", 200), ("Offers shown", 400), ("Offers added", 20), ("Redemptions", 5)] == [
+        (row["label"], row["count"]) for row in volumes(counts)
+    ]
+    (views, *_) = volumes(counts, {**counts, "widget_views": 100})
+    assert (100, Decimal(1)) == (views["previous"], views["change"])
 
 
 def test_a_change_is_a_share_of_the_count_before() -> None:

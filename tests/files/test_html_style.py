@@ -11,8 +11,8 @@ STYLE = (files("cardoffers_cli.files.html") / "style.css").read_text("utf-8")
 SCHEMES = dict(
     zip(("light", "dark", "paper"), re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL), strict=True)
 )
-TEXT = ("ink", "muted", "accent")
-GRAPHICS = ("accent", "strong", "soft", "warn", "alarm", "quiet")
+TEXT = ("ink", "muted", "accent", "good", "warn", "alarm")
+GRAPHICS = ("accent", "strong", "soft", "good", "warn", "alarm", "quiet")
 
 
 def colours(scheme: str) -> dict[str, str]:

@@ -77,8 +77,33 @@ def test_what_is_not_said_of_the_window_is_as_usual(
 
 
 def test_the_usual_window_is_the_last_thirty_days(job: Job) -> None:
-    views_at(job, NOON - MONTH - SECOND, NOON - MONTH, NOON - SECOND, NOON)
+    views_at(job, NOON - MONTH - SECOND, NOON - MONTH, NOON - SECOND)
     assert 2 == read_funnel(job, "alder")["data"]["widget_views"]
+
+
+@pytest.mark.parametrize("by", ["day", "offer", "merchant"])
+def test_a_window_that_ends_now_includes_what_happens_now(job: Job, by: Any) -> None:
+    views_at(job, NOON - SECOND, NOON, NOON + SECOND)
+    tell(
+        job,
+        links="offer\nA",
+        purchases="ref merchant at\n1 bakery 2026-05-31T12:00Z",
+    )
+    match_purchases(job)
+    now = read_funnel(job, "alder", by=by, people=True)
+    assert (2, 1, 0, 1, 1) == tuple(now["data"].values())
+    assert {"saw": 1, "added": 1, "redeemed": 1, "all_who_redeemed": 1} == now["people"]
+    assert 1 == sum(row["redemptions"] for row in now["by"])
+    assert (NOON - MONTH, NOON) == window(now)
+    until = read_funnel(job, "alder", to_at=NOON)
+    assert (1, 1, 0, 1, 0) == tuple(until["data"].values())
+
+
+def test_what_happens_now_is_in_no_window_before(job: Job) -> None:
+    views_at(job, NOON - MONTH, NOON)
+    found = read_funnel(job, "alder", compare=True, from_at=NOON - MONTH + SECOND)
+    assert (1, 1) == (found["data"]["widget_views"], found["previous"]["data"]["widget_views"])
+    assert (NOON - 2 * MONTH + 2 * SECOND, NOON - MONTH + SECOND) == window(found["previous"])
 
 
 def test_the_window_before_has_the_same_length_and_ends_where_this_one_begins(job: Job) -> None:
@@ -135,7 +160,8 @@ def test_a_feed_is_a_view_and_its_impressions_and_an_add_counts_once(job: Job) -
         (row["offer_id"], row["offer_impressions"], row["offer_add_successes"])
         for row in found["by"]
     ]
-    assert (0,) * 5 == tuple(read_funnel(job, "alder")["data"].values())
+    assert (3, 1, 5, 1, 0) == tuple(read_funnel(job, "alder")["data"].values())
+    assert (0,) * 5 == tuple(read_funnel(job, "alder", to_at=NOON)["data"].values())
 
 
 def test_an_event_of_a_file_that_a_feed_has_recorded_is_the_same(job: Job, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,13 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.funnel import STEPS
-from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel
+from cardoffers_cli.domain.funnel import people as people_of
+from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel, count_people
 from tables import NOON, Row, given, put, uid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cardoffers_cli.store.store import Store
 
 INSTITUTIONS = "institution languages\nalder es|en\nbrook en"
@@ -147,6 +151,99 @@ def test_a_title_missing_in_the_language_of_the_program_is_english(store: Store)
     assert ["A"] == [row["title"] for row in count_by(store, uid("alder"), DAY, "offer")]
 
 
+def steps(store: Store, window: Window = DAY) -> tuple[int, ...]:
+    return tuple(count_people(store, uid("alder"), window).values())
+
+
+def test_cardholders_are_counted_step_by_step(store: Store) -> None:
+    situation(
+        store,
+        engagement="""
+        institution  cardholder  event             offer  at
+        alder        ann         widget_view       -      13:00
+        alder        ann         offer_impression  A      13:00
+        alder        bob         offer_impression  A      13:00
+        alder        cy          widget_view       -      13:00
+        alder        eve         widget_view       -      11:00
+        brook        dan         widget_view       -      13:00
+        """,
+        links="""
+        institution  cardholder  offer  added_at
+        alder        ann         A      2026-05-01T00:00Z
+        alder        bob         A      13:00
+        alder        cy          A      2026-06-03T00:00Z
+        alder        eve         A      2026-05-01T00:00Z
+        alder        fay         A      2026-05-01T00:00Z
+        brook        cy          A      2026-05-01T00:00Z
+        """,
+        redemptions="""
+        institution  cardholder  offer  at
+        alder        ann         A      14:00
+        alder        ann         A      15:00
+        alder        bob         A      11:00
+        alder        eve         A      14:00
+        alder        fay         A      14:00
+        brook        bob         A      14:00
+        """,
+    )
+    assert (3, 2, 1, 3) == steps(store)
+    assert (0, 0, 0, 0) == tuple(count_people(store, uid("brook"), EMPTY).values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_step_is_a_part_of_the_one_before_as_a_loop_counts_them(
+    store: Store, seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - nothing secret
+    people = [f"c{number}" for number in range(9)]
+    hours = ["2026-05-31T09:00Z", "2026-06-01T13:00Z", "2026-06-01T18:00Z", "2026-06-03T09:00Z"]
+
+    def some(count: int, words: Sequence[str]) -> list[tuple[str, str, str]]:
+        return [
+            (chance.choice(people), chance.choice(words), chance.choice(hours))
+            for _ in range(count)
+        ]
+
+    seen = some(chance.randrange(20), ["widget_view", "offer_impression"])
+    added = list({each[:2]: each for each in some(chance.randrange(9), "ABC")}.values())
+    redeemed = some(chance.randrange(9), "ABC")
+    situation(
+        store,
+        engagement="\n".join(
+            ["cardholder event offer at"]
+            + [f"{who} {what} {'-' if what[0] == 'w' else 'A'} {at}" for who, what, at in seen]
+        ),
+        links="\n".join(["cardholder offer added_at", *(" ".join(each) for each in added)]),
+        redemptions="\n".join(["cardholder offer at", *(" ".join(each) for each in redeemed)]),
+    )
+    saw = {who for who, _, at in seen if at in hours[1:3]}
+    had_added = {who for who, _, at in added if who in saw and at in hours[:3]}
+    all_who_redeemed = {who for who, _, at in redeemed if at in hours[1:3]}
+    expected = (saw, had_added, all_who_redeemed & had_added, all_who_redeemed)
+    assert tuple(map(len, expected)) == steps(store)
+    shares = [row["share"] for row in people_of(count_people(store, uid("alder"), DAY))]
+    assert all(share is None or share <= 1 for share in shares)
+
+
+EMPTY = Window(from_at=NOON + timedelta(days=9), to_at=NOON + timedelta(days=10))
+
+
+def test_a_day_has_the_redemptions_of_its_purchases_too(store: Store) -> None:
+    situation(store)
+    put(store, "purchases", [{"ref": "1", "at": NOON}, {"ref": "2", "at": NOON - DAY_LONG}])
+    put(store, "redemptions", [{"offer": "A", "at": NOON + DAY_LONG}] * 2)
+    window = Window(from_at=NOON, to_at=NOON + 2 * DAY_LONG)
+    rows = count_by(store, uid("alder"), window, "day")
+    assert [
+        ("2026-06-01", 0, 1),
+        ("2026-06-02", 2, 0),
+        ("2026-06-03", 0, 0),
+    ] == [(row["day"], row["redemptions"], row["purchase_day_redemptions"]) for row in rows]
+
+
+DAY_LONG = timedelta(days=1)
+
+
 # Random events against a plain loop
 
 MOMENTS = st.integers(0, 5 * 24).map(lambda hours: NOON + timedelta(hours=hours))
@@ -194,6 +291,21 @@ def plainly(events: list[Row], window: Window) -> tuple[int, ...]:
     return views, len(holders), seen, added, redeemed
 
 
+def people_plainly(events: list[Row], window: Window) -> tuple[int, ...]:
+    """Follow one cardholder after the other through the steps."""
+    own = [row for row in events if row["institution"] == "alder"]
+
+    def who(step: str, *, ever: bool = False) -> set[str]:
+        rows = [row for row in own if row["at"] < window.to_at]
+        rows = [row for row in rows if ever or row["at"] >= window.from_at]
+        return {row["cardholder"] for row in rows if row["step"] == step}
+
+    saw = who("widget_view") | who("offer_impression")
+    added = {each for each in saw if each in who("link", ever=True)}
+    redeemed = who("redemption")
+    return len(saw), len(added), len(added & redeemed), len(redeemed)
+
+
 @profile(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -205,6 +317,9 @@ def test_it_counts_as_a_plain_loop_does(
     with scratch.transaction(keep=False):
         write(scratch, events)
         assert plainly(events, window) == counted(scratch, window)
+        assert people_plainly(events, window) == steps(scratch, window)
+        saw, had_added, redeemed, _ = steps(scratch, window)
+        assert saw >= had_added >= redeemed
         for day, *counts in taken_apart(scratch, "day", window):
             on_day = [row for row in events if str(row["at"].date()) == day]
             assert plainly(on_day, window) == tuple(counts)

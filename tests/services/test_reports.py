@@ -17,11 +17,12 @@ from cardoffers_cli.services.reports import (
     By,
     Filters,
     count_redemptions,
-    count_unresolved,
+    exported_redemptions,
     redemptions,
     settlement_totals,
     settlements,
     unresolved,
+    unresolved_totals,
 )
 from cardoffers_cli.store.opening import scratch_store
 from tables import NOON, given, put, uid
@@ -307,7 +308,7 @@ def test_redemptions_are_counted_by_day_with_the_days_between(store: Store) -> N
         ("2026-06-01", "3", "0", "3.30", "3.00"),
     ] == counted(store, "day")
     for filters, days in (
-        ({"from_at": evening}, [1, 0, 1]),
+        ({"from_at": evening}, [1, 0, 1, 0]),  # the last is the day of their purchases
         ({"to_at": evening}, [3]),
         ({"from_at": NOON + TICK, "to_at": evening}, [1]),
     ):
@@ -370,5 +371,83 @@ def test_as_many_are_unresolved_as_there_are_rows(store: Store) -> None:
     given(store, "purchases", "ref identifier\n1 x\n2 x\n3 y")
     given(store, "purchases", "ref institution cardholder merchant\n4 brook short nobody")
     for filters in (Filters(), Filters(institution_id=uid("alder")), Filters(from_at=TIMES[1])):
-        assert len(unresolved(store, filters)) == count_unresolved(store, filters)
-    assert 3 == count_unresolved(store, Filters())
+        rows, totals = unresolved(store, filters), unresolved_totals(store, filters)
+        assert len(rows) == sum(total["rows"] for total in totals)
+        for name in ("purchases", "amount"):
+            assert sum(row[name] for row in rows) == sum(total[name] for total in totals)
+    assert 3 == sum(total["rows"] for total in unresolved_totals(store, Filters()))
+
+
+@pytest.fixture
+def unknown(store: Store) -> Store:
+    """Purchases of three unknown merchants, with what was said of two of them."""
+    given(store, "institutions", "institution currency\nalder GBP\nbrook JPY")
+    given(
+        store,
+        "purchases",
+        """
+        ref  institution  cardholder  identifier  currency  amount  at        descriptor
+        1    alder        ann         M1          GBP       1.00    12:00:00  SHOP-1
+        2    alder        ann         M1          GBP       2.00    12:00:05  SHOP-1
+        3    alder        ben         M1          GBP       3.00    12:00:01  SHOP-2
+        4    alder        ann         M2          GBP       90.00   12:00:02  -
+        5    brook        ann         M1          JPY       5       12:00:09  ZETA
+        6    brook        ann         M1          JPY       5       12:00:00  ALPHA
+        """,
+    )
+    return store
+
+
+def test_an_unknown_merchant_has_the_text_that_most_often_came_with_it(unknown: Store) -> None:
+    names = ("institution", "merchant_identifier", "merchant_descriptor", "descriptors")
+    assert [
+        ("alder", "M1", "SHOP-1", 2),
+        ("brook", "M1", "ZETA", 2),
+        ("alder", "M2", None, 0),
+    ] == [tuple(row[name] for name in names) for row in unresolved(unknown, Filters())]
+
+
+@pytest.mark.parametrize(
+    ("expected", "order"),
+    [("M1 M2", "purchases"), ("M2 M1", "amount"), ("M1 M2", "last seen")],
+)
+def test_unknown_merchants_come_in_the_order_asked_for(
+    unknown: Store, expected: str, order: Any
+) -> None:
+    rows = unresolved(unknown, Filters(), order=order, currency="GBP")
+    assert expected.split() == [row["merchant_identifier"] for row in rows]
+
+
+def test_unknown_merchants_are_added_up_in_each_currency(unknown: Store) -> None:
+    names = ("currency", "purchases", "amount", "cardholders", "rows")
+    assert ["GBP 4 96.00 2 2", "JPY 2 10 1 1"] == [
+        " ".join(str(row[name]) for name in names) for row in unresolved_totals(unknown, Filters())
+    ]
+
+
+def test_a_day_counts_what_was_decided_and_what_was_purchased_on_it(store: Store) -> None:
+    catalogue(store)
+    row = {"cardholder": HOLDER["alder"], "merchant": "bakery"}
+    days = {"1": "2026-05-30T23:59:59Z", "2": "2026-06-01T00:00:00Z", "3": "2026-06-01T11:00:00Z"}
+    put(store, "purchases", [{"ref": ref, "at": at, **row} for ref, at in days.items()])
+    decide(store, job(now=NOON + timedelta(days=1)))
+    names = ("redemptions", "institution_payout_amount", "purchase_day_redemptions")
+    rows = count_redemptions(store, Filters(), "day")
+    assert [
+        ("2026-06-02", "3", "3.00", "0", "0.00"),
+        ("2026-06-01", "0", "0.00", "2", "2.00"),
+        ("2026-05-31", "0", "0.00", "0", "0.00"),
+        ("2026-05-30", "0", "0.00", "1", "1.00"),
+    ] == [
+        tuple(str(row[name]) for name in ("day", *names, "purchase_day_payout_amount"))
+        for row in rows
+    ]
+
+
+def test_an_exported_redemption_has_its_purchase_and_the_plain_one_has_not(store: Store) -> None:
+    catalogue(store)
+    redeem(store, "1")
+    (exported,) = exported_redemptions(store, Filters(), limit=1, cursor=None).rows
+    (plain,) = redemptions(store, Filters(), limit=1, cursor=None).rows
+    beside = {"purchase_amount": Decimal("20.00"), "transacted_at": NOON}
+    assert {**plain, **beside, "merchant_id": uid("bakery")} == exported

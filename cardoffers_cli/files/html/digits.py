@@ -1,7 +1,7 @@
-"""Thousands that are told apart by the room between them, and not by a sign.
+"""Thousands that are told apart by the style, and not by a sign in the text.
 
-So that a number is read with ease and still is, to whoever copies it or searches for it, the text
-that it is in every other format.
+So that a number is read with ease, as in a sentence, and still is, to whoever copies it or searches
+for it, the text that it is in every other format.
 """
 
 from __future__ import annotations

@@ -1,128 +1,281 @@
-"""The page of a night: what needs somebody, what came in, what it became, and how things stand."""
+"""The page of a night, which answers: did it go well, and who must do what."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.money import money_text
-from cardoffers_cli.files.html import sections
-from cardoffers_cli.files.html.pages import Page, Section
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.sentences import (
+    amounts_text,
+    compared,
+    day_text,
+    listed,
+    mean,
+)
+from cardoffers_cli.files.html.history import (
+    against,
+    before,
+    needing,
+    night_text,
+    payouts_of,
+    redeemed_of,
+)
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.html.rejects import rejects_section
+from cardoffers_cli.files.html.tables import Link, State
+from cardoffers_cli.files.html.waiting import (
+    budgets_that_end,
+    to_do,
+    webhooks_that_wait,
+    what_else_waits,
+)
 from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    Rows = Sequence[Mapping[str, Any]]
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
 
-FINDINGS = (Column("level"), Column("step"), Column("message"), Column("next"))
-CAME_IN = (
-    Column("institution"),
-    Column("currency"),
-    Column("received", kind="integer"),
-    Column("accepted", kind="integer"),
-    Column("duplicates", kind="integer"),
-    Column("invalid", kind="integer"),
-    Column("amount_accepted", "amount", kind="money"),
+_MOST_FILES, _MOST_NAMED = 100, 5
+_URGENCY = {"error": 0, "warning": 1, "note": 2}
+_TONES = {
+    "error": State("error", "alarm"),
+    "warning": State("warning", "warn"),
+    "note": State("note", ""),
+}
+_FINDINGS = (
+    Column("level"),
+    Column("message", "what happened"),
+    Column("next", "what to do"),
 )
-REDEEMED = (
-    Column("institution"),
+_FILES = (
+    Column("file"),
+    Column("state"),
+    Column("received", "rows", kind="integer"),
+    Column("accepted", "taken", kind="integer"),
+    Column("invalid", "rejected", kind="integer"),
+    Column("duplicates", "known already", kind="integer"),
+    Column("amount_accepted", "amount taken", kind="money"),
+    Column("why"),
+)
+_FILE_STATES = {
+    "imported": State("taken", "good"),
+    "failed": State("failed", "alarm"),
+    "changed": State("changed while it was read", "warn"),
+    "gone": State("gone before it was read", "warn"),
+}
+_PARTIAL = State("taken in part", "warn")
+_INSTITUTIONS = (
+    Column("name", "institution"),
     Column("currency"),
-    Column("redeemed", kind="integer"),
+    Column("institution_payout_amount", "payout", kind="money"),
+    Column("redeemed", "redemptions", kind="integer"),
+    Column("settled_institution_payout_amount", "settled", kind="money"),
+    Column("received", "rows", kind="integer"),
+    Column("accepted", "taken", kind="integer"),
+    Column("invalid", "rejected", kind="integer"),
     Column("merchant_funded_amount", "merchants fund", kind="money"),
     Column("commission_amount", "commission", kind="money"),
-    Column("institution_payout_amount", "payout", kind="money"),
 )
-SETTLED = (
-    Column("institution"),
-    Column("currency"),
-    Column("settled", "entries", kind="integer"),
-    Column("adjustments", kind="integer"),
-    Column("settled_merchant_funded_amount", "merchants fund", kind="money"),
-    Column("settled_commission_amount", "commission", kind="money"),
-    Column("settled_institution_payout_amount", "payout", kind="money"),
-)
-WAITING = (Column("waits"), Column("count", kind="integer"))
-
-_LATELY = "The last 30 days."
-_URGENCY = {"error": 0, "warning": 1, "note": 2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Night:
-    """What the page of a night shows: rows as services make them, funnels by institution.
+    """What the page of a night shows, as rows of services and of the night's result.
 
-    `summary` and `rejects` are of the night itself; `days`, `merchants`, `totals` and `webhooks` of
-    the last 30 days, `budgets` and `waiting` of now.
+    `summary`, `files` and `rejects` are of the night itself, `history` of it and the nights before
+    it, the newest first, `offers` and `waiting` of now, `deliveries` of the last 30 days.
     """
 
     name: str
     as_of: datetime
     audits: int
     findings: Rows
+    files: Rows
     summary: Rows
     rejects: Rows
-    days: Rows
-    merchants: Rows
-    totals: Rows
-    budgets: Rows
-    webhooks: Rows
-    funnels: Mapping[str, Rows]
+    history: Rows
+    offers: Rows
+    deliveries: Rows
     waiting: Rows
-    files: Sequence[str]
 
 
 def night_page(night: Night) -> Page:
     """Return the page of a night."""
     return Page(
-        title=f"The night of {night.name}",
+        title=f"Night of {night_text(night.name)}",
+        headline=_headline(night),
         as_of=night.as_of,
         facts=list(_facts(night)),
         sections=list(_sections(night)),
-        files=night.files,
+        links=[Link("All nights", "../index.html"), *_previous(night)],
     )
 
 
-def _facts(night: Night) -> Iterator[tuple[str, str]]:
-    yield "purchases accepted", str(sum(row["accepted"] for row in night.summary))
-    yield "redemptions", str(sum(row["redeemed"] for row in night.summary))
-    yield from _payouts(night, "payout", "institution_payout_amount")
-    yield from _payouts(night, "settled", "settled_institution_payout_amount")
+def _previous(night: Night) -> Iterator[Link]:
+    """Yield the link to the night before."""
+    for row in night.history[1:2]:
+        yield Link("The night before", f"../{row['name']}/index.html")
 
 
-def _payouts(night: Night, name: str, column: str) -> Iterator[tuple[str, str]]:
-    for currency in sorted({row["currency"] for row in night.summary}):
-        amounts = [row[column] for row in night.summary if row["currency"] == currency]
-        yield name, money_text(sum(amounts, Decimal(0)), currency)
+def page_of(institution: str) -> str:
+    """Return the name of the page of an institution, beside that of the night."""
+    return f"institution-{institution}.html"
+
+
+def _headline(night: Night) -> str:
+    needs = needing(night.findings)
+    verdict = (
+        f"{counted(needs, 'thing')} {'needs' if needs == 1 else 'need'} attention"
+        if needs
+        else "The night went well"
+    )
+    files = len(night.files)
+    accepted = sum(row["accepted"] for row in night.summary)
+    were = "was" if accepted == 1 else "were"
+    read = sum(row["status"] == "imported" for row in night.files)
+    of = f"{read:,} of {counted(files, 'file')}" if read < files else counted(files, "file")
+    came = (
+        f"{counted(accepted, 'purchase')} {were} taken from {of}" if files else "No files came in"
+    )
+    return f"{verdict}. {came}; {_made(night)}."
+
+
+def _made(night: Night) -> str:
+    """Return what redeemed, against the mean of the nights before."""
+    redeemed, earlier = redeemed_of(night.history[0]), before(night.history)
+    if not redeemed:
+        return "nothing redeemed"
+    words = compared(redeemed, mean(earlier), fewer="fewer")
+    beside = f", {words} the mean of the {counted(len(earlier), 'night')} before," if words else ""
+    payouts = amounts_text(payouts_of(night.history[0]))
+    come = "comes" if redeemed == 1 else "come"
+    return f"{counted(redeemed, 'redemption')}{beside} {come} to {payouts}"
+
+
+def _facts(night: Night) -> Iterator[Fact]:
+    tonight = night.history[0]
+    taken = sum(row["status"] == "imported" for row in night.files)
+    failed = sum(row["status"] != "imported" for row in night.files)
+    yield Fact.of(
+        "files taken",
+        str(taken),
+        f"{counted(failed, 'file')} not taken" if failed else "",
+    )
+    rejected = sum(row["invalid"] for row in night.summary)
+    yield Fact.of(
+        "purchases taken",
+        str(sum(row["accepted"] for row in night.summary)),
+        f"{counted(rejected, 'row')} rejected" if rejected else "no row rejected",
+    )
+    yield Fact.of("redemptions", str(redeemed_of(tonight)), _a_week_before(night))
+    yield Fact.of_money("payout", payouts_of(tonight), "of these redemptions")
+    settled = {name: row["settled_payout_amount"] for name, row in tonight["money"].items()}
+    entries = sum(row["settled"] for row in tonight["money"].values())
+    reversals = sum(row["adjustments"] for row in night.summary)
+    parts = [
+        f"{counted(entries, 'redemption')} whose hold has ended" if entries else "",
+        f"less {counted(reversals, 'reversal')} of what was settled before" if reversals else "",
+    ]
+    yield Fact.of_money("settled", settled, ", ".join(filter(None, parts)))
+
+
+def _a_week_before(night: Night) -> str:
+    """Return what the same day of the week had, if there was a night."""
+    there = (night.as_of - timedelta(days=7)).date()
+    for row in night.history[1:]:
+        if row["as_of"].date() == there:
+            return f"{redeemed_of(row):,} on {there:%A}, {day_text(there)}"
+    return ""
 
 
 def _sections(night: Night) -> Iterator[Section]:
-    yield _findings(night)
-    yield _table("What came in", CAME_IN, night.summary)
-    yield sections.rejects_section(night.rejects, lines=["Of the files of this night."])
-    yield _table("What was redeemed", REDEEMED, night.summary)
-    yield _table("What was settled", SETTLED, night.summary, "Net of adjustments.")
-    yield sections.days_section(night.days)
-    yield sections.counts_section(
-        "merchant", night.merchants, title="Top merchants", lines=[_LATELY]
-    )
-    yield sections.budgets_section(night.budgets)
-    yield sections.totals_section(night.totals, lines=[_LATELY])
-    yield sections.webhooks_section(night.webhooks, lines=[_LATELY])
-    for slug, funnel in night.funnels.items():
-        yield sections.funnel_section(funnel, title=f"Funnel of {slug}", lines=[_LATELY])
-    yield _table("What waits", WAITING, night.waiting)
+    yield _attention(night)
+    yield from _files(night)
+    yield from against(night.history)
+    yield from _institutions(night)
+    yield from budgets_that_end(night.offers, night.as_of)
+    yield from webhooks_that_wait(night.deliveries)
+    yield from what_else_waits(night.waiting)
+    yield from rejects_section(night.rejects, lines=["Of the files of this night."])
 
 
-def _findings(night: Night) -> Section:
+def _attention(night: Night) -> Section:
     rows = sorted(night.findings, key=lambda row: _URGENCY[row["level"]])
     faults = sum(row["code"] == "audit_failed" for row in rows)
-    line = f"{night.audits} audits of the store were made; {faults} found faults."
-    sheet = Sheet("findings", FINDINGS, rows, title="Findings, the most urgent first")
-    return Section(title="What needs somebody", lines=[line], sheet=sheet)
+    audits = f"{night.audits} audits of the store were made; {faults or 'none'} found faults."
+    said = [] if needing(rows) else ["Nothing needs attention."]
+    shown = [
+        {"level": _TONES[row["level"]], "message": row["message"], "next": to_do(row["next"])}
+        for row in rows
+    ]
+    title = "What needs attention"
+    sheet = Sheet("findings", _FINDINGS, shown, title="The most urgent first") if shown else None
+    return Section(title=title, lines=[*said, audits], sheet=sheet, anchor="attention")
 
 
-def _table(title: str, columns: Sequence[Column], rows: Rows, *lines: str) -> Section:
-    return sections.plain_section(Sheet(title, tuple(columns), rows), title=title, lines=lines)
+def _files(night: Night) -> Iterator[Section]:
+    if not night.files:
+        return
+    ordered = sorted(
+        night.files,
+        key=lambda row: (row["status"] == "imported", bool(row.get("ok")), row["file"]),
+    )
+    rows = [{**row, "state": _state(row), "why": _why(row)} for row in ordered]
+    yield Section(
+        title="Files",
+        sheet=Sheet("files", _FILES, rows[:_MOST_FILES], title="Files, those not taken first"),
+        in_all=len(rows),
+    )
+
+
+def _state(row: Row) -> State:
+    is_partial = row["status"] == "imported" and not row["ok"]
+    return _PARTIAL if is_partial else _FILE_STATES[row["status"]]
+
+
+def _why(row: Row) -> str:
+    if error := row.get("file_error"):
+        return str(error["message"])
+    if row.get("already_imported"):
+        return "the same file was taken before"
+    return ""
+
+
+def _institutions(night: Night) -> Iterator[Section]:
+    busy = [row for row in night.summary if is_busy(row)]
+    quiet = sorted(
+        {row["institution"] for row in night.summary} - {row["institution"] for row in busy}
+    )
+    rows = [{**row, "name": Link(row["institution"], page_of(row["institution"]))} for row in busy]
+    title = "Institutions"
+    if not night.summary:
+        return
+    yield Section(
+        title=title,
+        lines=[
+            "Each has a page: what it is owed, who takes its offers, what its merchants fund."
+            if rows
+            else "",
+            f"Nothing came in from {_named(quiet)}, and nothing of theirs redeemed or was settled."
+            if quiet
+            else "",
+        ],
+        sheet=Sheet("institutions", _INSTITUTIONS, rows, title=title) if rows else None,
+        anchor="institutions",
+    )
+
+
+def is_busy(row: Row) -> bool:
+    """Whether anything came in from an institution, redeemed, was settled or was deducted."""
+    return any(row[name] for name in ("received", "redeemed", "settled", "adjustments"))
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) <= _MOST_NAMED:
+        return listed(names)
+    return listed([*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED:,} more"])

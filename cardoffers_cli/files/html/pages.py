@@ -2,214 +2,149 @@
 
 The same page makes the same bytes: there is no clock here, a page says of which moment it is. Text
 that somebody else chose is escaped where it acts or hides (`domain/visible.py`), then for HTML.
+
+A page answers a question: its first line is the answer, in a sentence with its figure. Where a
+table can be read in several orders, each is a table of its own and a choice shows one of them: no
+script runs, and with a long list behind it every order has the rows that come first in it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache
-from itertools import islice
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cardoffers_cli.domain.moments import format_brief, format_moment
-from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.html.digits import grouped
-from cardoffers_cli.files.html.drawing import can_draw, drawn
+from cardoffers_cli.domain.sentences import amount_text
+from cardoffers_cli.files.html.pictures import Picture
+from cardoffers_cli.files.html.tables import MOST_ROWS, Link, Table, columns_of, table_of
+from cardoffers_cli.files.html.templates import page_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
+    from decimal import Decimal
 
-    from jinja2 import Template
+    from cardoffers_cli.files.sheets import Row, Sheet
 
-    from cardoffers_cli.files.sheets import Column, Row, Sheet
+__all__ = ["MOST_ROWS", "Fact", "Page", "Section", "write_page"]
 
-MOST_ROWS = 1000
-"""Rows of one table at most; a page is to be looked at, and all rows are for another format."""
-WIDTHS = {"wide": 896, "narrow": 352}
-"""The widths every picture is drawn for, in CSS pixels; the style shows the one that fits."""
-
+MOST_LINES = 4
+"""Lines of a figure at most."""
 _FEW = 12
-"""Rows of a table that stays open below its picture."""
-_MANY_COLUMNS = 8
-"""Columns from which on a table is printed across the long side of the paper."""
-_LONG = 120
-"""Letters from which on a cell shows its beginning, and the whole when it is opened."""
-_WORD = 36
-"""Letters of the longest word that is never broken: a UUID."""
-_SHORT_WORD = 12
-_NUMBERS = {"integer", "money", "number"}
+"""Rows of a table that stays open below columns by day."""
+_SECTIONS_TO_LIST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
-    """A picture: what it shows, in a few words and in a sentence, and how it is drawn.
+class Fact:
+    """A figure at the head of a page: its name, its lines, and what it is compared with."""
 
-    `spec` returns the Vega-Lite specification for a width in pixels. `keys` name the colours by
-    their style, if there is more than one.
-    """
+    name: str
+    lines: Sequence[str]
+    note: str = ""
 
-    title: str
-    says: str
-    spec: Callable[[int], Mapping[str, Any]]
-    keys: Mapping[str, str] = field(default_factory=dict)
+    @classmethod
+    def of(cls, name: str, text: str, note: str = "") -> Fact:
+        """Return a fact of one line."""
+        return cls(name=name, lines=[text], note=note)
+
+    @classmethod
+    def of_money(cls, name: str, amounts: Mapping[str, Decimal], note: str = "") -> Fact:
+        """Return a fact of amounts by currency, a line each, four at most."""
+        there = [amount_text(amounts[each], each) for each in sorted(amounts) if amounts[each]]
+        more = f"and {len(there) - MOST_LINES:,} more" if len(there) > MOST_LINES else ""
+        return cls(
+            name=name,
+            lines=[*(there[:MOST_LINES] or ["nothing"]), *filter(None, [more])],
+            note=note,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """A part of a page: sentences, pictures, the table of their figures; or lines as they are.
 
-    `in_all` is how many rows there are where the sheet has only the first; `more` says how to get
-    the others.
+    A picture of too few points is a sentence in its place. `in_all` is how many rows there are
+    where the sheet has only the first; `more` is the command that has the others. `order` says by
+    what the sheet's rows come, and `orders` has other rows by what they come. `anchor` is for
+    links. A section that `is_whole` shows columns too in which nothing counts; one that `is_raw`
+    leaves the cells of its table unguarded.
     """
 
     title: str | None
     lines: Sequence[str] = ()
     text: str | None = None
-    pictures: Sequence[Picture] = ()
+    pictures: Sequence[Picture | str] = ()
     sheet: Sheet | None = None
+    order: str = ""
+    orders: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     in_all: int | None = None
     more: str | None = None
+    links: Sequence[Link] = ()
+    anchor: str = ""
+    is_whole: bool = False
+    is_raw: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page: its title, the moment it is of, first figures, sections, and files beside it."""
+    """A page: its title, its answer, the moment it is of, first figures, sections, other pages.
+
+    `about` says what it is of, in short; `notes` say at its end how things are counted.
+    """
 
     title: str
     as_of: datetime | None
+    headline: str = ""
     about: Sequence[str] = ()
-    facts: Sequence[tuple[str, str]] = ()
+    facts: Sequence[Fact] = ()
     sections: Sequence[Section] = ()
-    files: Sequence[str] = ()
+    links: Sequence[Link] = ()
+    notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table: its text, its beginning if it is long, and how it is set.
-
-    The styles are of a number (`n`), and of a word that is never broken on a screen (`w`), or that
-    is so short that it is not broken on paper either (`s`).
-    """
-
-    text: str
-    short: str | None
-    is_number: bool
-    style: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table as the template shows it: its header with what is a number, and its cells."""
-
-    header: Sequence[tuple[str, bool]]
-    rows: Sequence[Sequence[Cell]]
-    left_out: int
-    is_wide: bool
-    is_long: bool
+def section_of(sheet: Sheet, *, raw: bool = False) -> Section:
+    """Return a sheet of any command as a section that shows all of it."""
+    title = sheet.title or sheet.name.replace("_", " ").capitalize()
+    return Section(title=title, sheet=replace(sheet, title=title), is_whole=True, is_raw=raw)
 
 
 def write_page(page: Page, out: BinaryIO) -> None:
     """Write a page as UTF-8."""
-    parts = _template().stream(
-        page=page, sections=list(_shown(page)), lacks_pictures=_lacks_pictures(page)
-    )
+    sections = list(_shown(page))
+    is_long = len(sections) > _SECTIONS_TO_LIST
+    parts = page_template().stream(page=page, sections=sections, is_long=is_long)
     parts.enable_buffering()
     out.writelines(part.encode("utf-8", "backslashreplace") for part in parts)
 
 
-def _lacks_pictures(page: Page) -> bool:
-    return not can_draw() and any(section.pictures for section in page.sections)
-
-
 def _shown(page: Page) -> Iterator[dict[str, Any]]:
     for number, section in enumerate(page.sections, start=1):
+        pictures = [each for each in section.pictures if isinstance(each, Picture)]
+        tables = list(_tables(section, section.sheet)) if section.sheet else []
+        rows = len(tables[0][1].rows) if tables else 0
         yield {
-            "number": number,
+            "name": section.anchor or f"s{number}",
             "title": section.title,
-            "lines": section.lines,
+            "lines": [
+                *section.lines,
+                *(each for each in section.pictures if isinstance(each, str)),
+            ],
             "text": section.text,
-            "pictures": [picture for each in section.pictures if (picture := _drawn(each))],
+            "pictures": pictures,
             "caption": section.sheet and (section.sheet.title or section.sheet.name),
-            "table": _table(section, section.sheet) if section.sheet else None,
+            "tables": tables,
+            "rows": rows,
+            "is_folded": any(each.form == "columns" for each in pictures) and rows > _FEW,
             "more": section.more,
+            "links": section.links,
         }
 
 
-def _drawn(picture: Picture) -> dict[str, Any] | None:
-    drawings = {name: drawn(picture.spec(width)) for name, width in WIDTHS.items()}
-    if None in drawings.values():
-        return None
-    return {
-        "title": picture.title,
-        "says": picture.says,
-        "colours": picture.keys,
-        "drawings": drawings,
-    }
-
-
-def _table(section: Section, sheet: Sheet) -> Table:
-    rows = iter(sheet.rows)
-    shown = [[_cell(column, row) for column in sheet.columns] for row in islice(rows, MOST_ROWS)]
-    rest = sum(1 for _ in rows)
-    return Table(
-        header=[(_heading(column), column.kind in _NUMBERS) for column in sheet.columns],
-        rows=shown,
-        left_out=max(rest, (section.in_all or 0) - len(shown)),
-        is_wide=len(sheet.columns) >= _MANY_COLUMNS,
-        is_long=bool(section.pictures) and len(shown) > _FEW,
-    )
-
-
-def _heading(column: Column) -> str:
-    text = (column.title or column.name).replace("_", " ").replace(".", " ")
-    return text[:1].upper() + text[1:]
-
-
-def _cell(column: Column, row: Row) -> Cell:
-    text = visible(column.cell(row))
-    return Cell(
-        text,
-        short=f"{text[:_LONG]}…" if len(text) > _LONG else None,
-        is_number=column.kind in _NUMBERS,
-        style="n" if column.kind in _NUMBERS else _of_word(text),
-    )
-
-
-def _of_word(text: str) -> str:
-    if " " in text or len(text) > _WORD:
-        return ""
-    return "w s" if len(text) <= _SHORT_WORD else "w"
-
-
-def _seen(value: Any) -> Any:
-    """Return what stands in a template, text with whatever acts or hides as escapes."""
-    return visible(value) if type(value) is str else value
-
-
-def _as_lines(text: str) -> Any:
-    from markupsafe import escape  # noqa: PLC0415  comes with jinja2
-
-    return escape(visible(text, keep="\n"))
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  heavy
-
-    pages = Environment(
-        loader=PackageLoader("cardoffers_cli.files", "html"),
-        autoescape=True,
-        finalize=_seen,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    pages.filters |= {
-        "as_lines": _as_lines,
-        "brief": format_brief,
-        "exact": format_moment,
-        "grouped": grouped,
-    }
-    return pages.get_template("page.html.j2")
+def _tables(section: Section, sheet: Sheet) -> Iterator[tuple[str, Table]]:
+    """Yield the table of a section, in each of its orders, with the same columns."""
+    orders = {section.order: list(sheet.rows), **section.orders}
+    every = [row for rows in orders.values() for row in rows]
+    columns = columns_of(sheet, every, is_whole=section.is_whole)
+    for name, rows in orders.items():
+        chosen = replace(sheet, rows=rows)
+        yield name, table_of(chosen, section.in_all, columns, guarded=not section.is_raw)

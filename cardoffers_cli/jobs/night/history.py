@@ -20,6 +20,15 @@ def list_nights(job: Job, limit: int) -> list[dict[str, Any]]:
         return nights.list_nights(source.store, limit)
 
 
+def night_history(job: Job, limit: int) -> dict[str, Any]:
+    """Return the newest `nights` with what they came to, and how many there are `in_all`."""
+    with reading(job) as source:
+        return {
+            "nights": nights.history(source.store, limit),
+            "in_all": nights.count(source.store),
+        }
+
+
 def list_runs(job: Job, limit: int) -> list[dict[str, Any]]:
     """Return the newest runs of any kind, one row each."""
     with reading(job) as source:

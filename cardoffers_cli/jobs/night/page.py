@@ -1,81 +1,143 @@
-"""The page of a night, `index.html` beside its reports: written last, when its audits are known."""
+"""The pages of a night, beside its reports: written last, when its audits are known.
+
+`index.html` is of the night, `institution-<slug>.html` of each institution that had anything
+in it, and `index.html` one folder above is
+of all nights. They depend on the store and the night's clock, but for what tells of attempts and of
+seconds: those take the time they take.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.funnel import conversions
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.html.night import Night, night_page
+from cardoffers_cli.files.html.asked import Asked
+from cardoffers_cli.files.html.history import NIGHTS
+from cardoffers_cli.files.html.institution import MOST_ROWS, institution_page
+from cardoffers_cli.files.html.night import Night, is_busy, night_page, page_of
 from cardoffers_cli.files.html.pages import write_page
+from cardoffers_cli.files.html.runs import MOST_NIGHTS, runs_page
 from cardoffers_cli.files.lasting import make_folder
-from cardoffers_cli.jobs.funnel import count_window, window_of
-from cardoffers_cli.jobs.night.reports import reports_folder
-from cardoffers_cli.jobs.report_pages import LATELY, MOST_MERCHANTS, running
-from cardoffers_cli.services import nights, reports
+from cardoffers_cli.jobs.funnel import window_of
+from cardoffers_cli.jobs.night.reports import report_files, reports_folder
+from cardoffers_cli.jobs.report_pages import (
+    LATELY,
+    MOST_ENDING,
+    funnel_beside,
+    merchants,
+    offers,
+    unknown,
+)
+from cardoffers_cli.services import nights, offer_results, settlements, webhooks
 from cardoffers_cli.services.imports import rejects_by_code
 from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.services.reports import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
 PAGE = "index.html"
-_DAY = timedelta(days=1)
 _INSTANT = timedelta(microseconds=1)
+_BEFORE = 8
+"""Nights before those that are shown, for the means of them."""
+_WAITING = {
+    "purchases of unknown merchants": "cardoffers report unresolved -o unknown.html",
+    "ledger entries on hold": None,
+}
 
 
 def write_night_page(work: Work, result: dict[str, Any]) -> None:
-    """Write the page of a night whose result is known."""
+    """Write the pages of a night whose result is known."""
     folder = reports_folder(work.job.path, work.night.name)
     make_folder(folder)
     clear_drafts(folder)
-    files = sorted(path.name for path in folder.iterdir() if path.name != PAGE)
+    busy = {row["institution"] for row in result["institutions"] if is_busy(row)}
     with work.job.store(read_only=True) as store:
-        found = _read(store, work)
-    counts = {step["name"]: step["counts"] for step in result["steps"]}
-    page = night_page(
-        Night(
-            name=work.night.name,
-            as_of=work.night.as_of,
-            audits=counts["audits"]["audits"],
-            findings=result["findings"],
-            summary=result["institutions"],
-            files=files,
-            **found,
-        )
-    )
-    with replacing(folder / PAGE, mode=work.job.settings.mode) as out:
+        institutions = sorted(list_institutions(store), key=lambda each: each.slug)
+        for institution in institutions:
+            if institution.slug not in busy:
+                continue
+            slug = institution.slug
+            own = [name for name in report_files(slug) if (folder / name).exists()]
+            tonight = [row for row in result["institutions"] if row["institution"] == slug]
+            page = _of_institution(store, work, institution, tonight, own)
+            _write(work, folder / page_of(slug), page)
+        page = _of_night(store, work, result)
+    _write(work, folder / PAGE, page)
+
+
+def write_runs_page(work: Work) -> None:
+    """Write the page of all nights, in which this one has ended."""
+    with work.job.store(read_only=True) as store:
+        history = nights.history(store, MOST_NIGHTS)
+        in_all = nights.count(store)
+    now_ended = {row["night_no"] for row in history if row["has_ended"]} | {work.night.night_no}
+    shown = [{**row, "has_ended": row["night_no"] in now_ended} for row in history]
+    folder = reports_folder(work.job.path, work.night.name).parent
+    there = {row["name"] for row in shown if (folder / row["name"] / PAGE).exists()}
+    clear_drafts(folder)
+    _write(work, folder / PAGE, runs_page(shown, work.night.as_of, in_all=in_all, pages=there))
+
+
+def _write(work: Work, path: Path, page: Page) -> None:
+    with replacing(path, mode=work.job.settings.mode) as out:
         write_page(page, out)
 
 
-def _read(store: Store, work: Work) -> dict[str, Any]:
-    """Return the rows of the page: of the runs of the night, and of the 30 days up to it."""
+def _of_night(store: Store, work: Work, result: Mapping[str, Any]) -> Page:
     night, now = work.night, work.night.as_of
-    lately = reports.Filters(from_at=_midnight(now) - LATELY + _DAY, to_at=now + _INSTANT)
-    return {
-        "rejects": rejects_by_code(
-            store, after_run_no=night.after_run_no, to_run_no=night.to_run_no
-        ),
-        "days": reports.count_redemptions(store, lately, "day"),
-        "merchants": reports.count_redemptions(store, lately, "merchant", limit=MOST_MERCHANTS),
-        "totals": reports.settlement_totals(store, lately),
-        "funnels": dict(_funnels(store, work)),
-        "waiting": nights.waiting(store, now=now),
-        **running(store, now),
+    until = now + _INSTANT
+    counts = {step["name"]: step["counts"] for step in result["steps"]}
+    return night_page(
+        Night(
+            name=night.name,
+            as_of=now,
+            audits=counts["audits"]["audits"],
+            findings=result["findings"],
+            files=result["imports"],
+            summary=result["institutions"],
+            rejects=rejects_by_code(
+                store, after_run_no=night.after_run_no, to_run_no=night.to_run_no
+            ),
+            history=nights.history(store, NIGHTS + _BEFORE, up_to=night),
+            offers=offer_results.offer_results(
+                store, now, from_at=now - LATELY, to_at=until, order="ends", limit=MOST_ENDING
+            ),
+            deliveries=webhooks.health(
+                store, institution_id=None, from_at=now - LATELY, to_at=until
+            ),
+            waiting=[
+                {**row, "next": _WAITING[row["waits"]]} for row in nights.waiting(store, now=now)
+            ],
+        )
+    )
+
+
+def _of_institution(
+    store: Store,
+    work: Work,
+    institution: Institution,
+    tonight: Sequence[Mapping[str, Any]],
+    reports: Sequence[str],
+) -> Page:
+    now, owner = work.night.as_of, institution.id
+    lately = Filters(institution_id=owner, from_at=now - LATELY, to_at=now + _INSTANT)
+    found = {
+        "tonight": tonight,
+        "owed": settlements.owed(store, institution_id=owner, limit=MOST_ROWS),
+        "settlements": settlements.list_settlements(store, institution_id=owner, limit=MOST_ROWS),
+        "funnel": funnel_beside(store, owner, window_of(now, None, None)),
+        "offers": offers(store, now, lately, MOST_ROWS, of=("spend",)),
+        "merchants": merchants(store, lately, MOST_ROWS, of=("funded",)),
+        "unknown": unknown(store, lately, MOST_ROWS, of=("amount",)),
     }
-
-
-def _midnight(moment: datetime) -> datetime:
-    return datetime.combine(moment.date(), time())
-
-
-def _funnels(store: Store, work: Work) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    window = window_of(work.night.as_of, None, None)
-    for institution in sorted(list_institutions(store), key=lambda each: each.slug):
-        counted = count_window(store, institution.id, window)
-        yield institution.slug, list(conversions(counted["data"]))
+    asked = Asked(as_of=now, institution=institution.slug, from_at=lately.from_at, is_usual=True)
+    return institution_page(work.night.name, found, asked, reports)

@@ -40,6 +40,11 @@ def reports_folder(store: Path, name: str) -> Path:
     return layout.reports_folder(store) / name
 
 
+def report_files(slug: str) -> list[str]:
+    """Return the names of the files of an institution's reports."""
+    return [f"{slug}-{report}.{form}" for report in _COLUMNS for form in ("csv", "parquet")]
+
+
 def write_reports(work: Work) -> Done:
     """Write the reports of the night."""
     with work.job.store() as store, store.transaction():

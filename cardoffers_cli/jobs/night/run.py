@@ -22,7 +22,7 @@ from cardoffers_cli.jobs.night.checks import (
 )
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
 from cardoffers_cli.jobs.night.order import Onlooker, Order, Work, real_now
-from cardoffers_cli.jobs.night.page import write_night_page
+from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
 from cardoffers_cli.jobs.night.result import result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
@@ -201,6 +201,7 @@ def _end(work: Work) -> dict[str, Any]:
         result = result_of(store, work.job.path, work.night, status="finished")
         result |= {"ended_at": ended_at}
     write_night_page(work, result)
+    write_runs_page(work)
     with work.job.store() as store:
         write_result(work.job.path, result, mode=work.job.settings.mode)
         with store.transaction():

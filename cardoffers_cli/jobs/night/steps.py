@@ -211,9 +211,10 @@ def _hearing(work: Work, total: int) -> Callable[[str], None]:
 
 
 def _fault(audit: Audit) -> dict[str, Any]:
+    words = audit.name.replace("_", " ")
     return finding(
         "audit_failed",
-        f"The audit {audit.name} found {counted(audit.rows, 'fault')} in the store.",
+        f'The audit "{words}" found {counted(audit.rows, "fault")} in the store.',
         then="cardoffers doctor --strict",
         audit=audit.name,
         count=audit.rows,

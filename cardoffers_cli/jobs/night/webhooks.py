@@ -32,6 +32,7 @@ _MENDED_BY = {
 }
 
 _FAILURES = (("failed", "warning", "will be tried again"), ("exhausted", "error", "will not be"))
+_REASONS = {"no_url": "it has no webhook URL", "no_secret": "it has no signing secret"}
 
 
 def send_webhooks(work: Work) -> Done:
@@ -105,7 +106,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
         yield finding(
             "webhooks_held",
             f"{counted(held['events'], 'event')} of {held['institution']} cannot be sent "
-            f"({held['reason']}).",
+            f"({_REASONS.get(held['reason'], held['reason'])}).",
             level=WITHOUT_CONSEQUENCE,
             then=_MENDED_BY.get(held["reason"], _MENDED_BY["no_url"]).format(**held),
             institution=held["institution"],

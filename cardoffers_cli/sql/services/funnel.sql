@@ -33,9 +33,52 @@ from seen
 cross join added
 cross join redeemed;
 
+-- name: people
+-- The cardholders of an institution: who saw offers in a half-open window, who of them had added any
+-- by its end, and who of these redeemed in it; each a part of the one before. Beside them, all who
+-- redeemed in it. Grain: one row.
+with saw as (
+    select distinct cardholder_no
+    from engagement
+    where institution_id = $institution_id
+        and event in ('widget_view', 'offer_impression')
+        and occurred_at >= $from_at
+        and occurred_at < $to_at
+),
+
+added as (
+    select distinct cardholder_no
+    from links
+    where institution_id = $institution_id and added_at < $to_at
+),
+
+redeemed as (
+    select distinct cardholder_no
+    from redemptions
+    where institution_id = $institution_id and created_at >= $from_at and created_at < $to_at
+),
+
+stepped as (
+    select
+        count(*) as saw,
+        count(added.cardholder_no) as added,
+        count(redeemed.cardholder_no) filter (where added.cardholder_no is not null) as redeemed
+    from saw
+    left join added on added.cardholder_no = saw.cardholder_no
+    left join redeemed on redeemed.cardholder_no = saw.cardholder_no
+)
+
+select
+    stepped.saw,
+    stepped.added,
+    stepped.redeemed,
+    (select count(*) from redeemed) as all_who_redeemed
+from stepped;
+
 -- name: by_day
--- The five counts of an institution by day (UTC), days without any too. Grain: one row per day that
--- the half-open window touches.
+-- The five counts of an institution by day (UTC), days without any too, and the redemptions of the
+-- window by the day of their purchase, those of purchases before it nowhere. Grain: one row per day
+-- that the half-open window touches.
 with happened as (
     select occurred_at as happened_at, event, cardholder_no
     from engagement
@@ -48,6 +91,15 @@ with happened as (
     select created_at, 'redemption', cardholder_no
     from redemptions
     where institution_id = $institution_id
+    union all
+    select purchases.transacted_at, 'purchase', redemptions.cardholder_no
+    from redemptions
+    inner join purchases
+        on purchases.purchase_no = redemptions.purchase_no
+        and purchases.institution_id = redemptions.institution_id
+    where redemptions.institution_id = $institution_id
+        and redemptions.created_at >= $from_at
+        and redemptions.created_at < $to_at
 ),
 
 counted as (
@@ -57,7 +109,8 @@ counted as (
         count(distinct cardholder_no) filter (where event = 'widget_view') as unique_cardholders,
         count(*) filter (where event = 'offer_impression') as offer_impressions,
         count(*) filter (where event = 'offer_add') as offer_add_successes,
-        count(*) filter (where event = 'redemption') as redemptions
+        count(*) filter (where event = 'redemption') as redemptions,
+        count(*) filter (where event = 'purchase') as purchase_day_redemptions
     from happened
     where happened_at >= $from_at and happened_at < $to_at
     group by day
@@ -79,7 +132,8 @@ select
     coalesce(counted.unique_cardholders, 0) as unique_cardholders,
     coalesce(counted.offer_impressions, 0) as offer_impressions,
     coalesce(counted.offer_add_successes, 0) as offer_add_successes,
-    coalesce(counted.redemptions, 0) as redemptions
+    coalesce(counted.redemptions, 0) as redemptions,
+    coalesce(counted.purchase_day_redemptions, 0) as purchase_day_redemptions
 from days
 left join counted on counted.day = days.day
 order by days.day;

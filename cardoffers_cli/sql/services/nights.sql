@@ -343,3 +343,124 @@ select 'ledger entries on hold', count(*)
 from ledger_entries
 where ledger_entries.status = 'pending'
     and ledger_entries.settles_at > $now;
+
+-- name: count
+-- How many nights there were, those that have not ended too.
+select count(*) as nights
+from nights;
+
+-- name: history
+-- Nights up to one, the newest first: files, rows and what they became, by the runs that the night's
+-- reports cover. Findings and seconds are of its steps; the seconds are of the real clock.
+-- Grain: one row per night.
+with chosen as (
+    select night_no, run_id, as_of, number, ended_at, after_run_no, to_run_no
+    from nights
+    where $night_no is null or night_no <= $night_no
+    order by night_no desc
+    limit $limit
+),
+
+files as (
+    select
+        night_no,
+        count(*) as files,
+        count(*) filter (where state = 'imported') as imported_files,
+        count(*) filter (where state not in ('imported', 'waiting')) as failed_files
+    from night_files
+    group by night_no
+),
+
+imported as (
+    select
+        chosen.night_no,
+        sum(imports.received) as received,
+        sum(imports.accepted) as accepted,
+        sum(imports.invalid) as invalid
+    from chosen
+    inner join imports
+        on imports.run_no > chosen.after_run_no
+        and (chosen.to_run_no is null or imports.run_no <= chosen.to_run_no)
+    group by chosen.night_no
+),
+
+stepped as (
+    select
+        night_no,
+        sum(epoch(ended_at) - epoch(began_at)) as seconds,
+        list(findings order by position) as findings
+    from night_steps
+    group by night_no
+)
+
+select
+    chosen.night_no,
+    chosen.run_id,
+    chosen.as_of,
+    chosen.number,
+    chosen.ended_at is not null as has_ended,
+    coalesce(files.files, 0) as files,
+    coalesce(files.imported_files, 0) as imported_files,
+    coalesce(files.failed_files, 0) as failed_files,
+    cast(coalesce(imported.received, 0) as bigint) as received,
+    cast(coalesce(imported.accepted, 0) as bigint) as accepted,
+    cast(coalesce(imported.invalid, 0) as bigint) as invalid,
+    coalesce(stepped.seconds, 0) as seconds,
+    coalesce(stepped.findings, []) as findings
+from chosen
+left join files on files.night_no = chosen.night_no
+left join imported on imported.night_no = chosen.night_no
+left join stepped on stepped.night_no = chosen.night_no
+order by chosen.night_no desc;
+
+-- name: history_money
+-- What the nights of `history` redeemed and settled. Grain: one row per night and currency with any.
+with chosen as (
+    select night_no, after_run_no, to_run_no
+    from nights
+    where $night_no is null or night_no <= $night_no
+    order by night_no desc
+    limit $limit
+),
+
+redeemed_by_run as (
+    select
+        redemptions.run_no,
+        ledger_entries.currency,
+        count(*) as redeemed,
+        sum(ledger_entries.institution_payout_amount) as institution_payout_amount
+    from redemptions
+    inner join ledger_entries
+        on ledger_entries.redemption_no = redemptions.redemption_no
+        and ledger_entries.institution_id = redemptions.institution_id
+    where redemptions.run_no > (select min(after_run_no) from chosen)
+    group by redemptions.run_no, ledger_entries.currency
+),
+
+happened as (
+    select
+        run_no,
+        currency,
+        redeemed,
+        institution_payout_amount,
+        0 as settled,
+        0 as settled_payout_amount
+    from redeemed_by_run
+    union all
+    select run_no, currency, 0, 0, entries, institution_payout_amount
+    from settlements
+)
+
+select
+    chosen.night_no,
+    happened.currency,
+    cast(sum(happened.redeemed) as bigint) as redeemed,
+    sum(happened.institution_payout_amount) as institution_payout_amount,
+    cast(sum(happened.settled) as bigint) as settled,
+    sum(happened.settled_payout_amount) as settled_payout_amount
+from chosen
+inner join happened
+    on happened.run_no > chosen.after_run_no
+    and (chosen.to_run_no is null or happened.run_no <= chosen.to_run_no)
+group by chosen.night_no, happened.currency
+order by chosen.night_no desc, happened.currency;

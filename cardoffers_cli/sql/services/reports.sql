@@ -14,7 +14,10 @@ select
     merchants.name as merchant_name,
     cardholders.cardholder_token,
     institutions.slug as institution,
-    purchases.transaction_ref
+    purchases.transaction_ref,
+    purchases.amount as purchase_amount,
+    purchases.transacted_at,
+    ledger_entries.merchant_id
 from redemptions
 inner join ledger_entries
     on ledger_entries.redemption_no = redemptions.redemption_no
@@ -68,7 +71,11 @@ select
     ledger_entries.reversed_at,
     ledger_entries.reversal_reason,
     settlements.settlement_id,
-    institutions.slug as institution
+    institutions.slug as institution,
+    merchants.name as merchant_name,
+    coalesce(in_first_language.title, in_english.title) as offer_title,
+    purchases.amount as purchase_amount,
+    purchases.transacted_at
 from ledger_entries
 inner join redemptions
     on redemptions.redemption_no = ledger_entries.redemption_no
@@ -78,15 +85,23 @@ inner join purchases
     on purchases.purchase_no = redemptions.purchase_no
     and purchases.institution_id = redemptions.institution_id
 inner join offers on offers.offer_no = ledger_entries.offer_no
+inner join merchants on merchants.merchant_id = ledger_entries.merchant_id
 left join settlements
     on settlements.settlement_no = ledger_entries.settlement_no
     and settlements.institution_id = ledger_entries.institution_id
+left join offer_texts as in_first_language
+    on in_first_language.offer_id = offers.offer_id
+    and in_first_language.language = split_part(institutions.languages, '|', 1)
+left join offer_texts as in_english
+    on in_english.offer_id = offers.offer_id
+    and in_english.language = 'en'
 where ($institution_id is null or ledger_entries.institution_id = $institution_id)
     and ($status is null or ledger_entries.status = $status)
     and ($from_at is null or ledger_entries.created_at >= $from_at)
     and ($to_at is null or ledger_entries.created_at < $to_at)
     and ($after_run_no is null or settlements.run_no > $after_run_no)
     and ($to_run_no is null or settlements.run_no <= $to_run_no)
+    and ($settlement_no is null or ledger_entries.settlement_no = $settlement_no)
     and (
         $after_at is null
         or ledger_entries.created_at < $after_at
@@ -96,43 +111,113 @@ order by ledger_entries.created_at desc, ledger_entries.entry_id desc
 limit $limit;
 
 -- name: unresolved
--- What purchases named their merchant by and nobody knows; most purchases first.
+-- What purchases named their merchant by and nobody knows, with the text that most often came with
+-- it; most purchases first, or most money, or the last seen.
 -- Grain: one row per institution, identifier (or merchant_id sent) and currency.
+with unknown as (
+    select
+        purchases.purchase_no,
+        purchases.institution_id,
+        purchases.identifier_no,
+        purchases.merchant_id,
+        purchases.currency,
+        purchases.amount,
+        purchases.cardholder_no,
+        purchases.transacted_at
+    from purchases
+    left join identifiers on identifiers.identifier_no = purchases.identifier_no
+    left join merchants as named on named.merchant_id = purchases.merchant_id
+    left join merchants
+        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
+    where merchants.merchant_id is null
+        and ($currency is null or purchases.currency = $currency)
+        and ($institution_id is null or purchases.institution_id = $institution_id)
+        and ($from_at is null or purchases.transacted_at >= $from_at)
+        and ($to_at is null or purchases.transacted_at < $to_at)
+),
+
+described as (
+    select
+        unknown.institution_id,
+        unknown.identifier_no,
+        unknown.merchant_id,
+        unknown.currency,
+        purchase_details.merchant_descriptor,
+        count(*) as purchases
+    from unknown
+    inner join purchase_details
+        on purchase_details.purchase_no = unknown.purchase_no
+        and purchase_details.institution_id = unknown.institution_id
+    where purchase_details.merchant_descriptor is not null
+    group by all
+),
+
+most_said as (
+    select
+        institution_id,
+        identifier_no,
+        merchant_id,
+        currency,
+        arg_max(merchant_descriptor, (purchases, merchant_descriptor)) as merchant_descriptor,
+        count(*) as descriptors
+    from described
+    group by all
+),
+
+counted as (
+    select
+        institution_id,
+        identifier_no,
+        merchant_id,
+        currency,
+        count(*) as purchases,
+        sum(amount) as amount,
+        count(distinct cardholder_no) as cardholders,
+        min(transacted_at) as first_seen_at,
+        max(transacted_at) as last_seen_at
+    from unknown
+    group by all
+)
+
 select
     institutions.slug as institution,
     identifiers.merchant_identifier_type,
     identifiers.merchant_identifier,
-    purchases.merchant_id,
-    purchases.currency,
-    count(*) as purchases,
-    sum(purchases.amount) as amount,
-    count(distinct purchases.cardholder_no) as cardholders,
-    min(purchases.transacted_at) as first_seen_at,
-    max(purchases.transacted_at) as last_seen_at
-from purchases
-inner join institutions on institutions.institution_id = purchases.institution_id
-left join identifiers on identifiers.identifier_no = purchases.identifier_no
-left join merchants as named on named.merchant_id = purchases.merchant_id
-left join merchants
-    on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
-where merchants.merchant_id is null
-    and ($institution_id is null or purchases.institution_id = $institution_id)
-    and ($from_at is null or purchases.transacted_at >= $from_at)
-    and ($to_at is null or purchases.transacted_at < $to_at)
-group by all
+    counted.merchant_id,
+    counted.currency,
+    counted.purchases,
+    counted.amount,
+    counted.cardholders,
+    counted.first_seen_at,
+    counted.last_seen_at,
+    most_said.merchant_descriptor,
+    coalesce(most_said.descriptors, 0) as descriptors
+from counted
+inner join institutions on institutions.institution_id = counted.institution_id
+left join identifiers on identifiers.identifier_no = counted.identifier_no
+left join most_said
+    on most_said.institution_id = counted.institution_id
+    and most_said.identifier_no is not distinct from counted.identifier_no
+    and most_said.merchant_id is not distinct from counted.merchant_id
+    and most_said.currency = counted.currency
 order by
-    purchases desc, institution, merchant_identifier_type nulls last,
-    merchant_identifier nulls last, purchases.merchant_id nulls last, purchases.currency
+    case when $order = 'amount' then counted.amount end desc nulls last,
+    case when $order = 'last seen' then counted.last_seen_at end desc nulls last,
+    counted.purchases desc, institution, merchant_identifier_type nulls last,
+    merchant_identifier nulls last, counted.merchant_id nulls last, counted.currency
 limit $limit;
 
--- name: count_unresolved
--- How many rows `unresolved` has in all.
-with named as (
-    select distinct
+-- name: unresolved_totals
+-- What purchases of unknown merchants come to, and how many rows `unresolved` has in all.
+-- Grain: one row per currency.
+with unknown as (
+    select
         purchases.institution_id,
         purchases.identifier_no,
         purchases.merchant_id,
-        purchases.currency
+        purchases.currency,
+        purchases.amount,
+        purchases.cardholder_no
     from purchases
     left join identifiers on identifiers.identifier_no = purchases.identifier_no
     left join merchants as named on named.merchant_id = purchases.merchant_id
@@ -144,27 +229,70 @@ with named as (
         and ($to_at is null or purchases.transacted_at < $to_at)
 )
 
-select count(*) as rows
-from named;
+select
+    currency,
+    count(*) as purchases,
+    sum(amount) as amount,
+    count(distinct cardholder_no) as cardholders,
+    count(distinct (institution_id, identifier_no, merchant_id)) as rows
+from unknown
+group by currency
+order by currency;
 
 -- name: redemptions_by_day
--- Redemptions and their money by day (UTC), newest first, from the first day with any to the last,
--- the days between without any too. An entry is as old as its redemption.
--- Grain: one row per day and currency.
-with counted as (
+-- Redemptions and their money by the day they were decided, and the same redemptions by the day of
+-- their purchase (UTC), newest first, from the first day with any to the last, the days between
+-- without any too. An entry is as old as its redemption. Grain: one row per day and currency.
+with chosen as (
     select
-        date_trunc('day', created_at) as day,
+        ledger_entries.currency,
+        ledger_entries.status,
+        ledger_entries.merchant_funded_amount,
+        ledger_entries.institution_payout_amount,
+        date_trunc('day', ledger_entries.created_at) as decided_on,
+        date_trunc('day', purchases.transacted_at) as purchased_on
+    from ledger_entries
+    left join redemptions
+        on redemptions.redemption_no = ledger_entries.redemption_no
+        and redemptions.institution_id = ledger_entries.institution_id
+    left join purchases
+        on purchases.purchase_no = redemptions.purchase_no
+        and purchases.institution_id = redemptions.institution_id
+    where ($institution_id is null or ledger_entries.institution_id = $institution_id)
+        and ($status is null or ledger_entries.status = $status)
+        and ($from_at is null or ledger_entries.created_at >= $from_at)
+        and ($to_at is null or ledger_entries.created_at < $to_at)
+),
+
+decided as (
+    select
+        decided_on as day,
         currency,
         count(*) as redemptions,
         count(*) filter (where status = 'reversed') as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
-    from ledger_entries
-    where ($institution_id is null or institution_id = $institution_id)
-        and ($status is null or status = $status)
-        and ($from_at is null or created_at >= $from_at)
-        and ($to_at is null or created_at < $to_at)
-    group by all
+    from chosen
+    group by decided_on, currency
+),
+
+purchased as (
+    select
+        purchased_on as day,
+        currency,
+        count(*) as redemptions,
+        sum(institution_payout_amount) as institution_payout_amount
+    from chosen
+    where purchased_on is not null
+    group by purchased_on, currency
+),
+
+touched as (
+    select day, currency
+    from decided
+    union
+    select day, currency
+    from purchased
 ),
 
 days as (
@@ -175,24 +303,27 @@ days as (
             interval 1 day
         )
     ) as day
-    from counted
+    from touched
 ),
 
 currencies as (
     select distinct currency
-    from counted
+    from touched
 )
 
 select
     cast(days.day as date) as day,
-    coalesce(counted.redemptions, 0) as redemptions,
-    coalesce(counted.reversed, 0) as reversed,
+    coalesce(decided.redemptions, 0) as redemptions,
+    coalesce(decided.reversed, 0) as reversed,
     currencies.currency,
-    coalesce(counted.merchant_funded_amount, 0) as merchant_funded_amount,
-    coalesce(counted.institution_payout_amount, 0) as institution_payout_amount
+    coalesce(decided.merchant_funded_amount, 0) as merchant_funded_amount,
+    coalesce(decided.institution_payout_amount, 0) as institution_payout_amount,
+    coalesce(purchased.redemptions, 0) as purchase_day_redemptions,
+    coalesce(purchased.institution_payout_amount, 0) as purchase_day_payout_amount
 from days
 cross join currencies
-left join counted on counted.day = days.day and counted.currency = currencies.currency
+left join decided on decided.day = days.day and decided.currency = currencies.currency
+left join purchased on purchased.day = days.day and purchased.currency = currencies.currency
 order by days.day desc, currencies.currency
 limit $limit;
 

@@ -1,0 +1,153 @@
+"""`cardoffers report offers` and `merchants`: which offers work, and what each merchant funded."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.options import All, AnyInstitution, Format, From, Limit, Raw, To
+from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
+
+_BESIDE = {
+    *(
+        "running",
+        "redeemed",
+        "spent_offers",
+        "spend_in_all",
+        "cashback_in_all",
+        "is_running",
+        "state",
+    ),
+    *("funded_in_all", "redemptions_in_all", "reversed_in_all"),
+}
+"""What rows have for pages, where it is said once of all of them."""
+
+
+class OfferOrder(StrEnum):
+    """What comes first among offers."""
+
+    spend = "spend"
+    redemptions = "redemptions"
+    ends = "ends"
+
+
+class MerchantOrder(StrEnum):
+    """What comes first among merchants."""
+
+    funded = "funded"
+    redemptions = "redemptions"
+
+
+def offers(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    from_at: From = None,
+    to_at: To = None,
+    order: Annotated[
+        OfferOrder, typer.Option(help="What comes first: most spend, most redeemed, first to end.")
+    ] = OfferOrder.spend,
+    limit: Limit = 50,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """Show which offers work, and which end when.
+
+    Of the redemptions decided in the last 30 days, if not said otherwise: spend at the merchant,
+    what the merchant pays for it, cashback as a share of the spend. Of the budget: how much is
+    spent, how much would be if it were spent evenly, the day it ends at the rate of the last 28
+    days, and the days at the rates of the quickest and the slowest of those weeks. --limit is of
+    each currency.
+
+    Try:
+
+        cardoffers report offers -i alder
+        cardoffers report offers --order ends -o offers.html
+    """
+    from cardoffers_cli.jobs.reports import offer_rows
+
+    desk = Desk.of(ctx)
+    filters, is_usual = _window(desk, institution, from_at, to_at)
+    if desk.format is Format.html:
+        from cardoffers_cli.cli.report_pages import show_offers
+
+        show_offers(desk, filters, is_usual=is_usual)
+        return
+    most = _most(limit, all_rows=all_rows)
+    found = offer_rows(desk.job, order=order.value, limit=most, **filters)
+    _show(desk, "offers", OFFERS, found, limit=most, raw=raw)
+
+
+def merchants(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    from_at: From = None,
+    to_at: To = None,
+    order: Annotated[
+        MerchantOrder, typer.Option(help="What comes first: most funded, most redeemed.")
+    ] = MerchantOrder.funded,
+    limit: Limit = 50,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """Show what each merchant funded.
+
+    Of the redemptions decided in the last 30 days, if not said otherwise. Money is net of what was
+    reversed since, which stands beside it. --limit is of each currency.
+
+    Try:
+
+        cardoffers report merchants -i alder
+        cardoffers report merchants --from 2026-09-01 --to 2026-10-01 --all -o merchants.xlsx
+    """
+    from cardoffers_cli.jobs.reports import merchant_rows
+
+    desk = Desk.of(ctx)
+    filters, is_usual = _window(desk, institution, from_at, to_at)
+    if desk.format is Format.html:
+        from cardoffers_cli.cli.report_pages import show_merchants
+
+        show_merchants(desk, filters, is_usual=is_usual)
+        return
+    most = _most(limit, all_rows=all_rows)
+    found = merchant_rows(desk.job, order=order.value, limit=most, **filters)
+    _show(desk, "merchants", MERCHANTS, found, limit=most, raw=raw)
+
+
+def _window(
+    desk: Desk, institution: str | None, from_at: Any, to_at: Any
+) -> tuple[dict[str, Any], bool]:
+    """Return the filters, and whether nobody chose the window: then it is the last 30 days."""
+    from cardoffers_cli.jobs.funnel import window_of
+
+    window = window_of(desk.now, from_at, to_at)
+    filters = {"institution": institution, "from_at": window.from_at, "to_at": to_at}
+    return filters, from_at is None and to_at is None
+
+
+def _most(limit: int, *, all_rows: bool) -> int:
+    from cardoffers_cli.services.reports import MOST_ROWS
+
+    return MOST_ROWS if all_rows else limit
+
+
+def _show(
+    desk: Desk,
+    name: str,
+    columns: tuple[Column, ...],
+    found: Sequence[dict[str, Any]],
+    *,
+    limit: int,
+    raw: bool,
+) -> None:
+    """Show the rows, and say if there are more of them."""
+    rows = [
+        {key: value for key, value in row.items() if key not in {*_BESIDE, name}} for row in found
+    ]
+    desk.show({"data": rows}, Sheet(name, columns, rows, totals_by=("currency",)), raw=raw)
+    if any(row[name] > limit for row in found):
+        desk.note("There is more: --all for every row.")

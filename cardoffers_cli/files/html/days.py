@@ -1,0 +1,105 @@
+"""Rows by day as rows of longer periods where there are many, and as a picture.
+
+Up to nine weeks stay days, up to fourteen months become weeks that begin on Monday, the rest become
+months. Cardholders are counted on each of their days: their sums over a longer period are left out.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.sentences import day_text, month_text, short_day_text
+from cardoffers_cli.files.html.pictures import Picture, Point, columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
+
+_DAYS, _WEEKS = 63, 430
+_NOT_ADDED = {"unique_cardholders"}
+
+
+def periods(rows: Rows) -> tuple[str, list[dict[str, Any]]]:
+    """Return what the rows are of (`day`, `week`, `month`), and the rows of each, the oldest first.
+
+    Each has `first`, its first day, `label`, its name, and `currency` if the rows have; the rest is
+    added up. There is a row for each currency of each period.
+    """
+    dated = sorted(
+        ({**row, "day": _day(row["day"])} for row in rows),
+        key=lambda row: (row["day"], row.get("currency") or ""),
+    )
+    if not dated:
+        return "day", []
+    span = (dated[-1]["day"] - dated[0]["day"]).days + 1
+    unit = "day" if span <= _DAYS else "week" if span <= _WEEKS else "month"
+    starts = _STARTS[unit]
+
+    def key(row: Row) -> tuple[date, str]:
+        return starts(row["day"]), row.get("currency") or ""
+
+    found = [
+        _added(unit, first, list(group))
+        for (first, _), group in groupby(sorted(dated, key=key), key=key)
+    ]
+    return unit, found
+
+
+def _added(unit: str, first: date, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    sums = {
+        name: sum(row[name] for row in rows)
+        for name, value in rows[0].items()
+        if isinstance(value, (int, Decimal)) and (unit == "day" or name not in _NOT_ADDED)
+    }
+    return {
+        "first": first,
+        "label": month_text(first) if unit == "month" else first.isoformat(),
+        **({"currency": rows[0]["currency"]} if "currency" in rows[0] else {}),
+        **sums,
+    }
+
+
+def drawn_by_day(
+    title: str,
+    rows: Rows,
+    name: str,
+    *,
+    subtitle: str = "",
+    text: Callable[[Any], str] | None = None,
+) -> Picture | str:
+    """Draw one value of the rows of `periods` from left to right, added up over currencies."""
+    points = []
+    is_long = bool(rows) and (rows[-1]["first"] - rows[0]["first"]).days > _DAYS
+    for first, group in groupby(rows, key=lambda row: row["first"]):
+        same = list(group)
+        value = sum((Decimal(row[name]) for row in same), Decimal(0))
+        label = same[0]["label"]
+        is_month = not label[:1].isdigit()
+        year = f" {first.year}" if is_long else ""
+        points.append(
+            Point(
+                name=label if is_month else f"{day_text(first)}{year}",
+                label=short_day_text(first).partition(" ")[2] + f" {first.year}"
+                if is_month
+                else f"{short_day_text(first)}{year}",
+                value=max(value, Decimal(0)),
+                text=text(value) if text else f"{value:,}",
+            )
+        )
+    return columns(title, points, subtitle=subtitle)
+
+
+def _day(value: Any) -> date:
+    return value if isinstance(value, date) else date.fromisoformat(value)
+
+
+_STARTS: dict[str, Callable[[date], date]] = {
+    "day": lambda day: day,
+    "week": lambda day: day - timedelta(days=day.weekday()),
+    "month": lambda day: day.replace(day=1),
+}

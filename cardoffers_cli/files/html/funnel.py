@@ -1,0 +1,176 @@
+"""The page of a funnel, which answers: do people take the offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.funnel import people_compared, share, volumes
+from cardoffers_cli.domain.sentences import compared, date_text, percent
+from cardoffers_cli.files.html.days import drawn_by_day, periods
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.html.pictures import Bar, bars, part
+from cardoffers_cli.files.report_columns import BEFORE, FUNNEL_BY, PEOPLE, VOLUMES
+from cardoffers_cli.files.sheets import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cardoffers_cli.files.html.asked import Asked
+
+    Found = Mapping[str, Any]
+    Rows = Sequence[Mapping[str, Any]]
+
+MOST_OFFERS = 50
+_BY_DAY = (
+    Column("label", "day"),
+    Column("purchase_day_redemptions", "redemptions", kind="integer"),
+    Column("widget_views", "views", kind="integer"),
+    Column("unique_cardholders", "cardholders who viewed", kind="integer"),
+    Column("offer_impressions", "offers shown", kind="integer"),
+    Column("offer_add_successes", "offers added", kind="integer"),
+)
+_FIRST = ("title", "merchant_name", "redemptions", "offer_add_successes", "offer_impressions")
+
+
+def funnel_page(found: Found, asked: Asked) -> Page:
+    """Return the page; `found` is the document of `jobs/funnel.py` with people, days and offers."""
+    return Page(
+        title=asked.titled("Funnel"),
+        headline=headline(found, asked),
+        as_of=asked.as_of,
+        about=list(asked.said("What happened")),
+        facts=list(_facts(found)),
+        sections=[
+            *people_sections(found),
+            *([_by_day(found, asked)] if found["days"] else []),
+            *(_by(by, found[f"{by}s"], asked) for by in ("offer", "merchant") if found[f"{by}s"]),
+        ],
+    )
+
+
+def headline(found: Found, asked: Asked) -> str:
+    """Return how many of those who saw offers added and redeemed, in a sentence."""
+    people, others = found["people"], _others(found)
+    if not people["saw"]:
+        said = f"Nobody saw an offer{asked.ending}"
+        return f"{said}; {counted(others, 'cardholder')} redeemed." if others else f"{said}."
+    redeemed = share(people["redeemed"], people["saw"])
+    said = (
+        f"{counted(people['saw'], 'cardholder')} saw offers{asked.ending};"
+        f" {people['added']:,} of them had added one, and {people['redeemed']:,} redeemed,"
+        f" {percent(redeemed)} of those who saw"
+    )
+    before = found["previous"]["people"]
+    earlier = share(before["redeemed"], before["saw"])
+    return f"{said} ({percent(earlier)} in the time before)." if before["saw"] else f"{said}."
+
+
+def _others(found: Found) -> int:
+    return int(found["people"]["all_who_redeemed"] - found["people"]["redeemed"])
+
+
+def _facts(found: Found) -> Iterator[Fact]:
+    for row in volumes(found["data"], found["previous"]["data"]):
+        words = compared(row["count"], row["previous"], fewer="fewer")
+        yield Fact.of(
+            row["label"].lower(),
+            str(row["count"]),
+            f"{words} the {row['previous']:,} before" if words else "none before",
+        )
+
+
+def people_sections(found: Found) -> Iterator[Section]:
+    """Show the cardholders, each a part of the one before, and what happened beside them."""
+    rows = list(people_compared(found["people"], found["previous"]["people"]))
+    others = _others(found)
+    lines = ["Each line counts cardholders who are among those of the line above it."]
+    if others:
+        who = f"{counted(others, 'more cardholder')} redeemed"
+        lines.append(f"{who} who saw no offer in this time, or had added none.")
+    if found["people"]["saw"]:
+        yield Section(
+            title="Cardholders",
+            lines=lines,
+            pictures=[_steps(rows)],
+            sheet=Sheet("people", (*PEOPLE, *BEFORE), rows, title="Cardholders, step by step"),
+        )
+    rows = [
+        row
+        for row in volumes(found["data"], found["previous"]["data"])
+        if row["count"] or row["previous"]
+    ]
+    if rows:
+        yield Section(
+            title="What happened",
+            lines=[
+                "Each line counts another thing, so none is a part of another.",
+                _previously(found),
+            ],
+            sheet=Sheet("volumes", (*VOLUMES, *BEFORE), rows, title="What happened"),
+        )
+
+
+def _previously(found: Found) -> str:
+    window = found["previous"]["window"]
+    first, last = date_text(window["from"]), date_text(window["to"])
+    return f"Before means the time of the same length before this one: {first} to {last}."
+
+
+def _steps(rows: Rows) -> Any:
+    most = rows[0]["count"]
+    drawn = [
+        Bar(
+            row["step"],
+            f"{row['count']:,}"
+            + (f" · {percent(row['share'])}" if row["share"] is not None else ""),
+            [(part(row["count"], most), "accent")],
+        )
+        for row in rows
+    ]
+    return bars(
+        "From offers seen to offers redeemed",
+        drawn,
+        subtitle="Cardholders, and their share of the step before.",
+    )
+
+
+def _by_day(found: Found, asked: Asked) -> Section:
+    unit, rows = periods(found["days"])
+    title = f"By {unit}"
+    sheet = Sheet("days", _BY_DAY, rows[::-1], title=title, quiet="label", unit=unit)
+    before = found["data"]["redemptions"] - sum(row["purchase_day_redemptions"] for row in rows)
+    lines = ["Views and adds on their own day, redemptions on the day of their purchase."]
+    if before:
+        lines.append(f"{counted(before, 'redemption')} of purchases before this time are left out.")
+    return Section(
+        title=title,
+        lines=lines,
+        pictures=[
+            drawn_by_day(f"Redemptions by {unit} of purchase", rows, "purchase_day_redemptions")
+        ],
+        sheet=sheet,
+        more=asked.command("funnel", "--by day", file="days.csv").replace(" --all", ""),
+    )
+
+
+def _by(by: str, counted_by: Rows, asked: Asked) -> Section:
+    def first(name: str) -> Rows:
+        ordered = sorted(
+            counted_by, key=lambda row: (-row[name], -row["redemptions"], str(row[f"{by}_id"]))
+        )
+        return ordered[:MOST_OFFERS]
+
+    title = f"By {by}"
+    return Section(
+        title=title,
+        lines=["How often offers were shown, added and redeemed, whoever did it."],
+        sheet=Sheet(f"{by}s", FUNNEL_BY[by], first("redemptions"), title=title, first=_FIRST),
+        order="most redeemed",
+        orders={
+            "most added": first("offer_add_successes"),
+            "most shown": first("offer_impressions"),
+        },
+        in_all=len(counted_by),
+        more=asked.command("funnel", f"--by {by}", file=f"{by}s.csv").replace(" --all", ""),
+    )

@@ -1,0 +1,71 @@
+"""The page of an institution, beside that of a night, which answers: how does it stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.sentences import amounts_text
+from cardoffers_cli.files.html.asked import Asked
+from cardoffers_cli.files.html.funnel import people_sections
+from cardoffers_cli.files.html.history import night_text
+from cardoffers_cli.files.html.merchants import merchant_sections
+from cardoffers_cli.files.html.offers import offer_sections
+from cardoffers_cli.files.html.pages import Page, Section
+from cardoffers_cli.files.html.settlements import facts, headline, owed_section
+from cardoffers_cli.files.html.tables import Link
+from cardoffers_cli.files.html.unknown import unknown_sections
+from cardoffers_cli.files.report_columns import SETTLEMENT_SUMS
+from cardoffers_cli.files.sheets import Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MOST_ROWS = 10
+
+
+def institution_page(
+    night: str, found: Mapping[str, Any], lately: Asked, reports: Sequence[str]
+) -> Page:
+    """Return the page; `found` has the rows of each section, `lately` is what they are of."""
+    always = Asked(as_of=lately.as_of, institution=lately.institution)
+    return Page(
+        title=f"{lately.institution}, night of {night_text(night)}",
+        headline=f"{_tonight(found['tonight'])} {headline(found['owed'], always)}",
+        as_of=lately.as_of,
+        about=[f"What cardholders, offers and merchants did, {lately.time}."],
+        facts=list(facts(found["owed"])),
+        sections=[
+            *_money(found, always),
+            *people_sections(found["funnel"]),
+            *offer_sections(found["offers"], lately),
+            *merchant_sections(found["merchants"], lately),
+            *unknown_sections(found["unknown"], lately),
+            Section(title="Files of this night", links=[Link(name, name) for name in reports]),
+        ],
+        notes=["What is owed is what was settled; whether it was paid is not known here."],
+        links=[Link("The night", "index.html"), Link("All nights", "../index.html")],
+    )
+
+
+def _tonight(rows: Sequence[Mapping[str, Any]]) -> str:
+    redeemed = sum(row["redeemed"] for row in rows)
+    if not redeemed:
+        return "Nothing redeemed in this night."
+    sums = amounts_text({row["currency"]: row["institution_payout_amount"] for row in rows})
+    come = "comes" if redeemed == 1 else "come"
+    return f"{counted(redeemed, 'redemption')} of this night {come} to {sums}."
+
+
+def _money(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
+    settlements = found["settlements"]
+    if len(found["owed"]) > 1:
+        yield owed_section(found["owed"])
+    if settlements:
+        title = "Settlements, newest first"
+        yield Section(
+            title=title,
+            sheet=Sheet("settlements", SETTLEMENT_SUMS, settlements, title=title),
+            in_all=settlements[0]["settlements"],
+            more=asked.command("settlements", "--by settlement", file="settlements.csv"),
+        )

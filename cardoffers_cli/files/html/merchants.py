@@ -1,0 +1,138 @@
+"""The page of merchants, which answers: what did each of them fund."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.funnel import share
+from cardoffers_cli.domain.sentences import (
+    amount_text,
+    amounts_text,
+    compared,
+    listed,
+    percent,
+)
+from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.report_columns import MERCHANTS
+from cardoffers_cli.files.sheets import Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cardoffers_cli.files.html.asked import Asked
+
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
+
+_LISTED = 3
+_ORDERS = {"redemptions": "most redeemed"}
+
+
+def merchants_page(found: Mapping[str, Rows], asked: Asked) -> Page:
+    """Return the page; `found` has the rows of `services/merchant_results.py` in each order."""
+    return Page(
+        title=asked.titled("Merchants"),
+        headline=headline(found["funded"], asked),
+        as_of=asked.as_of,
+        about=list(asked.said("Redemptions decided")),
+        facts=list(_facts(found)),
+        sections=list(merchant_sections(found, asked)),
+        notes=["Money is without what was reversed since, which stands beside it."],
+    )
+
+
+def headline(rows: Rows, asked: Asked) -> str:
+    """Return what merchants funded, and who the most."""
+    firsts = list(_firsts(rows))
+    if not firsts:
+        return f"No merchant funded anything{asked.ending}."
+    merchants = sum(row["merchants"] for row in firsts)
+    sums = {row["currency"]: row["funded_in_all"] for row in firsts}
+    most = [
+        f"{shortened(row['merchant_name'], 60)} with"
+        f" {amount_text(row['merchant_funded_amount'], row['currency'])}"
+        f" ({percent(_share(row))})"
+        for row in firsts[:_LISTED]
+        if row["merchant_funded_amount"]
+    ]
+    said = f"{counted(merchants, 'merchant')} funded {amounts_text(sums)}{asked.ending}"
+    return f"{said}; the most {listed(most)}." if most else f"{said}."
+
+
+def _share(row: Row) -> Decimal | None:
+    whole = row["funded_in_all"]
+    return row["merchant_funded_amount"] / whole if whole else None
+
+
+def _firsts(rows: Rows) -> Iterator[Row]:
+    seen = set()
+    for row in rows:
+        if row["currency"] not in seen:
+            seen.add(row["currency"])
+            yield row
+
+
+def _facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
+    rows = found["funded"]
+    earlier = {row["currency"]: row["funded_in_all"] for row in found.get("before", ())}
+    for row in list(_firsts(rows))[:_LISTED]:
+        words = compared(row["funded_in_all"], earlier.get(row["currency"]))
+        beside = f", {words} that of the time before" if words else ""
+        yield Fact.of(
+            f"funded, {row['currency']}",
+            amount_text(row["funded_in_all"], row["currency"]),
+            f"by {counted(row['merchants'], 'merchant')}{beside}",
+        )
+    redemptions = sum(row["redemptions_in_all"] for row in _firsts(rows))
+    reversed_ = sum(row["reversed_in_all"] for row in _firsts(rows))
+    if redemptions:
+        yield Fact.of(
+            "redemptions",
+            str(redemptions),
+            f"{reversed_:,} of them reversed, {percent(share(reversed_, redemptions))}"
+            if reversed_
+            else "none of them reversed",
+        )
+
+
+def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]:
+    """Show the merchants of each currency, in each of the orders that were found."""
+    for first in _firsts(found["funded"]):
+        currency = first["currency"]
+        orders = {
+            order: [row for row in rows if row["currency"] == currency]
+            for order, rows in found.items()
+            if order == "funded" or order in _ORDERS
+        }
+        title = f"Merchants in {currency}"
+        yield Section(
+            title=title,
+            pictures=list(_pictures(orders["funded"], currency)),
+            sheet=Sheet("merchants", MERCHANTS, orders["funded"], title=title),
+            order="most funded",
+            orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
+            in_all=first["merchants"],
+            more=asked.command("merchants", file="merchants.csv"),
+        )
+
+
+def _pictures(rows: Rows, currency: str) -> Iterator[Picture]:
+    most = max((row["merchant_funded_amount"] for row in rows), default=Decimal(0))
+    drawn = bars(
+        f"Funded in {currency}, by merchant",
+        [
+            Bar(
+                row["merchant_name"],
+                f"{row['merchant_funded_amount']:,} · {counted(row['redemptions'], 'redemption')}",
+                [(part(row["merchant_funded_amount"], most), "accent")],
+            )
+            for row in rows
+            if row["merchant_funded_amount"]
+        ],
+    )
+    if isinstance(drawn, Picture):
+        yield drawn

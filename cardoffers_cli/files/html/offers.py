@@ -1,0 +1,239 @@
+"""The page of offers: which work, and which end when."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.sentences import amount_text, compared, day_text, percent
+from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.html.tables import State
+from cardoffers_cli.files.sheets import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import date, datetime
+
+    from cardoffers_cli.files.html.asked import Asked
+
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
+
+SOON = timedelta(days=14)
+MOST_ROWS = 50
+"""Offers in one order of a table at most."""
+_AHEAD = Decimal("0.1")
+_LISTED = 3
+_COLUMNS = (
+    Column("title", "offer"),
+    Column("currency"),
+    Column("spend_amount", "spend", kind="money"),
+    Column("redemptions", kind="integer"),
+    Column("merchant_funded_amount", "cost", kind="money"),
+    Column("cashback_share", "cashback per spend", kind="share"),
+    Column("spent_share", "of its budget", kind="share"),
+    Column("ends", "budget ends"),
+    Column("expires_on", "offer ends", kind="date"),
+    Column("merchant_name", "merchant"),
+    Column("offer_id", "offer id", kind="id"),
+)
+_ORDERS = {"spend": "most spend", "redemptions": "most redeemed", "ends": "first to end"}
+_MEANS = (
+    (
+        "Spend is what was paid at the merchant in purchases that redeemed, cost what the merchant"
+        " funds; both without what was reversed since."
+    ),
+    (
+        "A budget ends on the first day whose cumulated cost exceeds it at the rate of the last 28"
+        " days; in brackets, at the rates of the quickest and of the slowest of those four weeks."
+    ),
+)
+
+
+def offers_page(found: Mapping[str, Rows], asked: Asked) -> Page:
+    """Return the page; `found` has the rows of `services/offer_results.py` in each order."""
+    return Page(
+        title=asked.titled("Offers"),
+        headline=headline(found, asked),
+        as_of=asked.as_of,
+        about=list(asked.said("Redemptions decided")),
+        facts=list(_facts(found, asked)) if found["spend"] else [],
+        sections=list(offer_sections(found, asked)),
+        notes=_MEANS,
+    )
+
+
+def headline(found: Mapping[str, Rows], asked: Asked) -> str:
+    """Return how many offers were redeemed, which one sold most, and which budgets end."""
+    rows = found["spend"]
+    if not rows:
+        return "No offer is running, and none was redeemed."
+    firsts = list(_firsts(rows))
+    offers = sum(row["offers"] for row in firsts)
+    redeemed = sum(row["redeemed"] for row in firsts)
+    ending = ending_soon(found["ends"], asked.as_of)
+    ends = "ends" if len(ending) == 1 else "end"
+    soon = f"{counted(len(ending), 'budget') if ending else 'no budgets'} {ends} within 14 days"
+    return f"{redeemed:,} of {counted(offers, 'offer')} redeemed{asked.ending}; {soon}."
+
+
+def ending_soon(rows: Rows, now: datetime) -> list[Row]:
+    """Return the offers whose budgets end soon, those that are spent already left out."""
+    last = (now + SOON).date()
+    return [row for row in rows if row["state"] == "runs_out" and row["ends_on"] <= last]
+
+
+def _firsts(rows: Rows) -> Iterator[Row]:
+    """Yield the first row of each currency, which has the figures of all of it."""
+    seen = set()
+    for row in rows:
+        if row["currency"] not in seen:
+            seen.add(row["currency"])
+            yield row
+
+
+def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
+    firsts = list(_firsts(found["spend"]))[:_LISTED]
+    earlier = {row["currency"]: row["spend_in_all"] for row in found.get("before", ())}
+    for row in firsts:
+        spend = row["spend_in_all"]
+        words = compared(spend, earlier.get(row["currency"]))
+        share = row["cashback_in_all"] / spend if spend else None
+        notes = [
+            f"{words} that of the time before" if words else "",
+            f"{percent(share)} of it came back as cashback" if share is not None else "",
+        ]
+        yield Fact.of(
+            f"spend at merchants, {row['currency']}",
+            amount_text(spend, row["currency"]),
+            "; ".join(filter(None, notes)),
+        )
+    for row in firsts:
+        if row["redemptions"]:
+            yield Fact.of(
+                f"most spend by one offer, {row['currency']}",
+                amount_text(row["spend_amount"], row["currency"]),
+                shortened(row["title"] or row["offer_id"], 60),
+            )
+    ending = ending_soon(found["ends"], asked.as_of)
+    spent = sum(row["spent_offers"] for row in firsts)
+    yield Fact.of(
+        "budgets that end within 14 days",
+        str(len(ending)),
+        f"{spent:,} {'is' if spent == 1 else 'are'} spent already" if spent else "",
+    )
+
+
+def offer_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]:
+    """Show the offers of each currency, in each of the orders that were found."""
+    more = asked.command("offers", file="offers.csv")
+    for first in _firsts(found["spend"]):
+        currency = first["currency"]
+        orders = {
+            order: [
+                _shown(row, asked.as_of)
+                for row in rows
+                if row["currency"] == currency and (row["redemptions"] or order == "ends")
+            ]
+            for order, rows in found.items()
+            if order in _ORDERS
+        }
+        shown = {_ORDERS[order]: rows[:MOST_ROWS] for order, rows in orders.items() if rows}
+        if not shown:
+            continue
+        (order, rows), *others = shown.items()
+        title = f"Offers in {currency}"
+        yield Section(
+            title=title,
+            lines=[_idle(first["offers"] - first["redeemed"])],
+            pictures=list(_pictures(orders, currency)),
+            sheet=Sheet("offers", _COLUMNS, rows, title=title),
+            order=order,
+            orders=dict(others),
+            in_all=first["redeemed"] if orders["spend"] else first["offers"],
+            more=more,
+        )
+
+
+def _idle(count: int) -> str:
+    """Say how many offers run that nobody redeemed."""
+    if not count:
+        return ""
+    return f"{counted(count, 'other offer')} {'runs' if count == 1 else 'run'} unredeemed."
+
+
+def _shown(row: Row, now: datetime) -> Row:
+    return {
+        **row,
+        "title": row["title"] or row["merchant_name"],
+        "ends": when_it_ends(row, now),
+        "expires_on": row["expires_at"].date(),
+    }
+
+
+def when_it_ends(row: Row, now: datetime) -> Any:
+    """Return in words when a budget ends, with its band; one ahead of its plan is marked."""
+    match row["state"]:
+        case "ended" | "no_budget":
+            return row["outlook"]
+        case "not_at_this_rate":
+            return "after the offer"
+        case "spent" if row["ends_on"]:
+            return State(f"spent on {day_text(row['ends_on'])}", "alarm")
+        case "spent":
+            return State(row["outlook"], "alarm")
+    text = day_text(row["ends_on"])
+    if row["ends_from"]:
+        text = f"{text} ({_between(row['ends_from'], row['ends_until'])})"
+    is_soon = row["ends_on"] <= (now + SOON).date()
+    if row["spent_share"] > row["planned_share"] + _AHEAD:
+        text = f"{text}, ahead of plan"
+    return State(text, "warn") if is_soon else text
+
+
+def left_of(row: Row) -> Decimal:
+    """Return what is left of a budget."""
+    left: Decimal = row["budget_amount"] - row["spent_amount"]
+    return max(left, Decimal(0))
+
+
+def _between(first: date, last: date | None) -> str:
+    if last is None:
+        return f"{day_text(first)} at the earliest"
+    return day_text(first) if first == last else f"{day_text(first)} to {day_text(last)}"
+
+
+def _pictures(orders: Mapping[str, Rows], currency: str) -> Iterator[Picture]:
+    most = max((row["spend_amount"] for row in orders["spend"]), default=Decimal(0))
+    spend = bars(
+        f"Spend at merchants in {currency}, by offer",
+        [
+            Bar(
+                row["title"],
+                f"{row['spend_amount']:,} · {counted(row['redemptions'], 'redemption')}",
+                [(part(row["spend_amount"], most), "accent")],
+            )
+            for row in orders["spend"]
+            if row["redemptions"]
+        ],
+    )
+    budgets = bars(
+        f"Budgets in {currency} that end before their offers",
+        [_budget(row) for row in orders.get("ends", ()) if row["state"] == "runs_out"],
+        subtitle="Spent of each budget; the line across is where even spending would be by now.",
+    )
+    yield from (each for each in (spend, budgets) if isinstance(each, Picture))
+
+
+def _budget(row: Row) -> Bar:
+    said = row["ends"].text if isinstance(row["ends"], State) else row["ends"]
+    return Bar(
+        row["title"],
+        f"{percent(row['spent_share'])} · {said}",
+        [(min(row["spent_share"], Decimal(1)), "accent")],
+        mark=row["planned_share"],
+    )

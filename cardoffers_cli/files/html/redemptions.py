@@ -1,0 +1,199 @@
+"""The pages of redemptions: how many there were and for how much, by day, offer or merchant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.sentences import amounts_text
+from cardoffers_cli.files.html.days import drawn_by_day, periods
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.report_columns import (
+    COUNTED_BY,
+    COUNTS,
+)
+from cardoffers_cli.files.sheets import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cardoffers_cli.files.html.asked import Asked
+
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
+
+_FIRST = {
+    "day": ("newest day", "newest days"),
+    "offer": ("most redeemed offer", "most redeemed offers"),
+    "merchant": ("most redeemed merchant", "most redeemed merchants"),
+}
+_PICTURED = 3
+"""Currencies whose money has a picture."""
+_NEWEST = (
+    Column("offer.merchant_name", "merchant"),
+    Column("currency"),
+    Column("institution_payout_amount", "payout", kind="money"),
+    Column("status", "state"),
+    Column("purchase_amount", "purchase", kind="money"),
+    Column("transacted_at", "purchased on", kind="date"),
+    Column("created_at", "decided on", kind="date"),
+    Column("institution"),
+    Column("cardholder_token_masked", "cardholder"),
+    Column("transaction_ref", "reference"),
+    Column("id", "redemption id", kind="id"),
+)
+_BY_DAY = (
+    Column("label", "day"),
+    Column("currency"),
+    Column("purchase_day_payout_amount", "payout, by purchase", kind="money"),
+    Column("purchase_day_redemptions", "redemptions, by purchase", kind="integer"),
+    Column("institution_payout_amount", "payout, by decision", kind="money"),
+    Column("redemptions", "redemptions, by decision", kind="integer"),
+    Column("reversed", "of these reversed since", kind="integer"),
+)
+
+
+def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
+    """Return the page; `found` has the rows, and what they are counted by."""
+    days, rows = found["days"], found["rows"]
+    in_all = sum(row["redemptions"] for row in days)
+    title = "Redemptions, newest first"
+    sections = [
+        *([days_section(days, asked)] if days else []),
+        *(
+            [counts_section("merchant", found["merchants"], title="Most redeemed merchants")]
+            if found["merchants"]
+            else []
+        ),
+    ]
+    if rows:
+        sheet = Sheet("redemptions", _NEWEST, rows, title=title)
+        more = asked.command("redemptions", file="redemptions.csv")
+        sections.append(Section(title=title, sheet=sheet, in_all=in_all, more=more))
+    return _page("Redemptions", days, asked, sections)
+
+
+def counts_page(by: str, rows: Rows, asked: Asked, *, is_all: bool, more: str) -> Page:
+    """Return the page of redemptions by day, offer or merchant; of the first of them, or of all."""
+    title = f"Redemptions by {by}"
+    if not rows:
+        return _page(title, rows, asked, [])
+    part = (
+        days_section(rows, asked)
+        if by == "day"
+        else counts_section(by, rows, title=title, more=more)
+    )
+    if is_all:
+        return _page(title, rows, asked, [part])
+    first = replace(part, lines=["There is more: --all shows every row.", *part.lines])
+    shown = len({row["day"] for row in rows}) if by == "day" else len(rows)
+    one, several = _FIRST[by]
+    which = f"The {one} has" if shown == 1 else f"The {shown:,} {several} have"
+    return Page(
+        title=asked.titled(title),
+        headline=f"{which} {_counted(rows)}{asked.ending}.",
+        as_of=asked.as_of,
+        sections=[first],
+    )
+
+
+def _page(title: str, rows: Rows, asked: Asked, sections: Sequence[Section]) -> Page:
+    return Page(
+        title=asked.titled(title),
+        headline=headline(rows, asked),
+        as_of=asked.as_of,
+        about=list(asked.said("Decided")),
+        facts=list(_facts(rows)),
+        sections=sections,
+        notes=["What was reversed since counts in full, and is told beside it."],
+    )
+
+
+def _counted(rows: Rows) -> str:
+    return counted(sum(row["redemptions"] for row in rows), "redemption")
+
+
+def headline(rows: Rows, asked: Asked) -> str:
+    """Return how many redemptions there were and what they come to."""
+    count = sum(row["redemptions"] for row in rows)
+    if not count:
+        return f"There were no redemptions{asked.ending}."
+    sums = amounts_text(_payouts(rows))
+    come = "comes" if count == 1 else "come"
+    return f"{counted(count, 'redemption')}{asked.ending} {come} to {sums}."
+
+
+def _payouts(rows: Rows) -> dict[str, Decimal]:
+    sums: dict[str, Decimal] = {}
+    for row in rows:
+        amount = row["institution_payout_amount"]
+        sums[row["currency"]] = sums.get(row["currency"], Decimal(0)) + amount
+    return sums
+
+
+def _facts(rows: Rows) -> Iterator[Fact]:
+    count = sum(row["redemptions"] for row in rows)
+    if count:
+        yield Fact.of("redemptions", str(count))
+        yield Fact.of_money("payout", _payouts(rows))
+        yield Fact.of("reversed since", str(sum(row["reversed"] for row in rows)))
+
+
+def days_section(rows: Rows, asked: Asked) -> Section:
+    """Show redemptions by the day of their purchase, and by the day they were decided."""
+    unit, found = periods(rows)
+    title = f"Redemptions by {unit}"
+    return Section(
+        title=title,
+        lines=[
+            (
+                "The same redemptions twice: on the day of their purchase, and on the day they were"
+                " decided."
+            )
+        ],
+        pictures=list(_day_pictures(unit, found)),
+        sheet=Sheet("days", _BY_DAY, found[::-1], title=title, quiet="label", unit=unit),
+        more=asked.command("redemptions", "--by day", file="days.csv"),
+    )
+
+
+def _day_pictures(unit: str, rows: Rows) -> Iterator[Picture | str]:
+    yield drawn_by_day(f"Redemptions by {unit} of purchase", rows, "purchase_day_redemptions")
+    for currency in sorted({row["currency"] for row in rows})[:_PICTURED]:
+        yield drawn_by_day(
+            f"Payout in {currency} by {unit} of purchase",
+            [row for row in rows if row["currency"] == currency],
+            "purchase_day_payout_amount",
+        )
+
+
+def counts_section(
+    by: str, rows: Rows, *, title: str, in_all: int | None = None, more: str | None = None
+) -> Section:
+    """Show redemptions by offer or merchant, the most redeemed first."""
+    most = max(row["redemptions"] for row in rows)
+    drawn = bars(
+        f"Redemptions by {by}",
+        [
+            Bar(
+                _name(by, row),
+                f"{row['redemptions']:,} · {row['currency']} {row['institution_payout_amount']:,}",
+                [(part(row["redemptions"], most), "accent")],
+            )
+            for row in rows
+        ],
+        subtitle="Redemptions, and their payout.",
+    )
+    first = ("title" if by == "offer" else "merchant_name", "currency", "institution_payout_amount")
+    sheet = Sheet("counts", (*COUNTED_BY[by], *COUNTS), rows, title=f"By {by}", first=first)
+    pictures = [drawn] if isinstance(drawn, Picture) else []
+    return Section(title=title, pictures=pictures, sheet=sheet, in_all=in_all, more=more)
+
+
+def _name(by: str, row: Row) -> str:
+    if by == "merchant":
+        return str(row["merchant_name"])
+    return str(row["title"] or f"{row['merchant_name']}: {row['offer_id']}")

@@ -1,0 +1,73 @@
+"""The templates of pages and of what stands on them, and how a value stands in one."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.moments import format_brief, format_moment
+from cardoffers_cli.domain.visible import visible
+from cardoffers_cli.files.html.digits import grouped
+from cardoffers_cli.files.sheets import guard
+
+_AMOUNT = re.compile(r" (?=%)|(?<=\b[A-Z]{3}) (?=-?\d)")
+_FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+def _seen(value: Any) -> Any:
+    """Return what stands in a template, text with whatever acts or hides as escapes."""
+    return visible(value) if type(value) is str else value
+
+
+def _as_lines(text: str) -> Any:
+    from markupsafe import escape  # noqa: PLC0415  comes with jinja2
+
+    return escape(visible(text, keep="\n"))
+
+
+def _said(text: str) -> str:
+    """Return a sentence in which a number stays on one line with its sign or its currency."""
+    return _AMOUNT.sub("\u00a0", text)
+
+
+def _told(text: str) -> str:
+    """Return a sentence that may begin with a name from outside, guarded against formulas."""
+    return _said(guard(text))
+
+
+def _coded(text: str) -> Any:
+    """Return a sentence as HTML in which names of fields are set as code."""
+    from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
+
+    shown = str(escape(visible(text)))
+    return Markup(_FIELD.sub(r"<code>\g<0></code>", shown))  # noqa: S704  escaped above
+
+
+@cache
+def page_template() -> Template:
+    """Return the template of a page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  heavy
+
+    pages = Environment(
+        loader=PackageLoader("cardoffers_cli.files", "html"),
+        autoescape=True,
+        finalize=_seen,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    pages.filters |= {
+        "as_lines": _as_lines,
+        "brief": format_brief,
+        "coded": _coded,
+        "exact": format_moment,
+        "grouped": grouped,
+        "said": _said,
+        "told": _told,
+    }
+    return pages.get_template("page.html.j2")

@@ -1,0 +1,139 @@
+"""The page of unknown merchants, which answers: what earns nothing because of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.sentences import amount_text, amounts_text
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.html.rejects import rejects_section
+from cardoffers_cli.files.sheets import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cardoffers_cli.files.html.asked import Asked
+
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
+
+_KINDS = {
+    "card_acceptor": "card acceptor id",
+    "pix_key": "Pix key",
+    "upi_vpa": "UPI address",
+    "codi": "CoDi",
+    "psp_merchant_id": "merchant id of a payment service",
+}
+_WAIT = (
+    "They wait: add their identifiers to the catalogue and match again, and what meets an offer"
+    " redeems."
+)
+_ORDERS = {"purchases": "most purchases", "last seen": "last seen first"}
+_COLUMNS = (
+    Column("name", "descriptor or identifier"),
+    Column("currency"),
+    Column("amount", kind="money"),
+    Column("purchases", kind="integer"),
+    Column("cardholders", kind="integer"),
+    Column("first_seen", "first seen", kind="date"),
+    Column("last_seen", "last seen", kind="date"),
+    Column("institution"),
+    Column("merchant_identifier", "identifier"),
+    Column("kind"),
+    Column("merchant_id", "merchant id", kind="id"),
+)
+
+
+def unknown_page(found: Mapping[str, Any], asked: Asked) -> Page:
+    """Return the page; `found` has, by currency, the rows in each order, and the totals."""
+    totals = found["totals"]
+    return Page(
+        title=asked.titled("Unknown merchants"),
+        headline=headline(totals, asked),
+        as_of=asked.as_of,
+        about=list(asked.said("Purchases made")),
+        facts=[
+            Fact.of(
+                f"purchases in {row['currency']}",
+                amount_text(row["amount"], row["currency"]),
+                f"{counted(row['purchases'], 'purchase')} by"
+                f" {counted(row['cardholders'], 'cardholder')}",
+            )
+            for row in totals
+        ],
+        sections=[
+            *unknown_sections(found, asked),
+            *rejects_section(
+                found["rejects"], lines=["Of the files that were imported in this time."]
+            ),
+        ],
+    )
+
+
+def headline(totals: Rows, asked: Asked) -> str:
+    """Return what purchases of unknown merchants come to, in a sentence."""
+    if not totals:
+        return f"Every merchant is known{asked.ending}."
+    purchases = sum(row["purchases"] for row in totals)
+    merchants = sum(row["rows"] for row in totals)
+    sums = amounts_text({row["currency"]: row["amount"] for row in totals})
+    return (
+        f"{counted(purchases, 'purchase')} for {sums} earn nothing{asked.ending}, because nobody"
+        f" knows their {counted(merchants, 'merchant')}."
+    )
+
+
+def unknown_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
+    """Show the unknown merchants of each currency, in each of the orders that were found."""
+    for total in found["totals"]:
+        currency = total["currency"]
+        orders = {
+            order: [_shown(row) for row in rows] for order, rows in found["rows"][currency].items()
+        }
+        title = f"Unknown merchants in {currency}"
+        yield Section(
+            title=title,
+            lines=[_WAIT],
+            pictures=list(_pictures(orders["amount"], currency)),
+            sheet=Sheet("unresolved", _COLUMNS, orders["amount"], title=title),
+            order="most money",
+            orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
+            in_all=total["rows"],
+            more=asked.command("unresolved", file="unresolved.csv"),
+        )
+
+
+def _shown(row: Row) -> Row:
+    identifier = row["merchant_identifier"]
+    kind = row["merchant_identifier_type"]
+    others = row["descriptors"] - 1
+    said = row["merchant_descriptor"]
+    if said and others > 0:
+        said = f"{said} and {counted(others, 'other text')}"
+    return {
+        **row,
+        "name": said or identifier or "a merchant by its id",
+        "merchant_identifier": identifier if said else None,
+        "kind": _KINDS.get(kind, kind),
+        "first_seen": row["first_seen_at"].date(),
+        "last_seen": row["last_seen_at"].date(),
+    }
+
+
+def _pictures(rows: Rows, currency: str) -> Iterator[Picture]:
+    most = max(row["amount"] for row in rows)
+    drawn = bars(
+        f"Purchases in {currency} that earn nothing, by merchant",
+        [
+            Bar(
+                f"{row['name']}, {row['institution']}",
+                f"{row['amount']:,} · {counted(row['purchases'], 'purchase')}",
+                [(part(row["amount"], most), "accent")],
+            )
+            for row in rows
+        ],
+    )
+    if isinstance(drawn, Picture):
+        yield drawn

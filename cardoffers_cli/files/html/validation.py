@@ -1,0 +1,169 @@
+"""The page of a check of files, which answers: is the file good, and what mends it.
+
+No value of a row is on it, nor of a header, which in a file without one is a row: a finding is told
+by what its code means, with the lines it is on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.findings import CODES, FILE_CODES
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.html.pictures import whole
+from cardoffers_cli.files.html.rejects import meaning
+from cardoffers_cli.files.html.tables import Advice, Command, State
+from cardoffers_cli.files.sheets import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
+
+_LINES = 10
+_FINDINGS = (
+    Column("meaning", "what is wrong"),
+    Column("rows", kind="integer"),
+    Column("lines", "on lines"),
+    Column("fix", "how to mend it"),
+    Column("state", "level"),
+    Column("more"),
+)
+_STATES = {"error": State("error", "alarm"), "warning": State("warning", "warn")}
+
+
+def validation_page(files: Rows, as_of: datetime) -> Page:
+    """Return the page of files that were checked; documents as `validate` shows them."""
+    return Page(
+        title="Check of " + (_name(files[0]) if len(files) == 1 else f"{len(files):,} files"),
+        headline=_headline(files),
+        as_of=as_of,
+        about=["Lines are told, and no value that is in the file."],
+        facts=list(_facts(files)),
+        sections=[section for file in files for section in _sections(file, len(files) > 1)],
+    )
+
+
+def _headline(files: Rows) -> str:
+    if len(files) == 1:
+        return _verdict(files[0])
+    good = sum(file["ok"] for file in files)
+    bad = [file for file in files if not file["ok"]]
+    if not bad:
+        return f"All {counted(len(files), 'file')} are good."
+    return f"{good:,} of {counted(len(files), 'file')} are good; {_name(bad[0])} is not."
+
+
+def _verdict(file: Row) -> str:
+    if file["file_error"]:
+        return f"The file cannot be read: {_lower(_meaning_of(file))}."
+    rows = counted(file["received"], "row")
+    known = file["duplicates"] - file["conflicts"]
+    beside = f", {known:,} of them known already" if known else ""
+    more = f", and {known:,} more {'is' if known == 1 else 'are'} known already" if known else ""
+    if file["ok"]:
+        return f"The file is good: {_all_of(file['received'], rows)} can be taken{beside}."
+    wrong = file["invalid"] + file["conflicts"]
+    return f"The file is not good: {wrong:,} of {rows} cannot be taken{more}."
+
+
+def _all_of(count: int, rows: str) -> str:
+    return f"all {rows}" if count > 1 else rows
+
+
+def _name(file: Row) -> str:
+    """Return the name of a file without the folders it is in, which are nobody else's concern."""
+    return str(file["file"]).rpartition("/")[2]
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _meaning_of(file: Row) -> str:
+    return meaning(file["file_error"]["code"])
+
+
+def _facts(files: Rows) -> Iterator[Fact]:
+    readable = [file for file in files if not file["file_error"]]
+    for name, words in (
+        ("received", "rows"),
+        ("valid", "valid"),
+        ("invalid", "invalid"),
+        ("duplicates", "known already"),
+    ):
+        if readable:
+            conflicts = sum(file["conflicts"] for file in readable)
+            note = (
+                f"{conflicts:,} of them with other content"
+                if name == "duplicates" and conflicts
+                else ""
+            )
+            yield Fact.of(words, str(sum(file[name] for file in readable)), note)
+
+
+def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
+    title = _name(file) if is_one_of_many else None
+    if file["file_error"]:
+        yield Section(
+            title=_name(file), lines=[*([_verdict(file)] if is_one_of_many else []), _advice(file)]
+        )
+        return
+    rows = [_row(found) for found in file["findings"]]
+    errors = [row for row in rows if row["level"] == "error"]
+    yield Section(
+        title=title,
+        lines=[_verdict(file)] if is_one_of_many else [],
+        pictures=[
+            whole(
+                "Rows, by what becomes of them",
+                [
+                    ("valid", file["valid"], "good"),
+                    ("known already", file["duplicates"] - file["conflicts"], "soft"),
+                    ("known with other content", file["conflicts"], "warn"),
+                    ("invalid", file["invalid"], "alarm"),
+                ],
+            )
+        ]
+        if file["received"]
+        else [],
+    )
+    if rows:
+        caption = "Findings, errors first"
+        yield Section(
+            title=f"What was found in {_name(file)}" if is_one_of_many else "What was found",
+            lines=[
+                (
+                    f"{counted(len(errors), 'kind')} of error,"
+                    f" {counted(len(rows) - len(errors), 'kind')} of warning."
+                )
+            ],
+            sheet=Sheet("findings", _FINDINGS, rows, title=caption),
+        )
+
+
+def _advice(file: Row) -> str:
+    known = FILE_CODES.get(file["file_error"]["code"])
+    return known.advice if known else ""
+
+
+def _row(found: Row) -> dict[str, Any]:
+    known = CODES.get(found["code"])
+    return {
+        "meaning": Advice(meaning(found["code"])),
+        "rows": found["rows"] or None,
+        "lines": _lines(found),
+        "fix": Advice(known.advice if known else found["fix"]),
+        "state": _STATES[found["level"]],
+        "level": found["level"],
+        "more": Command(f"cardoffers help findings {found['code']}"),
+    }
+
+
+def _lines(found: Row) -> str:
+    shown = [str(line) for line in found["lines"][:_LINES]]
+    more = found["rows"] - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if shown and more > 0 else "")

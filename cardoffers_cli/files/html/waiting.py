@@ -1,0 +1,93 @@
+"""What waits when a night has ended: budgets that end soon, webhooks, purchases, ledger entries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.files.html.offers import MOST_ROWS, ending_soon, left_of, when_it_ends
+from cardoffers_cli.files.html.pages import Section
+from cardoffers_cli.files.html.tables import Command
+from cardoffers_cli.files.report_columns import BUDGETS
+from cardoffers_cli.files.sheets import Column, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    Row = Mapping[str, Any]
+    Rows = Sequence[Row]
+
+_DELIVERIES = (
+    Column("institution"),
+    Column("due", "to be sent", kind="integer"),
+    Column("failed", "failed, tried again", kind="integer"),
+    Column("exhausted", "given up", kind="integer"),
+    Column("stopped", "stopped", kind="integer"),
+    Column("delivered", kind="integer"),
+    Column("next", "what to do"),
+)
+_WAITING = (
+    Column("waits", "what waits"),
+    Column("count", kind="integer"),
+    Column("next", "what to do"),
+)
+_RATE = (
+    "At the rate of the last 28 days; in brackets, at that of the quickest and of the slowest of"
+    " those four weeks."
+)
+
+
+def to_do(text: str | None) -> Any:
+    """Return what to do as a command, where it is one."""
+    return Command(text) if text and text.startswith("cardoffers ") else text
+
+
+def budgets_that_end(offers: Rows, now: datetime) -> Iterator[Section]:
+    """Show the budgets that end soon; rows as `services/offer_results.py` has."""
+    ending = ending_soon(offers, now)
+    rows = [
+        {
+            **row,
+            "title": row["title"] or row["offer_id"],
+            "left_amount": left_of(row),
+            "outlook": when_it_ends(row, now),
+        }
+        for row in ending[:MOST_ROWS]
+    ]
+    if rows:
+        title = "Budgets that end within 14 days"
+        yield Section(
+            title=title,
+            lines=[_RATE],
+            sheet=Sheet("budgets", BUDGETS, rows, title=title),
+            in_all=len(ending),
+            more="cardoffers report offers --order ends -o offers.html",
+        )
+
+
+def webhooks_that_wait(deliveries: Rows) -> Iterator[Section]:
+    """Show the events that wait; rows as `services/webhooks.py` counts them."""
+    waiting = ("due", "failed", "exhausted", "stopped")
+    rows = [
+        {**row, "next": Command(f"cardoffers webhook list -i {row['institution']}")}
+        for row in deliveries
+        if any(row[name] for name in waiting)
+    ]
+    sent = sum(row["delivered"] for row in deliveries)
+    were = "was" if sent == 1 else "were"
+    said = f"Of the events of the last 30 days, {sent:,} {were} delivered"
+    if deliveries:
+        title = "Webhooks that wait"
+        yield Section(
+            title=title,
+            lines=[f"{said}{'; these were not.' if rows else ', and none waits.'}"],
+            sheet=Sheet("deliveries", _DELIVERIES, rows, title=title) if rows else None,
+        )
+
+
+def what_else_waits(waiting: Rows) -> Iterator[Section]:
+    """Show what else waits: `waits`, `count`, and what to do `next`."""
+    rows = [{**row, "next": to_do(row["next"])} for row in waiting if row["count"]]
+    if rows:
+        title = "What else waits"
+        yield Section(title=title, sheet=Sheet("waiting", _WAITING, rows, title=title))
