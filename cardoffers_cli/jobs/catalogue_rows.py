@@ -82,16 +82,14 @@ def add_merchant(
     identifier: Cells | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Make a merchant, with an identifier if one is given; return both."""
+    """Make a merchant, with an identifier if one is given; return both.
+
+    A second one of a name is made with an id only, so that running it again makes no two.
+    """
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="merchant_add", now=job.now, actor=job.actor)
+        _check_is_new(store, name, merchant_id)
         wanted = merchant_id or str(uuid4())
-        if merchants.find(store, wanted):
-            raise Refused(
-                f"There is a merchant {wanted} already.",
-                code="merchant_exists",
-                hint="Leave --id out for a new one; `cardoffers catalog import` changes one.",
-            )
         cells: Cells = {"merchant_id": wanted, "name": name, "category": category}
         write_row(store, "merchants", cells, run)
         if identifier:
@@ -186,7 +184,30 @@ def _merchant(store: Store, merchant_id: str) -> dict[str, Any]:
     return merchants.find(store, merchant_id) or {}
 
 
+def _check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
+    if merchant_id and merchants.find(store, merchant_id):
+        raise Refused(
+            f"There is a merchant {merchant_id} already.",
+            code="merchant_exists",
+            hint="Leave --id out for a new one; `cardoffers catalog import` changes one.",
+        )
+    if not merchant_id and merchants.of_name(store, name):
+        raise Refused(
+            f"There is a merchant called {name} already.",
+            code="merchant_exists",
+            hint="`cardoffers merchant identify` gives it one more identifier; another merchant of "
+            "that name needs an --id.",
+        )
+
+
 def _identify(store: Store, merchant_id: str, identifier: Cells, run: Run) -> None:
+    of = merchants.of_identifier(store, identifier)
+    if of and str(of["merchant_id"]) != merchant_id:
+        raise Refused(
+            f"{identifier['merchant_identifier']} is an identifier of {of['name']} already.",
+            code="identifier_exists",
+            hint="`cardoffers catalog import` moves an identifier from one merchant to another.",
+        )
     write_row(store, "merchant_identifiers", {**identifier, "merchant_id": merchant_id}, run)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cardoffers_cli.store.store import Store
 
 
@@ -16,6 +18,11 @@ def find(store: Store, merchant_id: str) -> dict[str, Any] | None:
 def of_name(store: Store, name: str) -> list[dict[str, Any]]:
     """Return the merchants of a name, in letters of either case; a few at most."""
     return store.rows("services/merchants:of_name", name=name)
+
+
+def of_identifier(store: Store, identifier: Mapping[str, str | None]) -> dict[str, Any] | None:
+    """Return the merchant, its id and name, of a merchant_identifier and its type; or None."""
+    return store.row("services/merchants:of_identifier", **identifier)
 
 
 def list_all(store: Store) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import shlex
 from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -104,7 +105,7 @@ def bank(tmp_path: Path) -> Any:
         return ended.document if ended.exit_code == 0 else (ended.exit_code, ended.error["code"])
 
     run("institution add alder --name Alder --currency GBP")
-    run("merchant add Bakery --category food")
+    run("merchant add Bakery --category food --identifier M7")
     return run
 
 
@@ -119,6 +120,8 @@ OFFER = "offer create A -i alder --merchant Bakery --title T --min-spend 5 --cas
         ((2, "value_invalid"), "institution add brook --name Brook --currency POUND"),
         ((2, "value_invalid"), "institution add brook --name B --currency GBP --plan silver"),
         ((2, "value_invalid"), "merchant add X --category food --id 7"),
+        ((4, "merchant_exists"), "merchant add bakery --category food"),
+        ((4, "identifier_exists"), "merchant add Cinema --category fun --identifier M7"),
         ((2, "value_invalid"), "merchant identify Bakery M1 --type birds"),
         ((5, "merchant_not_found"), "merchant identify Baker M1"),
         ((5, "institution_not_found"), f"{OFFER} --expires 2027-01-01 -i birch"),
@@ -145,8 +148,8 @@ def test_a_merchant_is_named_by_name_id_beginning_or_latest(bank: Any) -> None:
     merchant_id = bank("merchant list")[0]["merchant_id"]
     for number, name in enumerate(("BAKERY", merchant_id, merchant_id[:6], "latest")):
         made = bank(f"merchant identify '{name}' M{number}")
-        assert f"card_acceptor:M{number}" == made["identifiers"][number]
-    bank("merchant add bakery --category food")
+        assert f"card_acceptor:M{number}" == made["identifiers"][number + 1]
+    bank(f"merchant add bakery --category food --id {uuid4()}")
     assert (2, "merchant_ambiguous") == bank("merchant identify Bakery M9")
 
 

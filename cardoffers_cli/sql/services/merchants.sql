@@ -21,6 +21,14 @@ where lower(merchants.name) = lower($name)
 order by merchants.merchant_no
 limit 5;
 
+-- name: of_identifier
+-- The merchant whose identifier it is.
+select merchants.merchant_id, merchants.name
+from identifiers
+inner join merchants on merchants.merchant_id = identifiers.merchant_id
+where identifiers.merchant_identifier_type = $merchant_identifier_type
+    and identifiers.merchant_identifier = $merchant_identifier;
+
 -- name: list
 -- Every merchant with its identifiers. Grain: one row per merchant.
 select
