@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.lasting import make_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +103,7 @@ def write_templates(folder: Path, *, dry_run: bool = False) -> list[Path]:
                 hint="Name another folder: a template is never written over something else.",
             )
     if not dry_run:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for path, text in paths.items():
             with replacing(path) as out:
                 out.write(text.encode())

@@ -53,6 +53,7 @@ class Folder:
         """Open a folder of this service in this one, and make it where it is missing."""
         with suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=self.descriptor)
+            self.sync()
         try:
             made = self.folder(name)
         except OSError:

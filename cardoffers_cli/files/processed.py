@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
 from cardoffers_cli.files.folders import NAME_BYTES, Folder
+from cardoffers_cli.files.lasting import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +38,9 @@ class Processed:
 
     def prepare(self) -> None:
         """Make it where it is missing; raise `ConfigurationError` where others may write in it."""
-        with suppress(OSError):
+        with suppress(OSError):  # which the look at it tells
             self.root.mkdir(mode=0o700)
+            sync_folder(self.root.parent)
         self.check()
 
     def check(self) -> None:

@@ -14,6 +14,8 @@ A store knows where its history and its nights are, so all that happens happens 
     torn      a store whose log was cut off in the middle
     over      after a night, with everything that can lie beside a store
     logged    killed when it had committed, its log still beside it
+    changed   after a night, one of whose files grew since
+    carded    a store in which card numbers stand
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from cardoffers_cli.store.opening import connected
 from cardoffers_cli.wire.receiver import Receiver
 from chaos.children import KILLED, Children, Ended, Run
 from nights import real_now
+from tables import select
 from work import job
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ EARLIER, BEFORE, AS_OF = "2026-09-20", "2026-10-01", "2026-10-10"
 _NOBODY = "http://127.0.0.1:9/"
 _BANKS = ("larkmere", "tarnhollow")
 _HOLDER = "chaos-cardholder-0001"
+_CARDED = "update recent_purchase_details set merchant_descriptor = 'shop 4111 1111 1111 1111'"
 _TORN = 40
 """Bytes at the end of a log that were never written."""
 
@@ -141,6 +145,8 @@ class Places:
             "torn": self._torn,
             "over": self._over,
             "logged": self._logged,
+            "changed": self._changed,
+            "carded": self._carded,
         }
 
     def _empty(self) -> None:
@@ -211,6 +217,19 @@ class Places:
         self.put("exported")
         self._do("nightly drop", as_of=AS_OF)
 
+    def _changed(self) -> None:
+        self.put("ready")
+        self._do("nightly drop", as_of=BEFORE)
+        taken = self.place / "processed" / "larkmere" / "done" / "new.csv"
+        lines = taken.read_text().splitlines(keepends=True)
+        with taken.open("a") as late:
+            late.write(lines[-1].replace("LAR", "LATE"))
+
+    def _carded(self) -> None:
+        self.put("ready")
+        with job_of(self.place).store() as store, store.transaction():
+            select(store, _CARDED)
+
     def _logged(self) -> None:
         """Kill a match between its commit and the end, which is soon after."""
         share = 0.99
@@ -238,6 +257,7 @@ class Places:
             "redemption": pending["id"],
             "offer": feed["offers"][0]["id"],
             "key": key["key_id"],
+            "terms": "--title T --min-spend 9 --cashback 1 --expires 2027-01-01",
         }
 
     def _list(self, line: str, stdin: str | None = None) -> Any:

@@ -7,10 +7,9 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
+from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.store.leftovers import sweep
-from cardoffers_cli.store.torn_blocks import mend
 from chaos.children import HANGS, KILLED, recorder
 from chaos.judging import BESIDE, Content, Expected, Fault, content, said
 from chaos.places import STORE, job_of
@@ -195,18 +194,9 @@ def _content(places: Places, told: list[str]) -> Content | None:
 def _heed(places: Places, told: str) -> None:
     """Do what a message about a damaged store says."""
     named = re.search(r"`cardoffers (store (?:recover|accept-loss))", told)
-    if named:
-        places.run([*named[1].split(), "--yes"])
-    else:
-        _recover(places.place / STORE)
-
-
-def _recover(store: Path) -> None:
-    """Do by hand what `store recover` is to do."""
-    try:
-        mend(store, job_of(store.parent).settings)
-    except StoreDamaged:
-        store.with_name(f"{STORE}.wal").unlink(missing_ok=True)
+    if named is None:
+        raise CardoffersError("A damaged store does not say what to type.", hint=told)
+    places.run([*named[1].split(), "--yes"])
 
 
 def _again(places: Places, quiet: Undisturbed) -> list[Fault]:

@@ -9,6 +9,7 @@ import pytest
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.lasting import make_folder, sync_folder
 from cardoffers_cli.files.private import new_private_file
+from cardoffers_cli.files.processed import Processed
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.places import Folder
 from cardoffers_cli.store.snapshot import withdraw
@@ -73,6 +74,13 @@ def test_the_names_of_new_folders_are_on_the_disk(
     synced.clear()
     make(tmp_path / "a" / "b" / "c")
     assert [] == synced
+
+
+def test_the_names_of_processed_folders_are_on_the_disk(tmp_path: Path, synced: list[Path]) -> None:
+    processed = Processed(tmp_path / "processed")
+    processed.prepare()
+    with processed.folder("alder", "done"):
+        assert [tmp_path, tmp_path / "processed", tmp_path / "processed" / "alder"] == synced
 
 
 def test_a_folder_that_cannot_be_synced_is_no_failure() -> None:
