@@ -20,7 +20,7 @@ HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,tr
 
 # A command, and the options of it that name a file to write; FILE is what it reads.
 WRITERS: dict[str, tuple[str, ...]] = {
-    "validate FILE": ("--errors", "--valid", "--rejected", "-o"),
+    "validate FILE": ("--errors", "--valid", "--rejected", "--report", "-o"),
     "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "simulate FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "catalog import FILE": ("--errors", "-o"),

@@ -2,7 +2,8 @@
 
 Each is opened at 400, 800 and 1280 px, light and dark, and on paper. The rules: an answer first; no
 bare UUID, and no id before a name; no money out of sight; the field's words and no contract's; no
-row of nothing; no picture of under three points. Each rule has a page that breaks it, and is found.
+row of nothing; no picture of under three points, and no label over another. Each rule has a page
+that breaks it, and is found.
 
 Making the worlds takes most of the time: nights with all of their steps. `CARDOFFERS_SLOW_TESTS=1`
 makes the one of many rows a million's, and looks in all of them for what keeps people out.
@@ -112,6 +113,16 @@ WITHOUT_TABLE = """() => [...document.querySelectorAll("svg")]
     .filter(each => !each.closest("section").querySelector("table"))
     .map(each => each.querySelector("title").textContent)"""
 
+OVERLAPS = """() => [...document.querySelectorAll("svg")].flatMap(svg => {
+    const texts = [...svg.querySelectorAll("text")].filter(each => each.checkVisibility())
+    const boxes = texts.map(each => each.getBoundingClientRect())
+    return texts.flatMap((text, one) => boxes.slice(0, one)
+        .map((box, other) => [box, texts[other]])
+        .filter(([box]) => box.right > boxes[one].left && box.left < boxes[one].right
+            && box.bottom > boxes[one].top + 2 && box.top < boxes[one].bottom - 2)
+        .map(([_, other]) => other.textContent + " and " + text.textContent))
+})"""
+
 FIRST_LINES = "() => document.querySelector('header').innerText.trim().split('\\n')"
 CUT_OFF = """(tables) => [...document.querySelectorAll(tables)]
     .filter(each => each.scrollWidth > each.clientWidth + 1)
@@ -156,6 +167,7 @@ RULES = {
     "rows of nothing": ROWS_OF_NOTHING,
     "thin pictures": THIN_PICTURES,
     "pictures without a table": WITHOUT_TABLE,
+    "labels over labels": OVERLAPS,
 }
 
 
@@ -231,6 +243,10 @@ BREACHES = {
     ),
     "pictures without a table": (
         "<section><svg><title>x</title><polyline points='1,1 2,2 3,3'/></svg></section>"
+    ),
+    "labels over labels": (
+        "<section><table></table><svg><title>x</title><polyline points='1,1 2,2 3,3'/>"
+        "<text y='20'>31 Aug 2026</text><text x='50' y='20'>28 Sep 2026</text></svg></section>"
     ),
 }
 MORE = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from io import BytesIO
 from typing import Any
@@ -199,6 +200,22 @@ def test_some_days_are_named_evenly_the_first_and_the_last_among_them(
     found = columns("x", points(*["1"] * days))
     labels = [text.text for text in drawn(found).iter("text") if text.get("y") == f"{TALL + 18}"]
     assert expected.split() == " ".join(map(str, labels)).split()
+
+
+@pytest.mark.parametrize("count", [3, 9, 14, 22, 60])
+@pytest.mark.parametrize("value", ["1", "19445", "1234567.50"])
+@pytest.mark.parametrize("label", ["1 Oct", "28 Sep 2026"])
+def test_no_label_stands_over_another(count: int, value: str, label: str) -> None:
+    found = columns("x", [replace(each, label=label) for each in points(*[value] * count)])
+    assert isinstance(found, Picture)
+    width = 340 - 7 * found.marks["gutter"] - 14
+    length, ends = 6.5 * len(label), -width
+    for each in found.marks["labels"]:
+        middle = float(each["x"]) * width / 100
+        begins = middle - (length if each["anchor"] == "end" else length / 2)
+        assert begins >= ends
+        ends = begins + length
+    assert found.marks["labels"]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def sheet(*columns: Column, rows: list[dict[str, Any]], **more: Any) -> Sheet:
         (("link", "alder", "w s", "alder.html"), "text", Link("alder", "alder.html")),
         (("command", "cardoffers settle", "", ""), "text", Command("cardoffers settle")),
         (("advice", "fill card_token", "", ""), "text", Advice("fill card_token")),
-        (("state", "failed", "", "alarm"), "text", State("failed", "alarm")),
+        (("state", "failed", "w s", "alarm"), "text", State("failed", "alarm")),
     ],
 )
 def test_a_cell_is_what_people_read(expected: Any, kind: Any, value: Any) -> None:

@@ -105,7 +105,7 @@ def people_sections(found: Found) -> Iterator[Section]:
             title="What happened",
             lines=[
                 "Each line counts another thing, so none is a part of another.",
-                _previously(found),
+                _previously(found) if any(row["previous"] for row in rows) else "",
             ],
             sheet=Sheet("volumes", (*VOLUMES, *BEFORE), rows, title="What happened"),
         )

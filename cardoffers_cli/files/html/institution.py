@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MOST_ROWS = 10
+_SETTLEMENTS = tuple(each for each in SETTLEMENT_SUMS if each.name != "institution")
+_FIRST = ("settled_at",)
 
 
 def institution_page(
@@ -65,7 +67,7 @@ def _money(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
         title = "Settlements, newest first"
         yield Section(
             title=title,
-            sheet=Sheet("settlements", SETTLEMENT_SUMS, settlements, title=title),
+            sheet=Sheet("settlements", _SETTLEMENTS, settlements, title=title, first=_FIRST),
             in_all=settlements[0]["settlements"],
             more=asked.command("settlements", "--by settlement", file="settlements.csv"),
         )

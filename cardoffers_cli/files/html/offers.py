@@ -149,7 +149,7 @@ def offer_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]
         title = f"Offers in {currency}"
         yield Section(
             title=title,
-            lines=[_idle(first["offers"] - first["redeemed"])],
+            lines=[_idle(first["offers"] - first["redeemed"], first["offers"])],
             pictures=list(_pictures(orders, currency)),
             sheet=Sheet("offers", _COLUMNS, rows, title=title),
             order=order,
@@ -159,11 +159,12 @@ def offer_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]
         )
 
 
-def _idle(count: int) -> str:
-    """Say how many offers run that nobody redeemed."""
-    if not count:
-        return ""
-    return f"{counted(count, 'other offer')} {'runs' if count == 1 else 'run'} unredeemed."
+def _idle(count: int, in_all: int) -> str:
+    """Say how many of the offers run that nobody redeemed."""
+    run = "runs" if count == 1 else "run"
+    if count and count == in_all:
+        return f"{counted(count, 'offer')} {run}, and none was redeemed."
+    return f"{counted(count, 'other offer')} {run} unredeemed." if count else ""
 
 
 def _shown(row: Row, now: datetime) -> Row:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
@@ -36,6 +36,9 @@ _NARROW = 340
 _WIDE = 640
 _LETTER = 6.5
 """Pixels of a letter of a label, as well as one can tell without its typeface."""
+_OF_SCALE, _BESIDE_SCALE = 7, 14
+"""Pixels of a letter of the scale beside columns, as the template has it, and between the two."""
+_APART = 4
 _TICKS = 4
 _LABELS = 6
 _FEWEST_SLOTS = 8
@@ -138,6 +141,7 @@ def columns(
     ticks = steps(max(each.value for each in points))
     top = ticks[-1][0]
     most = max(points, key=lambda each: each.value)
+    gutter = max(len(text) for _, text in ticks)
     return Picture(
         form="columns",
         title=title,
@@ -148,11 +152,11 @@ def columns(
         ),
         marks={
             "height": TALL,
-            "gutter": max(len(text) for _, text in ticks),
+            "gutter": gutter,
             "lines": [{"y": _down(value, top), "text": text} for value, text in ticks],
             "usual": None if usual is None else _down(min(usual, top), top),
             "columns": [_column(points, place, top) for place in range(len(points))],
-            "labels": list(_labels(points)),
+            "labels": _labels(points, gutter),
             "highest": _highest(points, top),
         },
     )
@@ -214,20 +218,32 @@ def _column(points: Sequence[Point], place: int, top: Decimal) -> Marks:
     }
 
 
-def _labels(points: Sequence[Point]) -> Iterator[Marks]:
-    """Yield the names of some columns, evenly apart, the first and the last among them."""
-    longest = max(len(each.label) for each in points)
-    room = int((_NARROW - 30) // (longest * _LETTER + 6)) * len(points) // _slots(points)
-    count = max(min(room, _LABELS, len(points)), 1)
+def _labels(points: Sequence[Point], gutter: int) -> list[Marks]:
+    """Return the names of some columns, the first and the last among them, as many as have room."""
+    width = _NARROW - gutter * _OF_SCALE - _BESIDE_SCALE
+    for count in range(min(_LABELS, len(points)), 1, -1):
+        labels = list(_spread(points, count))
+        ends = [_ends(label, width) for label in labels]
+        if all(right + _APART <= left for (_, right), (left, _) in pairwise(ends)):
+            return labels
+    return list(_spread(points, 1))
+
+
+def _spread(points: Sequence[Point], count: int) -> Iterator[Marks]:
     gaps = max(count - 1, 1)
-    places = sorted({round(number * (len(points) - 1) / gaps) for number in range(count)})
-    for place in places:
+    for place in sorted({round(number * (len(points) - 1) / gaps) for number in range(count)}):
         is_last = place == _slots(points) - 1 and len(points) > _FEWEST_SLOTS
         yield {
             "x": "100" if is_last else _middle(points, place),
             "anchor": "end" if is_last else "middle",
             "text": points[place].label,
         }
+
+
+def _ends(label: Marks, width: float) -> tuple[float, float]:
+    """Return the pixels where a label begins and ends."""
+    x, length = float(label["x"]) * width / 100, len(label["text"]) * _LETTER
+    return (x - length, x) if label["anchor"] == "end" else (x - length / 2, x + length / 2)
 
 
 def _highest(points: Sequence[Point], top: Decimal) -> Marks | None:

@@ -175,7 +175,8 @@ def _cell(column: Column, row: Row, *, guarded: bool) -> Cell:
         case Advice(text):
             cell = Cell("advice", harmless(text), "")
         case State(text, tone):
-            cell = Cell("state", harmless(text), "", tone)
+            shown = harmless(text)
+            cell = Cell("state", shown, _of_word(shown), tone)
         case datetime():
             cell = Cell("text", format_brief(value).removesuffix(" UTC"), "w s")
         case Decimal() if column.kind == "money":

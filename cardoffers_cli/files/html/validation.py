@@ -1,7 +1,8 @@
 """The page of a check of files, which answers: is the file good, and what mends it.
 
-No value of a row is on it, nor of a header, which in a file without one is a row: a finding is told
-by what its code means, with the lines it is on.
+No value of a row is on it: a finding is told by what its code means, with the lines it is on. Only
+what is said of a column has its name, for such a file has a header; a file whose first line is none
+cannot be read, and nothing of that line is told.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Rows = Sequence[Row]
 
 _LINES = 10
+_OF_COLUMNS = {"column_unknown", "column_ignored"}
 _FINDINGS = (
     Column("meaning", "what is wrong"),
     Column("rows", kind="integer"),
@@ -153,7 +155,7 @@ def _advice(file: Row) -> str:
 def _row(found: Row) -> dict[str, Any]:
     known = CODES.get(found["code"])
     return {
-        "meaning": Advice(meaning(found["code"])),
+        "meaning": Advice(_said_of(found)),
         "rows": found["rows"] or None,
         "lines": _lines(found),
         "fix": Advice(known.advice if known else found["fix"]),
@@ -161,6 +163,11 @@ def _row(found: Row) -> dict[str, Any]:
         "level": found["level"],
         "more": Command(f"cardoffers help findings {found['code']}"),
     }
+
+
+def _said_of(found: Row) -> str:
+    message = found.get("message") if found["code"] in _OF_COLUMNS else None
+    return f"{message[:1].upper()}{message[1:]}" if message else meaning(found["code"])
 
 
 def _lines(found: Row) -> str:
