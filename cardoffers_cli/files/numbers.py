@@ -103,7 +103,8 @@ def _issued(rows: pl.Series, numbers: pl.Series) -> pl.DataFrame:
     """Keep the numbers that an issuer could give, and say which of them are right."""
     is_bare = numbers.cast(pl.UInt64, strict=False).is_not_null()
     digits = numbers if is_bare.all() else numbers.str.replace_all("[^0-9]", "")
-    head, length = digits.str.head(PREFIX_LENGTH).cast(pl.UInt16), digits.str.len_bytes()
+    head = digits.str.head(PREFIX_LENGTH).cast(pl.UInt16, strict=False)  # null without a digit
+    length = digits.str.len_bytes()
     is_issued = pl.repeat(False, len(digits), dtype=pl.Boolean, eager=True)
     for first, last, lengths in ISSUED:
         is_length = length.is_between(lengths.start, lengths.stop - 1)

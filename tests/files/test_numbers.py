@@ -24,12 +24,24 @@ def texts(draw: st.DrawFn) -> str:
 
 
 @settings(deadline=None)
-@given(st.lists(texts() | st.sampled_from(["", "abc", "-", "\u0664" * 16, "ct_4111"])))
+@given(
+    st.lists(
+        texts()
+        | st.sampled_from(["", "abc", "-", "\u0664" * 16, "ct_4111", "- " * 8, "\u00a0" * 16])
+    )
+)
 def test_a_column_is_told_as_each_of_its_texts(found: list[str]) -> None:
     series = pl.Series(found, dtype=pl.String)
     assert [is_card_number(text) for text in found] == are_card_numbers(series).to_list()
     issued = [row for row, text in enumerate(found) if is_issued(text)]
     assert issued == whole_numbers(series)["row"].to_list()
+
+
+@pytest.mark.parametrize("between", [" ", "-", "\u00a0", "\u2010", " - "])
+@pytest.mark.parametrize("others", [[], ["4111111111111111"], ["abc"]])
+def test_what_stands_between_digits_is_no_number(between: str, others: list[str]) -> None:
+    texts = [between * 16, *others]
+    assert [is_card_number(text) for text in texts] == are_card_numbers(pl.Series(texts)).to_list()
 
 
 def test_an_empty_text_is_no_number() -> None:
