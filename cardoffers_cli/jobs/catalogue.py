@@ -109,7 +109,7 @@ def _check_headers(files: list[CatalogueFile]) -> None:
     first = next(iter(faults.values()))
     hints = dict.fromkeys(error.hint for error in faults.values() if error.hint)
     raise FileUnusable(
-        " ".join(f"{name}: {error.message}" for name, error in faults.items()),
+        " ".join(error.message for error in faults.values()),
         code=first.code,
         hint=" ".join(hints),
         **{**first.details, "files": list(faults)},
