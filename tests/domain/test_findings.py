@@ -10,6 +10,8 @@ WARNINGS = {
     "leading_zeros_lost",
     "column_unknown",
     "column_ignored",
+    "look_alike",
+    "reference_like_card",
     "rows_missing",
     "duplicate",
     "duplicate_conflict",

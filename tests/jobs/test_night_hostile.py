@@ -17,6 +17,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pytest
 
@@ -119,8 +120,10 @@ def states(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def csv(path: Path, text: str = GOOD) -> None:
-    """Put a good file there; its references are its own."""
-    file_of(path, text.replace("r1", f"{os.fsencode(path.name)[:20].hex()}-1").replace("r2", "r-2"))
+    """Put a good file there; its first reference is its own, and so is the amount of that."""
+    own = crc32(os.fsencode(path.name))
+    text = text.replace("r1", f"{own:08x}-1").replace("10.00", f"{10 + own % 1_000_000}.00")
+    file_of(path, text.replace("r2", "r-2"))
 
 
 def content(data: bytes) -> Callable[[Path], None]:

@@ -188,7 +188,7 @@ def test_what_looks_like_another_is_taken_and_told(made: Job) -> None:
     (told,) = [each for each in result["findings"] if each["code"] == "look_alike"]
     assert "alder/tx.csv: 1 row taken that look like others (3)." == told["message"]
     assert ("warning", 1) == (told["level"], told["count"])
-    report = made.path.parent / "drop" / "alder" / "done" / "tx.csv.errors.csv"
+    report = made.path.parent / "processed" / "alder" / "done" / "tx.csv.errors.csv"
     assert "look_alike" in report.read_text()
 
 

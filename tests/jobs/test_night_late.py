@@ -53,7 +53,7 @@ def blind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def row(number: int) -> str:
-    return f"c0,card,M0,,1.00,ref-{number},2026-06-01T11:00:00Z,\n"
+    return f"c0,card,M0,,1.00,ref-{number},2026-06-01T11:{number:02}:00Z,\n"
 
 
 def dropped(made: Job, name: str = "tx.csv", rows: int = 2, *, old: bool = True) -> Path:
