@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.deliveries import delivery_text
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.outcomes import CHECK_OF
@@ -39,12 +40,14 @@ def _redeemed(found: Row) -> str:
 def _state(redemption: Row) -> str:
     match redemption["status"]:
         case "settled":
-            return f"settled at {format_minute(redemption['settled_at'])}"
+            settled = f"settled at {format_minute(redemption['settled_at'])}"
+            return f"{settled}; {delivery_text(redemption)}"
         case "reversed":
             reason = shortened(redemption["reversal_reason"] or "no reason given")
             return f"but reversed at {format_minute(redemption['reversed_at'])} ({reason})"
         case _:
-            return f"pending until {format_minute(redemption['settles_at'])}"
+            pending = f"pending until {format_minute(redemption['settles_at'])}"
+            return f"{pending}; {delivery_text(redemption)}"
 
 
 def _not_redeemed(found: Row) -> str:

@@ -16,6 +16,7 @@ from collections import defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.deliveries import delivery_of
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.near_refs import are_near, pattern
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 _SUGGESTED = 5
+_WEBHOOK = (
+    *("delivered_at", "webhook_state", "webhook_attempts"),
+    *("webhook_next_attempt_at", "webhook_error"),
+)
 _UNKNOWN = "merchant_unresolved"
 
 
@@ -187,7 +192,12 @@ def _redemption(row: Row) -> Row | None:
         "currency": row["currency"],
         "institution_payout_amount": quantize(row["institution_payout_amount"], row["currency"]),
         **{name: row[name] for name in times},
-        "webhook_state": row["webhook_state"],
+        "delivery": delivery_of(
+            row["webhook_state"],
+            attempts=row["webhook_attempts"] or 0,
+            has_webhook=row["has_webhook"],
+        ),
+        **{name: row[name] for name in _WEBHOOK},
     }
 
 

@@ -64,7 +64,17 @@ select
     ledger_entries.settled_at,
     ledger_entries.reversed_at,
     ledger_entries.reversal_reason,
-    deliveries.state as webhook_state
+    deliveries.state as webhook_state,
+    deliveries.attempts as webhook_attempts,
+    deliveries.next_attempt_at as webhook_next_attempt_at,
+    attempts.error as webhook_error,
+    case when deliveries.state = 'delivered' then attempts.started_at end as delivered_at,
+    deliveries.webhook_url is not null
+        and exists (
+            select 1
+            from webhook_secrets
+            where webhook_secrets.institution_id = asked.institution_id
+        ) as has_webhook
 from asked
 inner join cardholders
     on cardholders.cardholder_no = asked.cardholder_no
@@ -87,6 +97,10 @@ left join ledger_entries
 left join deliveries
     on deliveries.redemption_no = redemptions.redemption_no
     and deliveries.institution_id = redemptions.institution_id
+left join attempts
+    on attempts.redemption_no = deliveries.redemption_no
+    and attempts.institution_id = deliveries.institution_id
+    and attempts.number = deliveries.attempts
 order by asked.transaction_ref;
 
 -- name: evaluations
