@@ -100,7 +100,7 @@ def _print_sheet(console: Console, sheet: Sheet) -> None:
     kept = _that_fit(columns, rows, console.width)
     if len(kept) == len(columns):
         console.print(_table(columns, rows))
-    elif kept and len(rows) > _FEW:
+    elif kept and (sheet.is_list or len(rows) > _FEW):
         console.print(_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows]))
         left_out = ", ".join(column.heading for i, column in enumerate(columns) if i not in kept)
         console.print(Text(f"Left out on this screen: {left_out}.", style="dim"))

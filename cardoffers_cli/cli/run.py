@@ -14,8 +14,8 @@ from cardoffers_cli.cli.nightly import (
     LogFormat,
     WebhookTime,
     as_seconds,
-    exit_code_of,
     onlooker,
+    show_night,
 )
 from cardoffers_cli.cli.options import DryRun, Format, Limit
 from cardoffers_cli.cli.show import Column, Sheet
@@ -24,14 +24,17 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 NIGHTS = (
     Column("run_id", kind="id"),
-    Column("as_of", kind="moment", gives_way=1),
-    Column("status"),
-    Column("last_step", "last step", gives_way=2),
+    Column("as_of", kind="moment", gives_way=2),
+    Column("status", "has ended", gives_way=6),
+    Column("last_step", "last step", gives_way=1),
     Column("files", kind="integer"),
     Column("failed_files", "failed", kind="integer"),
-    Column("began_at", kind="moment", gives_way=4),
-    Column("ended_at", kind="moment", gives_way=3),
+    Column("began_at", "began at", kind="moment", gives_way=5),
+    Column("ended_at", "ended at", kind="moment", gives_way=3),
+    Column("night"),
+    Column("state", "status"),
 )
+_FIRST = ("night", "state", "files", "failed_files", "last_step")
 RUNS = (
     Column("run_id", kind="id"),
     Column("kind"),
@@ -76,7 +79,10 @@ def list_(
         _show_nights(desk, limit)
         return
     rows = list_runs(desk.job, limit) if every else list_nights(desk.job, limit)
-    desk.show(rows, Sheet("runs", RUNS if every else NIGHTS, rows))
+    if every:
+        desk.show(rows, Sheet("runs", RUNS, rows, is_list=True))
+    else:
+        desk.show(rows, Sheet("runs", NIGHTS, rows, first=_FIRST, is_list=True))
 
 
 def _show_nights(desk: Desk, limit: int) -> None:
@@ -136,15 +142,13 @@ def resume(
 
         cardoffers run resume
     """
-    from cardoffers_cli.cli.night_screen import night_blocks
-
     desk = Desk.of(ctx)
     options: dict[str, Any] = {
         "wait_s": desk.options.lock_wait or 0,
         "webhook_time_s": as_seconds(webhook_time),
     }
     result = _rehearsed(desk, run_id) if dry_run else _resumed(desk, run_id, log_format, options)
-    desk.show(result, *night_blocks(result), exit_code=exit_code_of(result))
+    show_night(desk, result, log_format)
 
 
 def _rehearsed(desk: Desk, run_id: str | None) -> dict[str, Any]:

@@ -92,7 +92,8 @@ class Sheet:
     Where the money of the rows adds up to something, `totals_by` names the columns whose values
     keep the totals apart, the currency among them. `first` names the columns that people see first.
     `quiet` names the column of what a row is of, `day`, if people are not shown one in which
-    nothing was counted.
+    nothing was counted. A sheet that `is_list` has one line a row on every screen that has room for
+    the columns that never give way; others show a few rows whole where they do not fit.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Sheet:
     totals_by: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     quiet: str = ""
+    is_list: bool = False
 
     def for_people(self) -> Sheet:
         """Return the sheet with its columns as people see them: names first, ids last."""

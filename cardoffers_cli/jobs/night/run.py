@@ -128,6 +128,7 @@ class _Nights:
     def go_on(self, night: Night) -> dict[str, Any]:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
+        self._lock.of(night.run_id)
         if night.processed_folder is None:
             with self._job.store() as store, store.transaction():
                 night = nights.keep_in(store, night, str(processed_root(self._job)))

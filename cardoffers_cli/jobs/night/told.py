@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
@@ -41,7 +42,7 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
         if file.state == "failed":
             error = report["file_error"]
             where = processed.path(file.institution, FAILED, f"{file.taken_as}.errors.csv")
-            then = error["hint"] if error["code"] == "file_unmovable" else f"see {where}"
+            then = error["hint"] if error["code"] == "file_unmovable" else _look_at(where)
             yield finding(error["code"], f"{shown}: {error['message']}", then=then, **about)
         elif file.state in {"changed", "gone"}:
             message = f"{shown} was {file.state} while the night ran; nothing of it was taken."
@@ -52,8 +53,13 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
             wrong = report["invalid"] + report["conflicts"]
             message = f"{shown}: {wrong:,} of {counted(report['received'], 'row')} not taken."
             where = processed.path(file.institution, DONE, f"{file.taken_as}.errors.csv")
-            yield finding("rows_rejected", message, then=f"see {where}", count=wrong, **about)
+            yield finding("rows_rejected", message, then=_look_at(where), count=wrong, **about)
         yield from _look_alikes(report, shown, about)
+
+
+def _look_at(path: Path) -> str:
+    """Return the command that shows a file."""
+    return f"cat {quote(str(path))}"
 
 
 def _known(report: dict[str, Any], shown: str, about: dict[str, Any]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
     for held in report["held"]:
         yield finding(
             "webhooks_held",
-            f"{counted(held['events'], 'event')} of {held['institution']} cannot be sent "
+            f"{counted(held['events'], 'webhook')} of {held['institution']} cannot be sent "
             f"({_REASONS.get(held['reason'], held['reason'])}).",
             level=WITHOUT_CONSEQUENCE,
             then=_MENDED_BY.get(held["reason"], _MENDED_BY["no_url"]).format(**held),
