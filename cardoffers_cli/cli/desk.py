@@ -96,6 +96,19 @@ class Desk:
         except KeyError:
             return str(os.getuid())
 
+    def institution(self, named: str | None, *, everywhere: bool) -> str | None:
+        """Return which institution a question is for: as named, else as CARDOFFERS_INSTITUTION is.
+
+        None is the only one there is or, with `everywhere`, all.
+        """
+        if named and everywhere:
+            raise UsageError(
+                "--institution and --all-institutions exclude each other.", hint="Leave one out."
+            )
+        if named or everywhere:
+            return named
+        return self._environment.get("CARDOFFERS_INSTITUTION") or None
+
     @property
     def job(self) -> Job:
         """What a job needs to know of this command: store, settings, clock, actor."""

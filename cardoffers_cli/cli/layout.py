@@ -30,6 +30,8 @@ _FEW = 3
 """Rows that are better shown whole, as records, than in a table that leaves columns out."""
 _READABLE = 20
 """Letters a column of text may be squeezed to before records are easier to read."""
+_FOLDED = 10
+"""The same where every row has to have its line, and text may be broken between words."""
 _WORD = 36
 """Letters of the longest word that stays whole: a UUID."""
 
@@ -97,7 +99,8 @@ def _print_sheet(console: Console, sheet: Sheet) -> None:
     if not rows:
         console.print(Text(said or _NOTHING, style="dim"))
         return
-    kept = _that_fit(columns, rows, console.width)
+    readable = _FOLDED if sheet.is_list else _READABLE
+    kept = _that_fit(columns, rows, console.width, readable)
     if len(kept) == len(columns):
         console.print(_table(columns, rows))
     elif kept and (sheet.is_list or len(rows) > _FEW):
@@ -110,10 +113,12 @@ def _print_sheet(console: Console, sheet: Sheet) -> None:
         console.print(Text(said, style="dim"))
 
 
-def _that_fit(columns: Sequence[Column], rows: list[list[str]], width: int) -> list[int]:
+def _that_fit(
+    columns: Sequence[Column], rows: list[list[str]], width: int, readable: int
+) -> list[int]:
     """Return the positions of the columns a table has room for, none if it has no room."""
     cells = list(zip(*rows, strict=True))
-    least = [_least(*pair) for pair in zip(columns, cells, strict=True)]
+    least = [_least(*pair, readable) for pair in zip(columns, cells, strict=True)]
     kept = list(range(len(columns)))
     while sum(least[i] + _GAP for i in kept) - _GAP > width:
         first = max(kept, key=lambda i: columns[i].gives_way)
@@ -145,12 +150,12 @@ def _cells(sheet: Sheet) -> tuple[Sequence[Column], list[list[str]], str]:
     return columns, cells, said
 
 
-def _least(column: Column, cells: Sequence[str]) -> int:
+def _least(column: Column, cells: Sequence[str], readable: int) -> int:
     """Return the width below which a column breaks numbers or ids, or squeezes text unreadably."""
     from rich.cells import cell_len
 
     widest = max(map(cell_len, cells))
-    least = widest if _stays_whole(column, cells) else min(widest, max(_READABLE, _longest(cells)))
+    least = widest if _stays_whole(column, cells) else min(widest, max(readable, _longest(cells)))
     return max(least, len(column.heading))
 
 

@@ -138,6 +138,19 @@ AnyInstitution = Annotated[
         autocompletion=completing.institutions,
     ),
 ]
+AskedInstitution = Annotated[
+    str | None,
+    typer.Option(
+        "--institution",
+        "-i",
+        metavar="INST",
+        help="The institution: slug or id [CARDOFFERS_INSTITUTION, else the only one].",
+        autocompletion=completing.institutions,
+    ),
+]
+AllInstitutions = Annotated[
+    bool, typer.Option("--all-institutions", help="Look at every institution.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
 Engine = Annotated[
     str | None,

@@ -8,6 +8,7 @@ from cardoffers_cli.domain.deliveries import delivery_text
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.outcomes import CHECK_OF
+from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
@@ -74,6 +75,15 @@ def _rejected(found: Row) -> str:
     return f"It was rejected: the {first['message']} ({place(first)})."
 
 
+def _not_received(found: Row) -> str:
+    others = found.get("received_from")
+    if others:
+        return (
+            f"This institution did not send it; {listed(others)} sent a purchase of this reference."
+        )
+    return "Nothing with this reference was ever received."
+
+
 def _at(found: Row) -> str:
     purchase = found["purchase"]
     name = purchase and purchase["merchant_name"]
@@ -91,5 +101,5 @@ _HEADLINES: dict[str, Callable[[Row], str]] = {
     "duplicate": lambda found: (
         f"It repeats a reference that was known already ({place(found['duplicates'][0])})."
     ),
-    "not_received": lambda _: "Nothing with this reference was ever received.",
+    "not_received": _not_received,
 }

@@ -2,8 +2,8 @@
 
 Terms, links, budgets and uses are those that the deciding run knew, so that the answer of today is
 the answer of then. `explain` takes refs by the list, and a ref that is no purchase is looked for
-among rejected rows. Nothing of another institution is ever looked at, but for what its purchases
-held of a budget that is shared.
+among rejected rows. Nothing of another institution is ever looked at here, but for what its
+purchases held of a budget that is shared.
 
 Offers are those that the cardholder could have: in the institution's program, or added. Each says
 by which version of its terms the purchase was judged, and since when that one counts: None for the

@@ -55,7 +55,9 @@ nobody   | merchant_unresolved | merchant_unresolved      | - | It redeemed noth
 without a merchant, so it fits no offer.
 waits    | not_matched_yet     | not_matched_yet          | - | It was received at \
 2026-06-03 12:00 UTC and waits for the next match.
-theirs   | not_received        | not_received             | - | Nothing with this reference was \
+theirs   | not_received        | not_received             | - | This institution did not send it; \
+brook sent a purchase of this reference.
+nowhere  | not_received        | not_received             | - | Nothing with this reference was \
 ever received.
 """
 ROWS = [[cell.strip() for cell in line.split(" | ")] for line in ANSWERS.strip().splitlines()]
