@@ -67,7 +67,9 @@ def _unresolved(found: Row) -> str:
         named = f" {purchase['merchant_identifier_type']} {identifier}"
     else:
         return "It redeemed nothing: it came without a merchant, so it fits no offer."
-    return f"It waits: nobody knows the merchant{named} yet."
+    said = purchase["merchant_descriptor"]
+    beside = f" ({shortened(said)})" if said else ""
+    return f"It waits: the merchant{named}{beside} is not in the catalogue yet."
 
 
 def _rejected(found: Row) -> str:

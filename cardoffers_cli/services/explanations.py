@@ -171,7 +171,10 @@ def _terms(row: Row) -> Row:
 
 def _purchase(row: Row) -> Row:
     names = ("transacted_at", "received_at", "currency", "file", "line", "import_id")
-    others = ("merchant_name", "merchant_identifier_type", "merchant_identifier")
+    others = (
+        *("merchant_name", "merchant_identifier_type", "merchant_identifier"),
+        "merchant_descriptor",
+    )
     return {
         "amount": quantize(row["amount"], row["currency"]),
         **{name: row[name] for name in (*names, *others, "sent_merchant_id")},

@@ -89,6 +89,7 @@ reversed                  | why film-2                                 | but rev
 two offers                | why bread-1                                | It redeemed A & outranked
 an unknown merchant       | find --merchant acme                       | ACME STORES 12 & shop-1
 another institution       | why tarn-1                                 | brook sent it
+why it is unknown         | why shop-1                                 | (ACME STORES 12)
 of whichever institution  | why tarn-1 --all-institutions              | redeemed nothing
 """
 

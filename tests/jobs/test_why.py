@@ -49,8 +49,8 @@ stranger | not_redeemed        | not_enrolled             | A | It redeemed noth
 cardholder had not added the offer (A at bakery).
 nothing  | not_redeemed        | no_offer                 | - | It redeemed nothing: there is no \
 offer at kiosk that the cardholder could have.
-unknown  | merchant_unresolved | merchant_unresolved      | - | It waits: nobody knows the \
-merchant card_acceptor M9 yet.
+unknown  | merchant_unresolved | merchant_unresolved      | - | It waits: the merchant \
+card_acceptor M9 is not in the catalogue yet.
 nobody   | merchant_unresolved | merchant_unresolved      | - | It redeemed nothing: it came \
 without a merchant, so it fits no offer.
 waits    | not_matched_yet     | not_matched_yet          | - | It was received at \

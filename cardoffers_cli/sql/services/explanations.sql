@@ -49,6 +49,7 @@ select
     asked.line,
     identifiers.merchant_identifier_type,
     identifiers.merchant_identifier,
+    purchase_details.merchant_descriptor,
     asked.sent_merchant_id,
     cardholders.cardholder_token,
     judged.outcome as decided,
@@ -82,6 +83,9 @@ inner join cardholders
 left join imports
     on imports.import_no = asked.import_no
     and imports.institution_id = asked.institution_id
+left join purchase_details
+    on purchase_details.purchase_no = asked.purchase_no
+    and purchase_details.institution_id = asked.institution_id
 left join identifiers on identifiers.identifier_no = asked.identifier_no
 left join judged on judged.purchase_no = asked.purchase_no
 left join merchants on merchants.merchant_id = judged.merchant_id
