@@ -74,11 +74,11 @@ EXIT_CODES = (
         "Run `cardoffers store migrate`, or use the version that made it.",
         (errors.StoreVersion,),
     ),
-    ExitCode(13, "configuration", "Mend the setting that is named.", (errors.ConfigurationError,)),
+    ExitCode(13, "configuration", "Fix the setting that is named.", (errors.ConfigurationError,)),
     ExitCode(
         14,
         "file unusable",
-        "Nothing of the file was taken: mend it, or fetch it again.",
+        "Nothing of the file was taken: fix it, or fetch it again.",
         (errors.FileUnusable, errors.StoreDamaged),
     ),
     ExitCode(15, "network", "Try again later.", (errors.NetworkFailure, errors.EngineFailed)),

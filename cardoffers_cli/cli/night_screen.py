@@ -83,7 +83,8 @@ def ending_lines(result: dict[str, Any]) -> Iterator[str]:
     counts += [f"{counted(urgent, 'finding')} {needs} attention"] if urgent else []
     status = result["status"].replace("_", " ")
     dry = ", rehearsed (--dry-run)" if result["dry_run"] else ""
-    yield f"Night of {result['night']}, run {result['run_id']}: {status}{dry}; {', '.join(counts)}."
+    which = f"Nightly run of {result['night']}, run {result['run_id']}"
+    yield f"{which}: {status}{dry}; {', '.join(counts)}."
     yield from findings_lines(result["findings"])
     if result["reports"]:
         yield f"Page: {result['reports']}/{PAGE}"
@@ -92,13 +93,14 @@ def ending_lines(result: dict[str, Any]) -> Iterator[str]:
 def _said(result: dict[str, Any]) -> Iterator[str]:
     when = format_moment(result["as_of"])
     if result["status"] == "nothing_new":
-        yield f"The night of {result['night']} has ended already, and there is nothing new."
+        yield f"The nightly run of {result['night']} has ended already, and there is nothing new."
     elif result["dry_run"]:
-        yield f"The night of {result['night']} would come to this. Nothing was written (--dry-run)."
+        yield f"The nightly run of {result['night']} would come to this."
+        yield "Nothing was written (--dry-run)."
     else:
         took = sum(step["seconds"] for step in result["steps"])
         files = sum(found["status"] == "imported" for found in result["imports"])
-        yield f"The night of {result['night']}, as of {when}: {result['status']}."
+        yield f"The nightly run of {result['night']}, as of {when}: {result['status']}."
         steps = counted(len(result["steps"]), "step")
         yield f"{counted(files, 'file')} taken, {steps}, {took:.1f} s."
     if result["reports"]:

@@ -48,12 +48,12 @@ def nightly(
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Run the night: import, match, settle, notices, webhooks, reports, audits, snapshot.
+    """Do the nightly run: import, match, settle, notices, webhooks, reports, audits, snapshot.
 
     Files in DROP_DIR/<institution>/ move to processed/<institution>/done/ beside the store, those
     that cannot be taken to failed/. Run it again after any crash: it goes on where it stopped. A
     second one at the same time is refused (exit code 11), or waits when --lock-wait is given. The
-    exit code is 3 when something needs attention. --as-of runs the night of an earlier date.
+    exit code is 3 when something needs attention. --as-of runs the nightly run of an earlier date.
 
     Try:
 
@@ -101,7 +101,7 @@ def _run(desk: Desk, order: Any, log_format: LogFormat) -> dict[str, Any]:
 def _rehearsed(desk: Desk, order: Any) -> dict[str, Any]:
     from cardoffers_cli.jobs.night.rehearsal import rehearse
 
-    with desk.progress("Rehearsing the night"):
+    with desk.progress("Rehearsing the nightly run"):
         return rehearse(desk.job, order)
 
 

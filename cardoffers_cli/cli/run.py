@@ -31,7 +31,7 @@ NIGHTS = (
     Column("failed_files", "failed", kind="integer"),
     Column("began_at", "began at", kind="moment", gives_way=5),
     Column("ended_at", "ended at", kind="moment", gives_way=3),
-    Column("night"),
+    Column("night", "run of"),
     Column("state", "status"),
 )
 _FIRST = ("night", "state", "files", "failed_files", "last_step")
@@ -54,17 +54,17 @@ ACCEPTED = (
 
 @app.callback()
 def run() -> None:
-    """Look at the nights, and go on with one that did not end."""
+    """Look at the nightly runs, and go on with one that did not end."""
 
 
 @app.command("list")
 def list_(
     ctx: typer.Context,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Runs of every kind, not nights.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Runs of every kind.")] = False,
     limit: Limit = 30,
 ) -> None:
-    """List the nights, the newest first.
+    """List the nightly runs, the newest first.
 
     Try:
 
@@ -100,11 +100,12 @@ def show(
     run_id: Annotated[
         str,
         typer.Argument(
-            metavar="RUN_ID", help="A night or any run: its id, the beginning of that, or latest."
+            metavar="RUN_ID",
+            help="A nightly run or any run: its id, the beginning of that, or latest.",
         ),
     ],
 ) -> None:
-    """Show a night step by step, with its files and its findings; of another run, its counts.
+    """Show a nightly run step by step, with its files and its findings; of another run, its counts.
 
     Try:
 
@@ -126,7 +127,7 @@ def resume(
         str | None,
         typer.Argument(
             metavar="[RUN_ID]",
-            help="The night: its id, the beginning of that, or latest; else the oldest one.",
+            help="The nightly run: its id, the beginning of that, or latest; else the oldest one.",
         ),
     ] = None,
     *,
@@ -134,9 +135,9 @@ def resume(
     log_format: Log = LogFormat.text,
     dry_run: DryRun = False,
 ) -> None:
-    """Go on with a night that did not end, where it stopped and by the clock it had.
+    """Go on with a nightly run that did not end, where it stopped and by the clock it had.
 
-    `cardoffers nightly` does the same before it begins another night.
+    `cardoffers nightly` does the same before it begins another one.
 
     Try:
 
@@ -154,7 +155,7 @@ def resume(
 def _rehearsed(desk: Desk, run_id: str | None) -> dict[str, Any]:
     from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
 
-    with desk.progress("Rehearsing the night"):
+    with desk.progress("Rehearsing the nightly run"):
         return rehearse_rest(desk.job, run_id)
 
 
@@ -176,7 +177,7 @@ def accept(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Accept a file that grew or changed after a night took it: what came later stays unread.
+    """Accept a file that grew or changed after a nightly run took it: what came later stays unread.
 
     To take what came later, import the file where the finding says it lies now.
 

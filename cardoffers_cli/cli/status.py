@@ -63,7 +63,7 @@ def status(ctx: typer.Context) -> None:
 
 def _blocks(found: dict[str, Any], days: dict[str, list[int]]) -> Iterator[Block]:
     if found["last_night"]:
-        yield Text(list(_last_night(found)), title="The last night")
+        yield Text(list(_last_night(found)), title="The last nightly run")
     yield Text([_headline(found)])
     yield Sheet("institutions", INSTITUTIONS, found["institutions"], title="What came in")
     if found["institutions"]:
@@ -83,14 +83,14 @@ def _last_night(found: dict[str, Any]) -> Iterator[str]:
     counts = [counted(night["files"], "file")]
     counts += [f"{night['failed_files']:,} of them failed"] if night["failed_files"] else []
     counts += [f"{counted(night['received'], 'row')}, {night['invalid']:,} of them rejected"]
-    yield f"Night of {night['night']}: {night['state']}; {'; '.join(counts)}."
+    yield f"Nightly run of {night['night']}: {night['state']}; {'; '.join(counts)}."
     yield from findings_lines([each for each in night["findings"] if each["level"] != "note"])
     for each in found["left_nights"]:
         if each["state"] == "broken off":
-            yield f"warning: The night of {each['night']} was broken off."
+            yield f"warning: The nightly run of {each['night']} was broken off."
             yield f"    -> {RESUME}"
         else:
-            yield f"note: The night of {each['night']} is running."
+            yield f"note: The nightly run of {each['night']} is running."
     if night["page"]:
         yield f"Page: {night['page']}"
 
@@ -150,7 +150,7 @@ def _counts(found: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
             f"webhooks failed for good{_cause(found['webhooks_exhausted_error'])}",
             _FAILED.format("exhausted"),
         ),
-        (len(found["calls_put_aside"]), "books of calls put aside, damaged", "cardoffers doctor"),
+        (len(found["calls_put_aside"]), "damaged usage journals put aside", "cardoffers doctor"),
         (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
     )
 

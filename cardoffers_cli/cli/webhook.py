@@ -188,7 +188,7 @@ def retry(
     ] = False,
     since: Annotated[
         str | None,
-        typer.Option(metavar="MOMENT", callback=moment, help="Whose last attempt was since then."),
+        typer.Option(metavar="TIME", callback=moment, help="Whose last attempt was since then."),
     ] = None,
     institution: AnyInstitution = None,
     dry_run: DryRun = False,
@@ -294,7 +294,7 @@ def rotate_secret(
     institution: Institution,
     activate_at: Annotated[
         str | None,
-        typer.Option(metavar="MOMENT", callback=moment, help="Until then the old one signs."),
+        typer.Option(metavar="TIME", callback=moment, help="Until then the old one signs."),
     ] = None,
     secret_file: SecretFile = None,
     dry_run: DryRun = False,

@@ -120,7 +120,7 @@ def _not_expired(row: Row) -> tuple[bool, Any, Any, str]:
 
 def _apart(what: str, later: Any, earlier: Any, word: str) -> str:
     if later == earlier:
-        return f"{what} at that very moment"
+        return f"{what} at the same time"
     return f"{what} {format_length(later - earlier)} {word}"
 
 

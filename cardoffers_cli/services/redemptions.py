@@ -61,7 +61,7 @@ def reverse_redemption(
         raise Refused(
             f"The redemption was {done} at {format_moment(last_at)}, after this reversal's clock.",
             code="reversal_too_early",
-            hint="Leave out --as-of, or give a moment since then; nothing was changed.",
+            hint="Leave out --as-of, or give a time since then; nothing was changed.",
         )
     entry = {"redemption_no": found["redemption_no"]}
     if found["status"] == "settled":

@@ -91,7 +91,7 @@ class NightLock:
         except (ValueError, KeyError):
             holder, who = {}, "another process"
         return StoreBusy(
-            f"The night is being run by {who}.",
+            f"The nightly run is under way: it is {who}.",
             code="night_busy",
             hint="It needs no second one; --lock-wait SECONDS waits for its end.",
             holder=holder,

@@ -51,7 +51,7 @@ NIGHT = ("nightly", "drop", *CLOCK)
 
 
 MAIL = """
-Night of 2026-06-01, run RUN: finished; 4 files, 2 of them failed, 3 findings need attention.
+Nightly run of 2026-06-01, run RUN: finished; 4 files, 2 of them failed, 3 findings need attention.
 error: alder/bad.csv: 1 of 2 rows not taken.
     -> cat PROCESSED/alder/done/bad.csv.errors.csv
 error: alder/empty.csv: The file has no content.
@@ -114,8 +114,8 @@ def test_status_begins_with_the_last_night(cardoffers: Any) -> None:
     cardoffers(*NIGHT)
     lines = cardoffers("status", *CLOCK, "--format", "table").stdout.splitlines()
     assert [
-        "The last night",
-        "Night of 2026-06-01: finished; 4 files; 2 of them failed; 3 rows, 1 of them rejected.",
+        "The last nightly run",
+        "Nightly run of 2026-06-01: finished; 4 files; 2 of them failed; 3 rows, 1 of them rejected.",
         "error: alder/bad.csv: 1 of 2 rows not taken.",
     ] == lines[:3]
     assert "error: alder/empty.csv: The file has no content." in lines
@@ -139,9 +139,10 @@ def test_a_night_that_was_broken_off_is_gone_on_with(cardoffers: Any, folder: Pa
     cardoffers(*NIGHT)
     break_off(cardoffers, folder)
     shown = cardoffers("status", *CLOCK, "--format", "table").stdout
-    assert "Night of 2026-06-01: broken off; 4 files" in shown
+    assert "Nightly run of 2026-06-01: broken off; 4 files" in shown
     assert (
-        "warning: The night of 2026-06-01 was broken off.\n    -> cardoffers run resume\n" in shown
+        "warning: The nightly run of 2026-06-01 was broken off.\n    -> cardoffers run resume\n"
+        in shown
     )
     assert "cardoffers match" not in shown
     rows = shown.partition("What waits, and what to do next\n")[2]
@@ -159,7 +160,7 @@ def test_a_night_that_runs_is_told_from_one_that_was_broken_off(
         lock.of(run_id)
         lock.at("match")
         states += [cardoffers("run", "list", "--format", "json").document[0]["state"]]
-        assert "The night of 2026-06-01 is running." in (
+        assert "The nightly run of 2026-06-01 is running." in (
             cardoffers("status", *CLOCK, "--format", "table").stdout
         )
         assert (run_id, "match") == tuple(
@@ -202,5 +203,5 @@ def test_each_night_is_one_line_at_80_columns(cardoffers: Any, folder: Path) -> 
     run_id = break_off(cardoffers, folder)
     shown = seen("run", "list", NO_COLOR="1")
     lines = [" ".join(line.split()) for line in shown.splitlines()]
-    assert "night status files failed run_id" in lines[0]
+    assert "run of status files failed run_id" in lines[0]
     assert f"2026-06-01 broken off 4 2 {run_id}" == lines[2]

@@ -97,5 +97,5 @@ def show_run(job: Job, run_id: str) -> dict[str, Any]:
         raise NotFound(
             "There is no such run.",
             code="run_not_found",
-            hint="`cardoffers run list` shows the nights, with --all every run.",
+            hint="`cardoffers run list` shows the nightly runs, with --all every run.",
         )

@@ -79,9 +79,9 @@ def unfinished_night(job: Job, run_id: str | None) -> Night:
         left = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
     if not left:
         raise NotFound(
-            "There is no night to go on with.",
+            "There is no nightly run to go on with.",
             code="night_missing",
-            hint="`cardoffers run list` shows the nights; all of them may have ended.",
+            hint="`cardoffers run list` shows the nightly runs; all of them may have ended.",
         )
     return left[0]
 
