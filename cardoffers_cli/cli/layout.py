@@ -7,16 +7,21 @@ is imported inside the functions, so that importing the command line stays quick
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
+from cardoffers_cli.cli.tones import tone_of, tone_of_line
+from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.sheets import NUMBERS, Column, Sheet
+from cardoffers_cli.files.sheets import NUMBERS, Column, Row, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text as RichText
 
     from cardoffers_cli.cli.blocks import Block, Style
 
@@ -38,8 +43,6 @@ _WORD = 36
 
 def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
     """Print sheets and text on a terminal, within its width."""
-    from rich.text import Text
-
     console = _console(style, out)
     for position, block in enumerate(blocks):
         if position:
@@ -49,7 +52,18 @@ def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
         else:
             _print_title(console, block.title)
             for line in block.lines:
-                console.print(Text(visible(line)))
+                console.print(_line(visible(line)))
+
+
+def _line(line: str) -> RichText:
+    """Return a line, the word that it begins with in its colour."""
+    from rich.text import Text
+
+    text = Text(line)
+    tone, letters = tone_of_line(line)
+    if tone:
+        text.stylize(tone, 0, letters)
+    return text
 
 
 def print_page(markdown: str, style: Style, out: TextIO) -> None:
@@ -94,7 +108,7 @@ def _console(style: Style, out: TextIO) -> Console:
 def _print_sheet(console: Console, sheet: Sheet) -> None:
     from rich.text import Text
 
-    columns, rows, said = _cells(sheet)
+    columns, rows, said = _cells(sheet, on_screen)
     _print_title(console, sheet.title)
     if not rows:
         console.print(Text(said or _NOTHING, style="dim"))
@@ -135,14 +149,29 @@ def _print_title(console: Console, title: str | None) -> None:
         console.print(Text(visible(title), style="bold"))
 
 
-def _cells(sheet: Sheet) -> tuple[Sequence[Column], list[list[str]], str]:
+def on_screen(column: Column, row: Row) -> str:
+    """Return a cell as every screen has it: times and numbers as in a sentence.
+
+    In a pipe and in a file the cells are those of every format.
+    """
+    value = column.value(row)
+    if isinstance(value, datetime):
+        return format_minute(value)
+    if column.kind in {"integer", "money"} and isinstance(value, (int, Decimal)):
+        return f"{value:,}"
+    return column.seen(row)
+
+
+def _cells(
+    sheet: Sheet, shown: Callable[[Column, Row], str] = Column.seen
+) -> tuple[Sequence[Column], list[list[str]], str]:
     """Return the columns as people see them, their cells, and what to say of rows left out.
 
     A sheet whose columns have an order for people has none in which nothing stands.
     """
     rows, said = sheet.told()
     columns: Sequence[Column] = sheet.for_people().columns
-    cells = [[visible(column.seen(row)) for column in columns] for row in rows]
+    cells = [[visible(shown(column, row)) for column in columns] for row in rows]
     if sheet.first and cells:
         told = [place for place in range(len(columns)) if any(row[place] for row in cells)]
         columns = [columns[place] for place in told]
@@ -194,7 +223,8 @@ def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*map(Text, row))
+        pairs = zip(columns, row, strict=True)
+        table.add_row(*(Text(cell, style=tone_of(column.name, cell)) for column, cell in pairs))
     return table
 
 
@@ -210,7 +240,8 @@ def _print_records(console: Console, columns: Sequence[Column], rows: list[list[
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         for column, cell in zip(columns, row, strict=True):
-            grid.add_row(Text(column.heading, style="bold"), Text(cell))
+            shown = Text(cell, style=tone_of(column.name, cell))
+            grid.add_row(Text(column.heading, style="bold"), shown)
         console.print(grid)
 
 

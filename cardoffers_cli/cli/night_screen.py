@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +91,7 @@ def ending_lines(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _said(result: dict[str, Any]) -> Iterator[str]:
-    when = format_moment(result["as_of"])
+    when = format_minute(result["as_of"])
     if result["status"] == "nothing_new":
         yield f"The nightly run of {result['night']} has ended already, and there is nothing new."
     elif result["dry_run"]:

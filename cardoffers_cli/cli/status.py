@@ -23,7 +23,7 @@ INSTITUTIONS = (
     Column("links", kind="integer"),
     Column("imports", kind="integer"),
     Column("purchases", kind="integer"),
-    Column("last_import_at", kind="moment"),
+    Column("last_import_at", "last import", kind="moment"),
 )
 MONEY = (
     Column("institution"),
