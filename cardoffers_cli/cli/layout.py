@@ -116,9 +116,10 @@ def _print_sheet(console: Console, sheet: Sheet) -> None:
     readable = _FOLDED if sheet.is_list else _READABLE
     kept = _that_fit(columns, rows, console.width, readable)
     if len(kept) == len(columns):
-        console.print(_table(columns, rows))
+        console.print(_table(columns, rows, console.width, readable))
     elif kept and (sheet.is_list or len(rows) > _FEW):
-        console.print(_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows]))
+        narrowed = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+        console.print(_table(*narrowed, console.width, readable))
         left_out = ", ".join(column.heading for i, column in enumerate(columns) if i not in kept)
         console.print(Text(f"Left out on this screen: {left_out}.", style="dim"))
     else:
@@ -162,8 +163,13 @@ def on_screen(column: Column, row: Row) -> str:
     return column.seen(row)
 
 
+def as_everywhere(column: Column, row: Row) -> str:
+    """Return a cell as people see it in every format."""
+    return column.seen(row)
+
+
 def _cells(
-    sheet: Sheet, shown: Callable[[Column, Row], str] = Column.seen
+    sheet: Sheet, shown: Callable[[Column, Row], str] = as_everywhere
 ) -> tuple[Sequence[Column], list[list[str]], str]:
     """Return the columns as people see them, their cells, and what to say of rows left out.
 
@@ -203,7 +209,32 @@ def _stays_whole(column: Column, cells: Sequence[str]) -> bool:
     return all(len(cell) <= _WORD and " " not in cell for cell in cells)
 
 
-def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
+def _widths(
+    columns: Sequence[Column], rows: list[list[str]], width: int, readable: int
+) -> list[int | None]:
+    """Return how wide each column is where not all have the room they would take; else None.
+
+    Each has what it needs, and the first ones of text what is left.
+    """
+    from rich.cells import cell_len
+
+    cells = [list(column) for column in zip(*rows, strict=True)]
+    widest = [
+        max(cell_len(text) for text in (column.heading, *texts))
+        for column, texts in zip(columns, cells, strict=True)
+    ]
+    widths = [_least(*pair, readable) for pair in zip(columns, cells, strict=True)]
+    left = width - sum(widths) - _GAP * (len(widths) - 1)
+    if left < 0 or left >= sum(widest) - sum(widths):
+        return [None] * len(columns)
+    for place, wanted in enumerate(widest):
+        more = min(left, wanted - widths[place])
+        widths[place] += more
+        left -= more
+    return [*widths]
+
+
+def _table(columns: Sequence[Column], rows: list[list[str]], width: int, readable: int) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -215,9 +246,11 @@ def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
-    for column, *cells in zip(columns, *rows, strict=True):
+    widths = _widths(columns, rows, width, readable)
+    for column, wide, *cells in zip(columns, widths, *rows, strict=True):
         table.add_column(
             Text(column.heading),
+            width=wide,
             justify="right" if column.kind in NUMBERS else "left",
             no_wrap=_stays_whole(column, cells),
             overflow="fold",

@@ -42,7 +42,7 @@ by GBP 7.50 (C at CINEMA).
 early    | not_redeemed        | offer_not_started        | C | It redeemed nothing: the offer \
 began 1 s later (C at CINEMA).
 ended    | not_redeemed        | offer_expired            | C | It redeemed nothing: the offer had \
-ended at that very moment (C at CINEMA).
+ended at the same time (C at CINEMA).
 late     | not_redeemed        | enrolled_after_purchase  | A | It redeemed nothing: it came 2 h \
 before the enrolment (A at bakery).
 stranger | not_redeemed        | not_enrolled             | A | It redeemed nothing: the \
