@@ -114,7 +114,8 @@ def _print_sheet(console: Console, sheet: Sheet) -> None:
         console.print(Text(said or _NOTHING, style="dim"))
         return
     readable = _FOLDED if sheet.is_list else _READABLE
-    kept = _that_fit(columns, rows, console.width, readable)
+    whole = _that_fit(columns, rows, console.width, console.width) if sheet.is_list else []
+    kept = whole or _that_fit(columns, rows, console.width, readable)
     if len(kept) == len(columns):
         console.print(_table(columns, rows, console.width, readable))
     elif kept and (sheet.is_list or len(rows) > _FEW):

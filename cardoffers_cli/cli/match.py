@@ -20,7 +20,7 @@ MONEY = (
 _MEANINGS = {
     "redeemed": "earned the cashback of an offer",
     "not_redeemed": "fit no offer their cardholder had added",
-    "merchant_unresolved": "wait: the merchant is not in the catalogue yet",
+    "merchant_unresolved": "wait: the merchant is still unknown",
     "considered": "in all",
 }
 
