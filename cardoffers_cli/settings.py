@@ -96,7 +96,7 @@ class Settings(BaseModel):
         "from 1",
     )
     processed_dir: Path | None = Field(
-        None, description="a folder for the files that nights took; unset: beside the store"
+        None, description="a folder for the files that nightly runs took; unset: beside the store"
     )
     quiet_s: float = Field(
         120,
@@ -120,7 +120,7 @@ class Settings(BaseModel):
         3600, gt=0, allow_inf_nan=False, description="seconds that it may take, more than 0"
     )
     file_most_per_institution: int = Field(
-        1000, ge=1, description="files of one institution in a night, a whole number from 1"
+        1000, ge=1, description="files of one institution in a nightly run, a whole number from 1"
     )
     engine: str | None = Field(
         None,

@@ -23,7 +23,7 @@ FINDINGS = (
     Column("code"),
     Column("rows", kind="integer"),
     Column("lines"),
-    Column("fix", "how to mend it"),
+    Column("fix", "how to fix it"),
 )
 IMPORTS = (
     Column("institution"),
@@ -242,8 +242,8 @@ def _unresolved(step: Step) -> Iterator[Block]:
     yield from _chapter(
         "11. What still waits",
         [step],
-        "Some purchases are of merchants that nobody knows yet. Add their identifiers to the "
-        "catalogue, import it and match again: these purchases are tried every time.",
+        "Some purchases are of merchants that are not in the catalogue. Add their identifiers "
+        "there, import it and match again: these purchases are tried every time.",
     )
     yield Sheet("unresolved", UNRESOLVED, step.result["data"])
 

@@ -21,7 +21,7 @@ from cardoffers_cli.cli import exits, progress, show
 from cardoffers_cli.cli.options import Format, Options
 from cardoffers_cli.cli.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.moments import format_length, format_minute, format_moment
+from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.exports import OWNER_ONLY
 
@@ -95,6 +95,19 @@ class Desk:
             return pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
             return str(os.getuid())
+
+    def institution(self, named: str | None, *, everywhere: bool) -> str | None:
+        """Return which institution a question is for: as named, else as CARDOFFERS_INSTITUTION is.
+
+        None is the only one there is or, with `everywhere`, all.
+        """
+        if named and everywhere:
+            raise UsageError(
+                "--institution and --all-institutions exclude each other.", hint="Leave one out."
+            )
+        if named or everywhere:
+            return named
+        return self._environment.get("CARDOFFERS_INSTITUTION") or None
 
     @property
     def job(self) -> Job:
@@ -182,7 +195,7 @@ class Desk:
         """Return what a page says of where it is from, if that is not the store."""
         if self._reading is None or self._reading.snapshot_at is None:
             return []
-        return [f"From the snapshot of {format_moment(self._reading.snapshot_at)}."]
+        return [f"From the snapshot of {format_minute(self._reading.snapshot_at)}."]
 
     def write(self, content: bytes, *, exit_code: int = 0) -> None:
         """Write bytes as they came, and end the command when the exit code is not 0."""

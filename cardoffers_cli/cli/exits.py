@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import typer
 
 from cardoffers_cli.cli.folding import folded
+from cardoffers_cli.cli.tones import painted
 from cardoffers_cli.domain import errors
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.visible import visible
@@ -74,11 +75,11 @@ EXIT_CODES = (
         "Run `cardoffers store migrate`, or use the version that made it.",
         (errors.StoreVersion,),
     ),
-    ExitCode(13, "configuration", "Mend the setting that is named.", (errors.ConfigurationError,)),
+    ExitCode(13, "configuration", "Fix the setting that is named.", (errors.ConfigurationError,)),
     ExitCode(
         14,
         "file unusable",
-        "Nothing of the file was taken: mend it, or fetch it again.",
+        "Nothing of the file was taken: fix it, or fetch it again.",
         (errors.FileUnusable, errors.StoreDamaged),
     ),
     ExitCode(15, "network", "Try again later.", (errors.NetworkFailure, errors.EngineFailed)),
@@ -136,7 +137,7 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
         if _wants_json(args):
             tell(_as_json(ending), as_it_is=True)
         else:
-            tell(_as_text(ending))
+            tell(_as_text(ending), coloured="--no-color" not in args)
         return ending.exit_code
     return 0
 
@@ -162,15 +163,19 @@ def exit_code_of(error: errors.CardoffersError) -> int:
     return next(codes[kind] for kind in type(error).__mro__ if kind in codes)
 
 
-def tell(text: str, *, as_it_is: bool = False) -> None:
+def tell(text: str, *, as_it_is: bool = False, coloured: bool = False) -> None:
     """Write one note for the person at the screen; that nobody reads it is no failure.
 
-    On a terminal lines are broken between words, unless the text must stay as it is.
+    On a terminal lines are broken between words, unless the text must stay as it is, and what is an
+    error is red where it may be `coloured` and the terminal knows colours (no-color.org).
     """
     shown = visible(text, keep="\n")
     with suppress(OSError, ValueError, AttributeError):
-        folds = sys.stderr.isatty() and not as_it_is
-        sys.stderr.write(f"{folded(shown) if folds else shown}\n")
+        is_terminal = sys.stderr.isatty()
+        shown = folded(shown) if is_terminal and not as_it_is else shown
+        knows = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        shown = painted(shown) if coloured and is_terminal and knows else shown
+        sys.stderr.write(f"{shown}\n")
         sys.stderr.flush()
 
 

@@ -1,41 +1,62 @@
 """`cardoffers find`: what was received, by what somebody remembers of it."""
 
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import From, Institution, Limit, Raw, To, moment
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.options import AllInstitutions, AskedInstitution, From, Limit, Raw, To
+from cardoffers_cli.cli.show import Column, Row, Sheet
 from cardoffers_cli.cli.typed import typed
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.domain.local_forms import read_amount, read_day
+from cardoffers_cli.domain.moments import format_minute
+from cardoffers_cli.domain.nearest import did_you_mean
+from cardoffers_cli.domain.outcomes import IN_BRIEF
+from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.tokens import ELLIPSIS, SHOWN_AT_EACH_END
 
 if TYPE_CHECKING:
     from cardoffers_cli.services.search import Wanted
 
+
+class Reason(Column):
+    """Why a purchase redeemed nothing or a row was rejected, or its state; in words for people."""
+
+    def seen(self, row: Row) -> str:
+        """Return the reason in a word or two."""
+        reason = super().seen(row)
+        return IN_BRIEF.get(reason, reason.replace("_", " "))
+
+
 FOUND = (
-    Column("kind", gives_way=6),
-    Column("transaction_ref"),
-    Column("state"),
-    Column("transacted_at", kind="moment", gives_way=1),
+    Column("kind", gives_way=7),
+    Column("transaction_ref", "reference"),
+    Column("state", gives_way=8),
+    Column("transacted_at", "purchased at", kind="moment", gives_way=3),
     Column("amount", kind="money"),
     Column("currency", gives_way=2),
-    Column("merchant_name", "merchant", gives_way=3),
-    Column("merchant_identifier", gives_way=8),
+    Column("merchant_name", "merchant", instead=("merchant_descriptor", "merchant_identifier")),
+    Column("merchant_identifier", "identifier", gives_way=9),
     Column("cardholder_token_masked", "cardholder", gives_way=4),
-    Column("redemption_id", gives_way=9),
-    Column("received_at", kind="moment", gives_way=7),
-    Column("file", gives_way=10),
+    Column("redemption_id", kind="id", gives_way=12),
+    Column("received_at", "received at", kind="moment", gives_way=10),
+    Column("file", gives_way=11),
     Column("line", kind="integer", gives_way=11),
-    Column("code", gives_way=5),
+    Column("code", gives_way=13),
+    Column("day", kind="date"),
+    Reason("reason"),
+    Column("merchant_descriptor", "descriptor", gives_way=6),
+    Column("card_token_masked", "card", gives_way=5),
+    Column("institution", gives_way=1),
 )
+FIRST = ("day", "amount", "reason", "merchant_name", "transaction_ref", "currency")
 
 
 class State(StrEnum):
@@ -53,52 +74,60 @@ class State(StrEnum):
 
 
 def exact(value: str | None) -> Decimal | None:
-    """Read an option's amount: digits, and decimals if there are any."""
+    """Read an option's amount, as people write it."""
     try:
-        number = Decimal(value) if value is not None else None
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if number is not None and not (number.is_finite() and number >= 0):
-        raise typer.BadParameter(f"{value!r} is no amount; write 12.50")
-    return number
-
-
-def day(value: str | None) -> datetime | None:
-    """Read an option's day."""
-    found = moment(value)
-    if found is not None and found != datetime.combine(found, datetime.min.time()):
-        raise typer.BadParameter(f"{value!r} is no day; write 2026-03-01, or use --from and --to")
-    return found
+        return read_amount(value) if value is not None else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def find(
     ctx: typer.Context,
     *,
-    institution: Institution,
+    institution: AskedInstitution = None,
+    everywhere: AllInstitutions = False,
     ref: Annotated[
         str | None, typer.Option(help="The reference; * and ? stand for any letters.")
     ] = None,
     cardholder: Annotated[
         str | None,
         typer.Option(
-            metavar="abcd…wxyz|-", help="A masked token, or - for a full one on standard input."
+            metavar="wxyz|abcd…wxyz|-",
+            help="The last 4 letters of the token, or it masked, or - to read it from standard "
+            "input.",
         ),
     ] = None,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A full token, in a file of mode 0600.")
     ] = None,
+    card: Annotated[
+        str | None,
+        typer.Option(
+            metavar="wxyz|abcd…wxyz",
+            help="The last 4 letters of the card's (or account's) token, or it masked.",
+        ),
+    ] = None,
     redemption: Annotated[str | None, typer.Option(metavar="ID", help="A redemption.")] = None,
     merchant: Annotated[
-        str | None, typer.Option(help="Part of a merchant's name, or an identifier, or an id.")
+        str | None,
+        typer.Option(
+            help="Part of a merchant's name or of the text on the statement, an identifier, an id."
+        ),
     ] = None,
     amount: Annotated[
-        str | None, typer.Option(metavar="AMOUNT", callback=exact, help="The amount.")
+        str | None,
+        typer.Option(metavar="AMOUNT", callback=exact, help="The amount: 41.50, 41,50, £41.50."),
     ] = None,
     tolerance: Annotated[
         str, typer.Option(metavar="AMOUNT", callback=exact, help="How far off --amount may be.")
     ] = "0",
     on_day: Annotated[
-        str | None, typer.Option("--day", metavar="DATE", callback=day, help="The day, UTC.")
+        str | None,
+        typer.Option(
+            "--day",
+            metavar="DATE",
+            help="The day, UTC: 2026-09-02, 02.09.2026, 2 Sep, yesterday.",
+        ),
     ] = None,
     from_at: From = None,
     to_at: To = None,
@@ -111,14 +140,16 @@ def find(
     """Find purchases, rejected rows and duplicates by what is known of them.
 
     Everything given must hold. Rejected rows and duplicates keep their reference and the day they
-    came, and are found by these.
+    came, and are found by these. Where nothing is found the exit code is 5, and what may have been
+    meant is said.
 
     Try:
 
-        cardoffers find -i larkmere --ref 'LAR1-93*'
-        cardoffers find -i larkmere --cardholder - < token.txt
-        cardoffers find -i larkmere --merchant grocers --day 2026-09-05
-        cardoffers find -i larkmere --amount 20 --tolerance 1 --state settled
+        cardoffers find --ref 'LAR1-93*' -i larkmere
+        cardoffers find --card 40ea --day yesterday -i larkmere
+        cardoffers find --merchant grocers --day '2 Sep' -i larkmere
+        cardoffers find --amount 41,50 --all-institutions
+        cardoffers find --cardholder - -i larkmere < token.txt
     """
     from cardoffers_cli.jobs.find import find as look  # polars is heavy
 
@@ -129,12 +160,65 @@ def find(
         "merchant": merchant,
         "state": state.value if state else None,
         **_cardholder(cardholder, token_file),
+        **_card(card),
         **_amounts(amount, tolerance),
-        **_window(on_day, from_at, to_at),
+        **_window(_day(desk, on_day), from_at, to_at),
     }
-    found = look(institution, _wanted(filters), desk.job, limit=limit)
+    owner = desk.institution(institution, everywhere=everywhere)
+    found = look(owner, _wanted(filters), desk.job, limit=limit, everywhere=everywhere)
     _tell(desk, found)
-    desk.show(found, Sheet("found", FOUND, found["data"]), raw=raw)
+    columns = FOUND if len(found["institutions"]) > 1 else FOUND[:-1]
+    desk.show(found, Sheet("found", columns, found["data"], first=FIRST, is_list=True), raw=raw)
+    if not found["data"]:
+        raise _nothing(found, filters)
+
+
+def _nothing(found: dict[str, Any], filters: dict[str, Any]) -> NotFound:
+    """Say that nothing was found, and what may have been meant."""
+    others = found["received_from"]
+    if others:
+        message = f"{_whose(found)} sent nothing like that; {listed(others)} did."
+        hint = f"`cardoffers find --ref {quote(filters['ref'])} -i {others[0]}` shows it."
+    else:
+        message = f"Nothing that {_whose(found)} sent is like that."
+        hint = did_you_mean(found["near"]) or _less(found, filters)
+    return NotFound(
+        message,
+        code="nothing_found",
+        hint=hint,
+        near=found["near"],
+        received_from=others,
+    )
+
+
+def _less(found: dict[str, Any], filters: dict[str, Any]) -> str:
+    """Return what to change about a search that finds nothing."""
+    ends = {"most_amount", "to_at"}  # each of a pair
+    given = [name for name, value in filters.items() if value is not None and name not in ends]
+    ways = ["leave something out"] if len(given) > 1 else []
+    if filters["ref"] and not set("*?") & set(filters["ref"]):
+        ways.append("end the reference with * to look for its beginning")
+    if filters.get("least_amount") is not None:
+        ways.append("add --tolerance 1")
+    if filters.get("from_at") is not None:
+        ways.append("try the days before and after with --from and --to")
+    if found["institution"]:
+        ways.append("look at every institution with --all-institutions")
+    hint = "; or ".join(ways) or "look by --merchant, --day or --amount"
+    return f"{hint[0].upper()}{hint[1:]}."
+
+
+def _whose(found: dict[str, Any]) -> str:
+    return found["institution"] or "any institution"
+
+
+def _day(desk: Desk, text: str | None) -> datetime | None:
+    """Read the day that was asked for, as of the command's clock."""
+    try:
+        day = read_day(text, desk.now.date()) if text is not None else None
+    except ValueError as error:
+        raise UsageError(str(error), hint="For times of a day: --from and --to.") from None
+    return datetime.combine(day, datetime.min.time()) if day else None
 
 
 def _wanted(filters: dict[str, Any]) -> "Wanted":
@@ -159,16 +243,26 @@ def _cardholder(named: str | None, file: Path | None) -> dict[str, Any]:
     return {"token_ends": _ends(named)}
 
 
-def _ends(masked: str) -> tuple[str, str]:
-    """Return both ends of a masked token; a full one is not read from a command line."""
+def _card(named: str | None) -> dict[str, Any]:
+    return {} if named is None else {"card_ends": _ends(named)}
+
+
+def _ends(masked: str) -> tuple[str | None, str]:
+    """Return both ends of a masked token, or its last letters alone.
+
+    A full one is not read from a command line.
+    """
     head, cut, tail = masked.replace("...", ELLIPSIS).partition(ELLIPSIS)
-    if not cut or {len(head), len(tail)} != {SHOWN_AT_EACH_END}:
+    if not cut:
+        head, tail = "", masked
+    if len(tail) != SHOWN_AT_EACH_END or len(head) not in {0, SHOWN_AT_EACH_END}:
         raise UsageError(
-            "A cardholder is named by the 4 first and 4 last letters of the token, abcd…wxyz.",
+            "A cardholder or a card is named by the last 4 letters of the token, or also by the "
+            "first 4: wxyz or abcd…wxyz.",
             code="token_not_masked",
             hint="Send a full token to --cardholder - on standard input, or name a --token-file.",
         )
-    return head, tail
+    return head or None, tail
 
 
 def _amounts(amount: Any, tolerance: Any) -> dict[str, Any]:
@@ -194,7 +288,7 @@ def _tell(desk: Desk, found: dict[str, Any]) -> None:
     what = (
         " and ".join(", ".join(counts).rsplit(", ", 1)) or "nothing that keeps what was asked for"
     )
-    until = f", the last received {format_moment(last)}" if last else ""
-    desk.note(f"Searched {what} of {found['institution']}{until}.")
+    until = f", the last received {format_minute(last)}" if last else ""
+    desk.note(f"Searched {what} of {listed(found['institutions'])}{until}.")
     if found["more"]:
         desk.note(f"There are more than the {found['limit']:,} shown: say more, or raise --limit.")

@@ -10,8 +10,9 @@ from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.explained import KNOWN, explain
+from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.reference import reference
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.show import Column, Sheet, Text
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
@@ -28,7 +29,7 @@ DOCS = {"threats"}
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
     "commands": "Every command with its options and examples, as one page.",
-    "findings": "Everything that can be wrong with a file or a row, and how to mend it.",
+    "findings": "Everything that can be wrong with a file or a row, and how to fix it.",
 }
 
 MEANING = ("code", "level", "summary", "fix", "why")
@@ -53,13 +54,14 @@ def topic(
     Try:
 
         cardoffers help files
+        cardoffers help files -o files.md
         cardoffers help findings amount_precision
     """
     desk = Desk.of(ctx)
     if name in PAGES:
-        desk.page(page_text(name))
+        _show_text(desk, name, page_text(name))
     elif name == "commands":
-        desk.page(reference())
+        _show_text(desk, name, reference())
     elif name == "findings":
         _show_finding(desk, code) if code else _show_findings(desk)
     elif name == "exit-codes":
@@ -70,6 +72,19 @@ def topic(
         _show(desk, "topics", rows, ("topic", "about"))
     else:
         raise _no_topic(name)
+
+
+def _show_text(desk: Desk, name: str, text: str) -> None:
+    """Show a page to read: as Markdown where no other form is asked for."""
+    if desk.options.format is None and desk.output is None:
+        desk.page(text)
+    elif desk.format is Format.md:
+        desk.write(text.encode())
+    elif desk.format in {Format.table, Format.html}:
+        desk.show(text, Text(text.splitlines()))
+    else:
+        row = {"topic": name, "text": text}
+        desk.show(row, Sheet(name, (Column("topic"), Column("text")), [row]))
 
 
 def _no_topic(name: str) -> NotFound:

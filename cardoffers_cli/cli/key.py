@@ -12,7 +12,7 @@ from cardoffers_cli.cli.options import AnyInstitution, DryRun, Institution, Yes,
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.cli.typed import typed
 from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.domain.moments import format_moment, parse_duration
+from cardoffers_cli.domain.moments import format_minute, parse_duration
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -175,7 +175,7 @@ def rotate(
     made = rotate_key(key_id, desk.job, **options, dry_run=dry_run)
     _hand_over(desk, made)
     ends_at = made["old_key_ends_at"]
-    until = f"until {format_moment(ends_at)}, or until" if ends_at else "until"
+    until = f"until {format_minute(ends_at)}, or until" if ends_at else "until"
     revoke_it = f"cardoffers key revoke {made['replaces']}"
     desk.note(f"The old key works {until} it is revoked: `{revoke_it}`.")
 

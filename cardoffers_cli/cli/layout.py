@@ -7,16 +7,21 @@ is imported inside the functions, so that importing the command line stays quick
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
+from cardoffers_cli.cli.tones import tone_of, tone_of_line
+from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.sheets import NUMBERS, Column, Sheet
+from cardoffers_cli.files.sheets import NUMBERS, Column, Row, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text as RichText
 
     from cardoffers_cli.cli.blocks import Block, Style
 
@@ -30,14 +35,14 @@ _FEW = 3
 """Rows that are better shown whole, as records, than in a table that leaves columns out."""
 _READABLE = 20
 """Letters a column of text may be squeezed to before records are easier to read."""
+_FOLDED = 10
+"""The same where every row has to have its line, and text may be broken between words."""
 _WORD = 36
 """Letters of the longest word that stays whole: a UUID."""
 
 
 def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
     """Print sheets and text on a terminal, within its width."""
-    from rich.text import Text
-
     console = _console(style, out)
     for position, block in enumerate(blocks):
         if position:
@@ -47,7 +52,18 @@ def print_blocks(blocks: Sequence[Block], style: Style, out: TextIO) -> None:
         else:
             _print_title(console, block.title)
             for line in block.lines:
-                console.print(Text(visible(line)))
+                console.print(_line(visible(line)))
+
+
+def _line(line: str) -> RichText:
+    """Return a line, the word that it begins with in its colour."""
+    from rich.text import Text
+
+    text = Text(line)
+    tone, letters = tone_of_line(line)
+    if tone:
+        text.stylize(tone, 0, letters)
+    return text
 
 
 def print_page(markdown: str, style: Style, out: TextIO) -> None:
@@ -92,16 +108,19 @@ def _console(style: Style, out: TextIO) -> Console:
 def _print_sheet(console: Console, sheet: Sheet) -> None:
     from rich.text import Text
 
-    columns, rows, said = _cells(sheet)
+    columns, rows, said = _cells(sheet, on_screen)
     _print_title(console, sheet.title)
     if not rows:
         console.print(Text(said or _NOTHING, style="dim"))
         return
-    kept = _that_fit(columns, rows, console.width)
+    readable = _FOLDED if sheet.is_list else _READABLE
+    whole = _that_fit(columns, rows, console.width, console.width) if sheet.is_list else []
+    kept = whole or _that_fit(columns, rows, console.width, readable)
     if len(kept) == len(columns):
-        console.print(_table(columns, rows))
-    elif kept and len(rows) > _FEW:
-        console.print(_table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows]))
+        console.print(_table(columns, rows, console.width, readable))
+    elif kept and (sheet.is_list or len(rows) > _FEW):
+        narrowed = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+        console.print(_table(*narrowed, console.width, readable))
         left_out = ", ".join(column.heading for i, column in enumerate(columns) if i not in kept)
         console.print(Text(f"Left out on this screen: {left_out}.", style="dim"))
     else:
@@ -110,10 +129,12 @@ def _print_sheet(console: Console, sheet: Sheet) -> None:
         console.print(Text(said, style="dim"))
 
 
-def _that_fit(columns: Sequence[Column], rows: list[list[str]], width: int) -> list[int]:
+def _that_fit(
+    columns: Sequence[Column], rows: list[list[str]], width: int, readable: int
+) -> list[int]:
     """Return the positions of the columns a table has room for, none if it has no room."""
     cells = list(zip(*rows, strict=True))
-    least = [_least(*pair) for pair in zip(columns, cells, strict=True)]
+    least = [_least(*pair, readable) for pair in zip(columns, cells, strict=True)]
     kept = list(range(len(columns)))
     while sum(least[i] + _GAP for i in kept) - _GAP > width:
         first = max(kept, key=lambda i: columns[i].gives_way)
@@ -130,14 +151,34 @@ def _print_title(console: Console, title: str | None) -> None:
         console.print(Text(visible(title), style="bold"))
 
 
-def _cells(sheet: Sheet) -> tuple[Sequence[Column], list[list[str]], str]:
+def on_screen(column: Column, row: Row) -> str:
+    """Return a cell as every screen has it: times and numbers as in a sentence.
+
+    In a pipe and in a file the cells are those of every format.
+    """
+    value = column.value(row)
+    if isinstance(value, datetime):
+        return format_minute(value)
+    if column.kind in {"integer", "money"} and isinstance(value, (int, Decimal)):
+        return f"{value:,}"
+    return column.seen(row)
+
+
+def as_everywhere(column: Column, row: Row) -> str:
+    """Return a cell as people see it in every format."""
+    return column.seen(row)
+
+
+def _cells(
+    sheet: Sheet, shown: Callable[[Column, Row], str] = as_everywhere
+) -> tuple[Sequence[Column], list[list[str]], str]:
     """Return the columns as people see them, their cells, and what to say of rows left out.
 
     A sheet whose columns have an order for people has none in which nothing stands.
     """
     rows, said = sheet.told()
     columns: Sequence[Column] = sheet.for_people().columns
-    cells = [[visible(column.seen(row)) for column in columns] for row in rows]
+    cells = [[visible(shown(column, row)) for column in columns] for row in rows]
     if sheet.first and cells:
         told = [place for place in range(len(columns)) if any(row[place] for row in cells)]
         columns = [columns[place] for place in told]
@@ -145,12 +186,12 @@ def _cells(sheet: Sheet) -> tuple[Sequence[Column], list[list[str]], str]:
     return columns, cells, said
 
 
-def _least(column: Column, cells: Sequence[str]) -> int:
+def _least(column: Column, cells: Sequence[str], readable: int) -> int:
     """Return the width below which a column breaks numbers or ids, or squeezes text unreadably."""
     from rich.cells import cell_len
 
     widest = max(map(cell_len, cells))
-    least = widest if _stays_whole(column, cells) else min(widest, max(_READABLE, _longest(cells)))
+    least = widest if _stays_whole(column, cells) else min(widest, max(readable, _longest(cells)))
     return max(least, len(column.heading))
 
 
@@ -169,7 +210,32 @@ def _stays_whole(column: Column, cells: Sequence[str]) -> bool:
     return all(len(cell) <= _WORD and " " not in cell for cell in cells)
 
 
-def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
+def _widths(
+    columns: Sequence[Column], rows: list[list[str]], width: int, readable: int
+) -> list[int | None]:
+    """Return how wide each column is where not all have the room they would take; else None.
+
+    Each has what it needs, and the first ones of text what is left.
+    """
+    from rich.cells import cell_len
+
+    cells = [list(column) for column in zip(*rows, strict=True)]
+    widest = [
+        max(cell_len(text) for text in (column.heading, *texts))
+        for column, texts in zip(columns, cells, strict=True)
+    ]
+    widths = [_least(*pair, readable) for pair in zip(columns, cells, strict=True)]
+    left = width - sum(widths) - _GAP * (len(widths) - 1)
+    if left < 0 or left >= sum(widest) - sum(widths):
+        return [None] * len(columns)
+    for place, wanted in enumerate(widest):
+        more = min(left, wanted - widths[place])
+        widths[place] += more
+        left -= more
+    return [*widths]
+
+
+def _table(columns: Sequence[Column], rows: list[list[str]], width: int, readable: int) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -181,15 +247,18 @@ def _table(columns: Sequence[Column], rows: list[list[str]]) -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
-    for column, *cells in zip(columns, *rows, strict=True):
+    widths = _widths(columns, rows, width, readable)
+    for column, wide, *cells in zip(columns, widths, *rows, strict=True):
         table.add_column(
             Text(column.heading),
+            width=wide,
             justify="right" if column.kind in NUMBERS else "left",
             no_wrap=_stays_whole(column, cells),
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*map(Text, row))
+        pairs = zip(columns, row, strict=True)
+        table.add_row(*(Text(cell, style=tone_of(column.name, cell)) for column, cell in pairs))
     return table
 
 
@@ -205,7 +274,8 @@ def _print_records(console: Console, columns: Sequence[Column], rows: list[list[
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         for column, cell in zip(columns, row, strict=True):
-            grid.add_row(Text(column.heading, style="bold"), Text(cell))
+            shown = Text(cell, style=tone_of(column.name, cell))
+            grid.add_row(Text(column.heading, style="bold"), shown)
         console.print(grid)
 
 

@@ -20,7 +20,7 @@ MONEY = (
 _MEANINGS = {
     "redeemed": "earned the cashback of an offer",
     "not_redeemed": "fit no offer their cardholder had added",
-    "merchant_unresolved": "wait: nobody knows the merchant yet",
+    "merchant_unresolved": "wait: the merchant is still unknown",
     "considered": "in all",
 }
 
@@ -76,4 +76,4 @@ def _said(report: dict[str, Any]) -> Iterator[str]:
     if report["dry_run"]:
         yield "Nothing was written (--dry-run)."
     elif report["merchant_unresolved"]:
-        yield "Next: `cardoffers report unresolved` lists the merchants that nobody knows."
+        yield "Next: `cardoffers report unresolved` lists the unknown merchants."

@@ -79,6 +79,11 @@ class JsonLines(Lines):
         """Say what the step came to."""
         self._say({"event": "step_ends", "step": step["name"], **step})
 
+    def over(self, result: dict[str, Any]) -> None:
+        """Say what the night came to, and every finding."""
+        names = ("run_id", "night", "status", "findings", "reports")
+        self._say({"event": "night_ends", **{name: result[name] for name in names}})
+
     def _say(self, members: dict[str, Any]) -> None:
         exits.tell(dumps({"at": _now(), **members}), as_it_is=True)
 

@@ -1,4 +1,9 @@
-"""One screen about a night: what came in, what it became, the money, and what needs somebody."""
+"""One screen about a night: what came in, what it became, the money, and what needs attention.
+
+Where that screen is not shown, `ending_lines` are what a mail of cron needs to say: which night,
+what became of it, every file that failed and every other finding, each with what to type, and the
+page.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+PAGE = "index.html"
+"""The page of a night, in the folder of its reports."""
 
 CAME_IN = (
     Column("institution"),
@@ -37,7 +45,6 @@ STEPS = (
     Column("seconds", kind="number"),
     Column("counts", gives_way=2),
 )
-NEEDS = (Column("level"), Column("message"), Column("next", gives_way=1))
 
 
 def night_blocks(result: dict[str, Any]) -> Iterator[Block]:
@@ -47,7 +54,7 @@ def night_blocks(result: dict[str, Any]) -> Iterator[Block]:
     )
     yield Sheet("money", MONEY, result["institutions"], title="Money")
     if result["findings"]:
-        yield Text(list(_needs(result)), title="What needs somebody")
+        yield Text(list(findings_lines(result["findings"])), title="Findings, most urgent first")
     yield Text(list(_said(result)))
 
 
@@ -57,28 +64,46 @@ def step_blocks(result: dict[str, Any]) -> Iterator[Block]:
     yield from night_blocks(result)
 
 
-def _needs(result: dict[str, Any]) -> Iterator[str]:
-    """Yield the findings, those first that ask for somebody; each with what to do."""
+def findings_lines(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield findings, the most urgent first; each with what to do."""
     urgency = {"error": 0, "warning": 1, "note": 2}
-    for found in sorted(result["findings"], key=lambda found: urgency[found["level"]]):
+    for found in sorted(findings, key=lambda found: urgency[found["level"]]):
         yield f"{found['level']}: {found['message']}"
         if found["next"]:
             yield f"    -> {found['next']}"
 
 
+def ending_lines(result: dict[str, Any]) -> Iterator[str]:
+    """Yield what became of a night, for somebody who sees nothing else of it."""
+    failed = sum(file["status"] == "failed" for file in result["imports"])
+    urgent = sum(found["level"] != "note" for found in result["findings"])
+    counts = [counted(len(result["imports"]), "file")]
+    counts += [f"{failed:,} of them failed"] if failed else []
+    needs = "needs" if urgent == 1 else "need"
+    counts += [f"{counted(urgent, 'finding')} {needs} attention"] if urgent else []
+    status = result["status"].replace("_", " ")
+    dry = ", rehearsed (--dry-run)" if result["dry_run"] else ""
+    which = f"Nightly run of {result['night']}, run {result['run_id']}"
+    yield f"{which}: {status}{dry}; {', '.join(counts)}."
+    yield from findings_lines(result["findings"])
+    if result["reports"]:
+        yield f"Page: {result['reports']}/{PAGE}"
+
+
 def _said(result: dict[str, Any]) -> Iterator[str]:
-    when = format_moment(result["as_of"])
+    when = format_minute(result["as_of"])
     if result["status"] == "nothing_new":
-        yield f"The night of {result['night']} has ended already, and there is nothing new."
+        yield f"The nightly run of {result['night']} has ended already, and there is nothing new."
     elif result["dry_run"]:
-        yield f"The night of {result['night']} would come to this. Nothing was written (--dry-run)."
+        yield f"The nightly run of {result['night']} would come to this."
+        yield "Nothing was written (--dry-run)."
     else:
         took = sum(step["seconds"] for step in result["steps"])
         files = sum(found["status"] == "imported" for found in result["imports"])
-        yield f"The night of {result['night']}, as of {when}: {result['status']}."
+        yield f"The nightly run of {result['night']}, as of {when}: {result['status']}."
         steps = counted(len(result["steps"]), "step")
         yield f"{counted(files, 'file')} taken, {steps}, {took:.1f} s."
     if result["reports"]:
-        yield f"Reports: {result['reports']}"
+        yield f"Page: {result['reports']}/{PAGE}"
     if result["security_log_head"]:
         yield f"Head of the security log: {result['security_log_head']}"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, Engine
+from cardoffers_cli.cli.options import DryRun, Engine, Format
 from cardoffers_cli.domain.moments import parse_duration
 
 WITH_FINDINGS = 3
@@ -48,12 +48,12 @@ def nightly(
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Run the night: import, match, settle, notices, webhooks, reports, audits, snapshot.
+    """Do the nightly run: import, match, settle, notices, webhooks, reports, audits, snapshot.
 
     Files in DROP_DIR/<institution>/ move to processed/<institution>/done/ beside the store, those
     that cannot be taken to failed/. Run it again after any crash: it goes on where it stopped. A
     second one at the same time is refused (exit code 11), or waits when --lock-wait is given. The
-    exit code is 3 when something needs somebody. --as-of runs the night of an earlier date.
+    exit code is 3 when something needs attention. --as-of runs the nightly run of an earlier date.
 
     Try:
 
@@ -61,7 +61,6 @@ def nightly(
         cardoffers nightly drop --dry-run
         cardoffers nightly drop --as-of 2026-10-01
     """
-    from cardoffers_cli.cli.night_screen import night_blocks
     from cardoffers_cli.jobs.night.order import Order
 
     desk = Desk.of(ctx, engine=engine)
@@ -72,7 +71,24 @@ def nightly(
         wait_s=desk.options.lock_wait or 0,
     )
     result = _rehearsed(desk, order) if dry_run else _run(desk, order, log_format)
-    desk.show(result, *night_blocks(result), exit_code=exit_code_of(result))
+    show_night(desk, result, log_format)
+
+
+def show_night(desk: Desk, result: dict[str, Any], log_format: LogFormat) -> None:
+    """Show what a night came to, and tell it on stderr where stdout does not show all of it.
+
+    A quiet night that needs no attention says nothing there.
+    """
+    from cardoffers_cli.cli import exits
+    from cardoffers_cli.cli.night_screen import ending_lines, night_blocks
+
+    exit_code = exit_code_of(result)
+    is_read = desk.is_terminal and desk.format is Format.table
+    if log_format is LogFormat.json:
+        onlooker(desk, log_format).over(result)
+    elif not is_read and (exit_code or not desk.options.quiet):
+        exits.tell("\n".join(ending_lines(result)), as_it_is=True)
+    desk.show(result, *night_blocks(result), exit_code=exit_code)
 
 
 def _run(desk: Desk, order: Any, log_format: LogFormat) -> dict[str, Any]:
@@ -85,7 +101,7 @@ def _run(desk: Desk, order: Any, log_format: LogFormat) -> dict[str, Any]:
 def _rehearsed(desk: Desk, order: Any) -> dict[str, Any]:
     from cardoffers_cli.jobs.night.rehearsal import rehearse
 
-    with desk.progress("Rehearsing the night"):
+    with desk.progress("Rehearsing the nightly run"):
         return rehearse(desk.job, order)
 
 
@@ -102,8 +118,8 @@ def as_seconds(value: Any) -> float:
 
 
 def exit_code_of(result: dict[str, Any]) -> int:
-    """Return 3 where a finding asks for somebody."""
-    from cardoffers_cli.jobs.night.result import needs_somebody
+    """Return 3 where a finding needs attention."""
+    from cardoffers_cli.jobs.night.result import needs_attention
 
     is_over = result["status"] == "nothing_new"
-    return WITH_FINDINGS if needs_somebody(result) and not is_over else 0
+    return WITH_FINDINGS if needs_attention(result) and not is_over else 0

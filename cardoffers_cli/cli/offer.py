@@ -149,9 +149,9 @@ def create(
     title: Annotated[str, typer.Option(help="The title in English.")],
     min_spend: Annotated[str, typer.Option(metavar="AMOUNT", help="What is to be spent.")],
     cashback: Annotated[str, typer.Option(metavar="AMOUNT", help="What comes back.")],
-    expires: Annotated[str, typer.Option(metavar="MOMENT", help="When it ends, excluded.")],
+    expires: Annotated[str, typer.Option(metavar="TIME", help="When it ends, excluded.")],
     starts: Annotated[
-        str | None, typer.Option(metavar="MOMENT", help="When it begins [now].")
+        str | None, typer.Option(metavar="TIME", help="When it begins [now].")
     ] = None,
     description: Annotated[str | None, typer.Option(help="A description in English.")] = None,
     budget: Annotated[

@@ -59,7 +59,7 @@ def moment(value: str | None) -> datetime | None:
         return parse_moment(value) if value else None
     except ValueError:
         raise typer.BadParameter(
-            f"{value!r} is no moment; write 2026-03-01 or 2026-03-01T06:00:00Z"
+            f"{value!r} is not a time; write 2026-03-01 or 2026-03-01T06:00:00Z"
         ) from None
 
 
@@ -93,7 +93,7 @@ def everywhere(
         Path | None, typer.Option(help="Configuration, TOML [CARDOFFERS_CONFIG].")
     ] = None,
     as_of: Annotated[
-        str | None, typer.Option(metavar="MOMENT", callback=moment, help="The clock, if not now.")
+        str | None, typer.Option(metavar="TIME", callback=moment, help="The clock, if not now.")
     ] = None,
     lock_wait: Annotated[
         int | None,
@@ -138,6 +138,19 @@ AnyInstitution = Annotated[
         autocompletion=completing.institutions,
     ),
 ]
+AskedInstitution = Annotated[
+    str | None,
+    typer.Option(
+        "--institution",
+        "-i",
+        metavar="INST",
+        help="The institution: slug or id [CARDOFFERS_INSTITUTION, else the only one].",
+        autocompletion=completing.institutions,
+    ),
+]
+AllInstitutions = Annotated[
+    bool, typer.Option("--all-institutions", help="Look at every institution.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
 Engine = Annotated[
     str | None,
@@ -178,11 +191,11 @@ Raw = Annotated[
 ]
 From = Annotated[
     str | None,
-    typer.Option("--from", metavar="MOMENT", callback=moment, help="From here on, included."),
+    typer.Option("--from", metavar="TIME", callback=moment, help="From here on, included."),
 ]
 To = Annotated[
     str | None,
-    typer.Option("--to", metavar="MOMENT", callback=moment, help="Up to here, excluded."),
+    typer.Option("--to", metavar="TIME", callback=moment, help="Up to here, excluded."),
 ]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Rows of one page.")]
 Cursor = Annotated[str | None, typer.Option("--cursor", help="The next_cursor of the page before.")]

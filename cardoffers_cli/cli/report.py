@@ -166,7 +166,7 @@ def unresolved(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show the merchant identifiers that nobody knows.
+    """Show the merchant identifiers that are not in the catalogue.
 
     Those with most purchases come first, each with the text that most often came with it. Their
     purchases wait: add the identifiers to the catalogue and match again.

@@ -14,8 +14,8 @@ from cardoffers_cli.cli.nightly import (
     LogFormat,
     WebhookTime,
     as_seconds,
-    exit_code_of,
     onlooker,
+    show_night,
 )
 from cardoffers_cli.cli.options import DryRun, Format, Limit
 from cardoffers_cli.cli.show import Column, Sheet
@@ -24,14 +24,17 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 NIGHTS = (
     Column("run_id", kind="id"),
-    Column("as_of", kind="moment", gives_way=1),
-    Column("status"),
-    Column("last_step", "last step", gives_way=2),
+    Column("as_of", kind="moment", gives_way=2),
+    Column("status", "has ended", gives_way=6),
+    Column("last_step", "last step", gives_way=1),
     Column("files", kind="integer"),
     Column("failed_files", "failed", kind="integer"),
-    Column("began_at", kind="moment", gives_way=4),
-    Column("ended_at", kind="moment", gives_way=3),
+    Column("began_at", "began at", kind="moment", gives_way=5),
+    Column("ended_at", "ended at", kind="moment", gives_way=3),
+    Column("night", "run of"),
+    Column("state", "status"),
 )
+_FIRST = ("night", "state", "files", "failed_files", "last_step")
 RUNS = (
     Column("run_id", kind="id"),
     Column("kind"),
@@ -51,17 +54,17 @@ ACCEPTED = (
 
 @app.callback()
 def run() -> None:
-    """Look at the nights, and go on with one that did not end."""
+    """Look at the nightly runs, and go on with one that did not end."""
 
 
 @app.command("list")
 def list_(
     ctx: typer.Context,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Runs of every kind, not nights.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Runs of every kind.")] = False,
     limit: Limit = 30,
 ) -> None:
-    """List the nights, the newest first.
+    """List the nightly runs, the newest first.
 
     Try:
 
@@ -76,7 +79,10 @@ def list_(
         _show_nights(desk, limit)
         return
     rows = list_runs(desk.job, limit) if every else list_nights(desk.job, limit)
-    desk.show(rows, Sheet("runs", RUNS if every else NIGHTS, rows))
+    if every:
+        desk.show(rows, Sheet("runs", RUNS, rows, is_list=True))
+    else:
+        desk.show(rows, Sheet("runs", NIGHTS, rows, first=_FIRST, is_list=True))
 
 
 def _show_nights(desk: Desk, limit: int) -> None:
@@ -94,11 +100,12 @@ def show(
     run_id: Annotated[
         str,
         typer.Argument(
-            metavar="RUN_ID", help="A night or any run: its id, the beginning of that, or latest."
+            metavar="RUN_ID",
+            help="A nightly run or any run: its id, the beginning of that, or latest.",
         ),
     ],
 ) -> None:
-    """Show a night step by step, with its files and its findings; of another run, its counts.
+    """Show a nightly run step by step, with its files and its findings; of another run, its counts.
 
     Try:
 
@@ -120,7 +127,7 @@ def resume(
         str | None,
         typer.Argument(
             metavar="[RUN_ID]",
-            help="The night: its id, the beginning of that, or latest; else the oldest one.",
+            help="The nightly run: its id, the beginning of that, or latest; else the oldest one.",
         ),
     ] = None,
     *,
@@ -128,29 +135,27 @@ def resume(
     log_format: Log = LogFormat.text,
     dry_run: DryRun = False,
 ) -> None:
-    """Go on with a night that did not end, where it stopped and by the clock it had.
+    """Go on with a nightly run that did not end, where it stopped and by the clock it had.
 
-    `cardoffers nightly` does the same before it begins another night.
+    `cardoffers nightly` does the same before it begins another one.
 
     Try:
 
         cardoffers run resume
     """
-    from cardoffers_cli.cli.night_screen import night_blocks
-
     desk = Desk.of(ctx)
     options: dict[str, Any] = {
         "wait_s": desk.options.lock_wait or 0,
         "webhook_time_s": as_seconds(webhook_time),
     }
     result = _rehearsed(desk, run_id) if dry_run else _resumed(desk, run_id, log_format, options)
-    desk.show(result, *night_blocks(result), exit_code=exit_code_of(result))
+    show_night(desk, result, log_format)
 
 
 def _rehearsed(desk: Desk, run_id: str | None) -> dict[str, Any]:
     from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
 
-    with desk.progress("Rehearsing the night"):
+    with desk.progress("Rehearsing the nightly run"):
         return rehearse_rest(desk.job, run_id)
 
 
@@ -172,7 +177,7 @@ def accept(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Accept a file that grew or changed after a night took it: what came later stays unread.
+    """Accept a file that grew or changed after a nightly run took it: what came later stays unread.
 
     To take what came later, import the file where the finding says it lies now.
 

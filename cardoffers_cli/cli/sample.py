@@ -29,10 +29,14 @@ COLUMNS = (
 
 def sample(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Where to write; made if missing.")
+    ] = Path("sample"),
     *,
-    rows: Annotated[int, typer.Option(min=1, help="Transaction rows, all institutions together.")],
-    seed: Annotated[int, typer.Option(min=0, help="Same seed and options, same bytes.")],
+    rows: Annotated[
+        int, typer.Option(min=1, help="Transaction rows, all institutions together.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed and options, same bytes.")] = 1,
     institutions: Annotated[int, typer.Option(min=1, max=64, help="GBP, GBP, MXN, BRL, …")] = 2,
     links: Annotated[
         int | None, typer.Option(min=0, help="Links to offers [half as many as rows].")
@@ -57,6 +61,7 @@ def sample(
 
     Try:
 
+        cardoffers sample
         cardoffers sample big --rows 1000000 --seed 7
     """
     from cardoffers_cli.files.samples.plan import Plan  # polars is heavy

@@ -1,4 +1,8 @@
-"""`cardoffers status`: the state of everything on one screen."""
+"""`cardoffers status`: the state of everything on one screen, the last night first.
+
+What a night does is not told to be typed by hand while one waits to be gone on with: `run resume`
+does all of it.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +11,11 @@ import typer
 
 from cardoffers_cli.cli.bars import sparkline
 from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.cli.options import Format
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.moments import format_minute
 
 INSTITUTIONS = (
     Column("institution"),
@@ -18,15 +23,15 @@ INSTITUTIONS = (
     Column("links", kind="integer"),
     Column("imports", kind="integer"),
     Column("purchases", kind="integer"),
-    Column("last_import_at", kind="moment"),
+    Column("last_import_at", "last import", kind="moment"),
 )
 MONEY = (
     Column("institution"),
     Column("currency"),
     Column("pending", kind="integer"),
-    Column("pending_payout_amount", "to pay", kind="money"),
+    Column("pending_payout_amount", "to settle", kind="money"),
     Column("settled", kind="integer"),
-    Column("settled_payout_amount", "paid", kind="money"),
+    Column("settled_payout_amount", "payout", kind="money"),
     Column("reversed", kind="integer"),
 )
 DAYS = (
@@ -35,6 +40,10 @@ DAYS = (
     Column("most", "most a day", kind="integer"),
     Column("redemptions", "in all", kind="integer"),
 )
+RESUME = "cardoffers run resume"
+BY_A_NIGHT = {"cardoffers match", "cardoffers settle", "cardoffers webhook send"}
+"""What a night does too, so that it is done by one that is gone on with."""
+_FAILED = "cardoffers webhook list --state {}"
 NEXT = (Column("count", kind="integer"), Column("waits"), Column("next"))
 
 
@@ -53,6 +62,8 @@ def status(ctx: typer.Context) -> None:
 
 
 def _blocks(found: dict[str, Any], days: dict[str, list[int]]) -> Iterator[Block]:
+    if found["last_night"]:
+        yield Text(list(_last_night(found)), title="The last nightly run")
     yield Text([_headline(found)])
     yield Sheet("institutions", INSTITUTIONS, found["institutions"], title="What came in")
     if found["institutions"]:
@@ -66,10 +77,28 @@ def _blocks(found: dict[str, Any], days: dict[str, list[int]]) -> Iterator[Block
         yield Text(["Nothing waits."])
 
 
+def _last_night(found: dict[str, Any]) -> Iterator[str]:
+    """Say what became of the last night, and which nights are not finished."""
+    night = found["last_night"]
+    counts = [counted(night["files"], "file")]
+    counts += [f"{night['failed_files']:,} of them failed"] if night["failed_files"] else []
+    counts += [f"{counted(night['received'], 'row')}, {night['invalid']:,} of them rejected"]
+    yield f"Nightly run of {night['night']}: {night['state']}; {'; '.join(counts)}."
+    yield from findings_lines([each for each in night["findings"] if each["level"] != "note"])
+    for each in found["left_nights"]:
+        if each["state"] == "broken off":
+            yield f"warning: The nightly run of {each['night']} was broken off."
+            yield f"    -> {RESUME}"
+        else:
+            yield f"note: The nightly run of {each['night']} is running."
+    if night["page"]:
+        yield f"Page: {night['page']}"
+
+
 def _headline(found: dict[str, Any]) -> str:
     things = ("merchant", "offer", "cardholder", "link")
     counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
-    return f"{found['store']} at {format_moment(found['as_of'])}: {counts}."
+    return f"{found['store']} at {format_minute(found['as_of'])}: {counts}."
 
 
 def _days(days: dict[str, list[int]]) -> Iterator[dict[str, Any]]:
@@ -85,8 +114,20 @@ def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
     elif not any(row["imports"] for row in institutions):
         slug = institutions[0]["institution"]
         yield {"waits": "no transactions yet", "next": f"cardoffers import FILE -i {slug}"}
-    on_hold = sum(row["pending"] for row in institutions) - found["due"]
-    counted = (
+    is_left = any(night["state"] == "broken off" for night in found["left_nights"])
+    for count, waits, then in _counts(found):
+        if count:
+            by_night = is_left and then in BY_A_NIGHT
+            yield {"count": count, "waits": waits, "next": RESUME if by_night else then}
+
+
+def _counts(found: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
+    """Yield what waits: how many, of what, and what to type."""
+    on_hold = sum(row["pending"] for row in found["institutions"]) - found["due"]
+    first_due = found["webhooks_due"] - found["webhooks_failed_due"]
+    first_later = found["webhooks_later"] + found["webhooks_failed_due"] - found["webhooks_failed"]
+    send = "cardoffers webhook send"
+    yield from (
         (found["not_matched_yet"], "purchases to match", "cardoffers match"),
         (found["due"], "ledger entries due", "cardoffers settle"),
         (found["open_adjustments"], "adjustments to deduct", "cardoffers settle"),
@@ -95,25 +136,34 @@ def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "purchases of unknown merchants",
             "cardoffers report unresolved",
         ),
-        (found["webhooks_due"], "events to send", "cardoffers webhook send"),
-        (found["webhooks_later"], "events to send again later", "cardoffers webhook send"),
+        (first_due, "webhooks to send", send),
+        (first_later, "webhooks to send later", send),
+        (found["webhooks_failed"], f"webhooks failed{_again(found)}", _FAILED.format("failed")),
         (
             found["webhooks_unset"],
-            "events without a webhook",
+            "redemptions without a webhook",
             "cardoffers webhook set -i INST --url URL",
         ),
-        (found["webhooks_stopped"], "events stopped", "cardoffers webhook list --state stopped"),
+        (found["webhooks_stopped"], "webhooks stopped", _FAILED.format("stopped")),
         (
             found["webhooks_exhausted"],
-            "events given up",
-            "cardoffers webhook list --state exhausted",
+            f"webhooks failed for good{_cause(found['webhooks_exhausted_error'])}",
+            _FAILED.format("exhausted"),
         ),
-        (len(found["calls_put_aside"]), "books of calls put aside, damaged", "cardoffers doctor"),
+        (len(found["calls_put_aside"]), "damaged usage journals put aside", "cardoffers doctor"),
         (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
     )
-    for count, waits, then in counted:
-        if count:
-            yield {"count": count, "waits": waits, "next": then}
+
+
+def _again(found: dict[str, Any]) -> str:
+    """Say why webhooks failed, and when the next is tried again."""
+    at = found["webhooks_next_attempt_at"]
+    again = f", tried again from {format_minute(at)}" if at and at > found["as_of"] else ""
+    return f"{_cause(found['webhooks_failed_error'])}{again}"
+
+
+def _cause(error: str | None) -> str:
+    return f" ({error})" if error else ""
 
 
 def _until(found: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ RESTORED = (
 )
 RECOVERED = (
     Column("store"),
-    Column("blocks_mended", "blocks mended", kind="integer", gives_way=1),
+    Column("blocks_mended", "blocks fixed", kind="integer", gives_way=1),
     Column("log_bytes", "bytes of log", kind="integer"),
     Column("log_bytes_used", "of these read", kind="integer"),
     Column("run_no", "at run", kind="integer"),
@@ -229,7 +229,7 @@ def restore(
     """Put a backup in the place of the store, which is kept under another name.
 
     A backup that is older than what the store has had takes `--yes`: what is lost is listed, with
-    the nights to run again.
+    the nightly runs to run again.
 
     Try:
 
@@ -254,7 +254,7 @@ def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Write the store anew without the room that nothing uses, and its history in fewer parts.
 
     It needs as much free space as the store has, and as the small parts of the history have, whose
-    folders stay for a while (`history_keep_days`). Killed at any moment, the store is whole.
+    folders stay for a while (`history_keep_days`). Killed at any time, the store is whole.
 
     Try:
 
@@ -310,7 +310,7 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
 
     A copy is looked at first: with as much of the log as can be read, and without the rest. The
     runs that go with the rest are listed; `--dry-run` leaves it at that. The log is kept under a
-    dated name. A block of the store that was being written at that moment is mended, by which
+    dated name. A block of the store that was being written at that time is fixed, by which
     nothing is lost. Ends with 3 if the store then fails an audit.
 
     Try:
@@ -325,7 +325,7 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
     def agree(found: dict[str, Any]) -> None:
         without = f" and go on without {_runs(found)}" if found["lost"] else ""
         is_whole = found["log_bytes_used"] == found["log_bytes"]
-        what = "Mend {store}" if is_whole else "Put the log of {store} aside"
+        what = "Fix {store}" if is_whole else "Put the log of {store} aside"
         desk.confirm(f"{what.format(**found)}{without}?", yes=yes)
 
     with _steps(desk, "Recovering", recovers.STEPS) as tell:
@@ -394,7 +394,7 @@ def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
         yield Sheet("lost", RUNS, told["lost_runs"], title="Runs that were lost")
     if told["next"]:
         yield Text(
-            told["next"], title="Run again, with the files of that night put back from done/"
+            told["next"], title="Run again, with the files of that nightly run put back from done/"
         )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Institution
+from cardoffers_cli.cli.options import AllInstitutions, AskedInstitution
 from cardoffers_cli.cli.show import Column, Sheet
 
 EVENTS = (
@@ -39,7 +39,8 @@ def timeline(
         ),
     ],
     *,
-    institution: Institution,
+    institution: AskedInstitution = None,
+    everywhere: AllInstitutions = False,
 ) -> None:
     """Show everything that happened, from the purchase to the money, and what comes next.
 
@@ -49,12 +50,13 @@ def timeline(
     Try:
 
         cardoffers timeline tx-1234 -i larkmere
-        cardoffers timeline 6b0e -i larkmere --format json
+        cardoffers timeline 6b0e --all-institutions --format json
     """
     from cardoffers_cli.jobs.timeline import tell_timeline  # polars is heavy
 
     desk = Desk.of(ctx)
-    found = tell_timeline(id_, institution, desk.job)
+    owner = desk.institution(institution, everywhere=everywhere)
+    found = tell_timeline(id_, owner, desk.job, everywhere=everywhere)
     if not found["expected"]:
         desk.note("Nothing more is expected.")
     desk.show(

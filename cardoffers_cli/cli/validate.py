@@ -40,7 +40,7 @@ def validate(
     """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store.
 
     Exit code 0: every row is good; 3: some are not; 14: a file cannot be read at all. The page has
-    the verdict, how many rows are what, and each kind of finding with lines and what mends it. No
+    the verdict, how many rows are what, and each kind of finding with lines and what fixes it. No
     value of a row is on it.
 
     Try:

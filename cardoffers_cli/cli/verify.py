@@ -39,7 +39,7 @@ def verify(
 ) -> None:
     """Check the signatures of a captured webhook, as a receiver must, and say which rule failed.
 
-    The body must be the very bytes that came. --as-of is the moment it came, if not now. Exit code
+    The body must be the very bytes that came. --as-of is the time it came, if not now. Exit code
     0: genuine; 3: a rule failed.
 
     Try:

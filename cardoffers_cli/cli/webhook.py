@@ -28,7 +28,7 @@ from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.moments import format_minute
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -188,7 +188,7 @@ def retry(
     ] = False,
     since: Annotated[
         str | None,
-        typer.Option(metavar="MOMENT", callback=moment, help="Whose last attempt was since then."),
+        typer.Option(metavar="TIME", callback=moment, help="Whose last attempt was since then."),
     ] = None,
     institution: AnyInstitution = None,
     dry_run: DryRun = False,
@@ -294,7 +294,7 @@ def rotate_secret(
     institution: Institution,
     activate_at: Annotated[
         str | None,
-        typer.Option(metavar="MOMENT", callback=moment, help="Until then the old one signs."),
+        typer.Option(metavar="TIME", callback=moment, help="Until then the old one signs."),
     ] = None,
     secret_file: SecretFile = None,
     dry_run: DryRun = False,
@@ -387,7 +387,7 @@ def _sent(report: dict[str, Any]) -> Iterator[Block]:
         held = [{**row, "next": _NEXT[row["reason"]].format(**row)} for row in report["held"]]
         yield Sheet("held", HELD, held, title="What cannot be sent as things are")
     if report["next_attempt_at"]:
-        yield Text([f"The next attempt is due at {format_moment(report['next_attempt_at'])}."])
+        yield Text([f"The next attempt is due at {format_minute(report['next_attempt_at'])}."])
     if report["dry_run"]:
         yield Text([f"Nothing was sent (--dry-run); {report['attempted']:,} would be."])
 

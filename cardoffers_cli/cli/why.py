@@ -1,16 +1,18 @@
 """`cardoffers why`: why a purchase did, or did not, redeem."""
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Institution
+from cardoffers_cli.cli.options import AllInstitutions, AskedInstitution
 from cardoffers_cli.cli.show import Block, Column, Sheet
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean
+from cardoffers_cli.domain.sentences import listed
 
 WITH_FINDINGS = 3
 
@@ -61,7 +63,8 @@ def why(
         str | None, typer.Argument(metavar="[REF]", help="The transaction reference.")
     ] = None,
     *,
-    institution: Institution,
+    institution: AskedInstitution = None,
+    everywhere: AllInstitutions = False,
     now: Annotated[
         bool, typer.Option("--now", help="Also decide it again, as things are now; keeps nothing.")
     ] = False,
@@ -84,17 +87,19 @@ def why(
 
         cardoffers why tx-1234 -i larkmere
         cardoffers why tx-1234 -i larkmere --plain --locale es
+        cardoffers why tx-1234 --all-institutions
         cardoffers why --file complaints.txt -i larkmere -o answers.xlsx
     """
     desk = Desk.of(ctx)
     desk.writes({}, reads=[file] if file else [])
     refs = _refs(ref, file, now=now, plain=plain, locale=locale)
+    owner = desk.institution(institution, everywhere=everywhere)
     if plain:
-        _show_plain(desk, refs, institution, locale, is_list=file is not None)
+        _show_plain(desk, refs, owner, locale, is_list=file is not None, everywhere=everywhere)
     elif file is not None:
-        _show_list(desk, refs, institution)
+        _show_list(desk, refs, owner, everywhere=everywhere)
     else:
-        _show_one(desk, refs[0], institution, now=now)
+        _show_one(desk, refs[0], owner, now=now, everywhere=everywhere)
 
 
 def _refs(
@@ -118,28 +123,39 @@ def _refs(
     return read_list(file)
 
 
-def _show_one(desk: Desk, ref: str, institution: str, *, now: bool) -> None:
+def _show_one(
+    desk: Desk, ref: str, institution: str | None, *, now: bool, everywhere: bool
+) -> None:
     from cardoffers_cli.jobs.why import why as explain  # polars is heavy
 
-    found = explain(ref, institution, desk.job, now=now)
+    found = explain(ref, institution, desk.job, now=now, everywhere=everywhere)
     desk.show(found, *_blocks(found))
     if found["status"] == "not_received":
-        _not_received(ref, found["near"])
+        of = None if everywhere else found["institution"]
+        _not_received(ref, of, found["near"], found["received_from"])
 
 
-def _show_list(desk: Desk, refs: Sequence[str], institution: str) -> None:
+def _show_list(
+    desk: Desk, refs: Sequence[str], institution: str | None, *, everywhere: bool
+) -> None:
     from cardoffers_cli.jobs.why import why_each  # polars is heavy
 
-    found = why_each(refs, institution, desk.job)
+    found = why_each(refs, institution, desk.job, everywhere=everywhere)
     desk.show(found, Sheet("why", ANSWERS, found), exit_code=_exit_code(desk, found))
 
 
 def _show_plain(
-    desk: Desk, refs: Sequence[str], institution: str, locale: str | None, *, is_list: bool
+    desk: Desk,
+    refs: Sequence[str],
+    institution: str | None,
+    locale: str | None,
+    *,
+    is_list: bool,
+    everywhere: bool,
 ) -> None:
     from cardoffers_cli.jobs.why import plain_answers  # polars is heavy
 
-    found = plain_answers(refs, institution, desk.job, locale=locale)
+    found = plain_answers(refs, institution, desk.job, locale=locale, everywhere=everywhere)
     sheet = Sheet("answers", PLAIN, found)
     if is_list:
         desk.show(found, sheet, exit_code=_exit_code(desk, found))
@@ -149,7 +165,7 @@ def _show_plain(
     else:
         desk.show(found[0], sheet)
     if found[0]["status"] == "not_received":
-        _not_received(refs[0], [])
+        _not_received(refs[0], institution, [], [])
 
 
 def _exit_code(desk: Desk, found: Sequence[dict[str, Any]]) -> int:
@@ -159,13 +175,20 @@ def _exit_code(desk: Desk, found: Sequence[dict[str, Any]]) -> int:
     return WITH_FINDINGS if unknown else 0
 
 
-def _not_received(ref: str, near: Sequence[str]) -> NoReturn:
-    hint = "`cardoffers find` looks by day, amount or merchant."
+def _not_received(
+    ref: str, institution: str | None, near: Sequence[str], others: Sequence[str]
+) -> NoReturn:
+    hint = "`cardoffers find` looks by day, amount, merchant or card."
+    message = f"Nothing with the reference {ref!r} was received"
+    if others:
+        message += f" from {institution}; {listed(others)} sent it"
+        hint = f"`cardoffers why {quote(ref)} -i {others[0]}` tells why."
     raise NotFound(
-        f"Nothing with the reference {ref!r} was received.",
+        f"{message}.",
         code="not_received",
-        hint=did_you_mean(near) or hint,
+        hint=hint if others else did_you_mean(near) or hint,
         near=list(near),
+        received_from=list(others),
     )
 
 

@@ -255,7 +255,7 @@ def document() -> Mapping[str, Any]:
         "info": {
             "title": "Card-linked offers",
             "version": __version__,
-            "description": "Amounts are exact decimals, moments are ISO 8601 in UTC.",
+            "description": "Amounts are exact decimals, times are ISO 8601 in UTC.",
         },
         "servers": [{"url": "/"}],
         "paths": paths,

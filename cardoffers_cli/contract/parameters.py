@@ -141,7 +141,7 @@ def _moment(name: str, value: str) -> datetime:
         raise Fault("timestamp_no_offset", detail)
     found = _real_moment(value) if _WITH_OFFSET.fullmatch(value) else None
     if found is None:
-        detail = f"{name} is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real moment."
+        detail = f"{name} is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time."
         sent_bare = " In an address a + must be sent as %2B." if " " in value else ""
         raise Fault("timestamp_invalid", detail + sent_bare)
     return found

@@ -31,8 +31,8 @@ STATES = ("pending", "settled", "reversed")
 _LONGEST_CURSOR = 1000
 
 WINDOW = (
-    moment("from", "From this moment on, included."),
-    moment("to", "Up to this moment, excluded."),
+    moment("from", "From this time on, included."),
+    moment("to", "Up to this time, excluded."),
 )
 PAGE = (
     *WINDOW,

@@ -50,7 +50,38 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     "settled": {
         "en": "{purchase} earned {payout} of cashback with {offer}. It was passed on for you on "
-        "{settled}.",
+        "{passed_on}.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. El importe se tramitó para "
+        "usted el {passed_on}.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor foi repassado para "
+        "você em {passed_on}.",
+    },
+    "to_pass_on": {
+        "en": "{purchase} earned {payout} of cashback with {offer}. It is not passed on for you "
+        "yet; this is being tried again.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. El importe aún no se ha "
+        "tramitado para usted; se vuelve a intentar.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor ainda não foi "
+        "repassado para você; uma nova tentativa será feita.",
+    },
+    "not_passed_on": {
+        "en": "{purchase} earned {payout} of cashback with {offer}. It could not be passed on for "
+        "you yet. We are looking into it.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. El importe aún no se ha podido "
+        "tramitar para usted. Lo estamos revisando.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor ainda não pôde ser "
+        "repassado para você. Estamos verificando.",
+    },
+    "to_settle": {
+        "en": "{purchase} earned {payout} of cashback with {offer}. It is to be settled on "
+        "{settles}.",
+        "es": "{purchase} generó {payout} de reembolso con {offer}. El importe se liquidará el "
+        "{settles}.",
+        "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor será liquidado em "
+        "{settles}.",
+    },
+    "only_settled": {
+        "en": "{purchase} earned {payout} of cashback with {offer}. It was settled on {settled}.",
         "es": "{purchase} generó {payout} de reembolso con {offer}. El importe se liquidó el "
         "{settled}.",
         "pt-BR": "{purchase} rendeu {payout} de cashback com {offer}. O valor foi liquidado em "
@@ -151,7 +182,20 @@ TEXTS: dict[str, dict[str, str]] = {
         "chegar até nós.",
     },
 }
-"""What is told for each reason, and for a redemption its state, by language."""
+"""What is told for each reason, and for a redemption by its state and its webhook's, by language.
+
+Nothing is passed on for the cardholder before the institution was told of it.
+"""
+
+_EARNED = {
+    ("pending", "no_webhook"): "to_settle",
+    ("pending", "to_send"): "to_settle",
+    ("pending", "delivered"): "pending",
+    ("settled", "no_webhook"): "only_settled",
+    ("settled", "to_send"): "only_settled",
+    ("settled", "delivered"): "settled",
+}
+_UNDELIVERED = {"to_retry": "to_pass_on", "failed": "not_passed_on", "stopped": "not_passed_on"}
 
 
 def answer(found: Row, titles: dict[str, str], locale: str) -> str:
@@ -160,9 +204,17 @@ def answer(found: Row, titles: dict[str, str], locale: str) -> str:
     `titles` holds those of the nearest offer by language; one in English stands in for a missing.
     """
     redemption = found["redemption"]
-    reason = redemption["status"] if redemption else found["reason"]
+    reason = _earned(redemption) if redemption else found["reason"]
     text = TEXTS["not_received" if reason == "duplicate" else reason][locale]
     return text.format(**_purchase(found, locale), **_nearest(found, titles, locale))
+
+
+def _earned(redemption: Row) -> str:
+    """Return what is told of a redemption: never that it was passed on where it was not."""
+    status, delivery = redemption["status"], redemption["delivery"]
+    if status == "reversed":
+        return "reversed"
+    return _UNDELIVERED.get(delivery) or _EARNED[status, delivery]
 
 
 def _purchase(found: Row, locale: str) -> dict[str, str]:
@@ -179,8 +231,10 @@ def _purchase(found: Row, locale: str) -> dict[str, str]:
     if redemption:
         currency = redemption["currency"]
         told["payout"] = _money(redemption["institution_payout_amount"], currency, locale)
-        for event in ("settled", "reversed"):
+        for event in ("settles", "settled", "reversed"):
             told[event] = _day(redemption[f"{event}_at"], locale)
+        both = (redemption["settled_at"], redemption["delivered_at"])
+        told["passed_on"] = _day(max(both) if all(both) else None, locale)
     return told
 
 

@@ -71,7 +71,7 @@ _CATALOGUE = (
     Code(
         "effective_in_future",
         "error",
-        "new terms are to count from a moment that is still to come",
+        "new terms are to count from a time that is still to come",
         "import them when they begin, or leave effective_at empty",
     ),
     Code(

@@ -42,7 +42,7 @@ _ALL = (
         "file_not_ready",
         "note",
         "the file may still be being written: it was written to within quiet_s, or is open",
-        "nothing to do: it is looked at again at the end of the night, and by the next one;"
+        "nothing to do: it is looked at again at the end of the nightly run, and by the next one;"
         " NAME.done beside it says that it is whole",
     ),
     Code(
@@ -54,19 +54,19 @@ _ALL = (
     Code(
         "too_many_files",
         "warning",
-        "more files than one institution may have taken in a night: the others wait",
-        "nothing to do: the next night takes them; file_most_per_institution is the limit",
+        "more files than one institution may have taken in a nightly run: the others wait",
+        "nothing to do: the next nightly run takes them; file_most_per_institution is the limit",
     ),
     Code(
         "file_without_room",
         "error",
         "the file does not fit on the disk: it waits where it is",
-        "free some space; the next night tries again",
+        "free some space; the next nightly run tries again",
     ),
     Code(
         "file_changed",
         "note",
-        "the file was changed while the night ran: nothing of it was taken",
+        "the file was changed during the nightly run: nothing of it was taken",
         "nothing to do: the next look takes it",
     ),
     Code(
@@ -79,7 +79,7 @@ _ALL = (
         "file_unmovable",
         "error",
         "the file cannot be moved out of its folder: nothing of it was taken",
-        "give the user of the night the right to write in that folder",
+        "give the user of the nightly run the right to write in that folder",
     ),
     Code(
         "file_exchanged",

@@ -176,7 +176,7 @@ _FIELDS = (
     ),
     _error(
         "timestamp_invalid",
-        "the timestamp is not ISO 8601, or not a real moment",
+        "the timestamp is not ISO 8601, or not a real time",
         "write YYYY-MM-DDTHH:MM:SS with Z or an offset such as +02:00",
     ),
     _error(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.deliveries import delivery_text
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.outcomes import CHECK_OF
+from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
@@ -39,12 +41,14 @@ def _redeemed(found: Row) -> str:
 def _state(redemption: Row) -> str:
     match redemption["status"]:
         case "settled":
-            return f"settled at {format_minute(redemption['settled_at'])}"
+            settled = f"settled at {format_minute(redemption['settled_at'])}"
+            return f"{settled}; {delivery_text(redemption)}"
         case "reversed":
             reason = shortened(redemption["reversal_reason"] or "no reason given")
             return f"but reversed at {format_minute(redemption['reversed_at'])} ({reason})"
         case _:
-            return f"pending until {format_minute(redemption['settles_at'])}"
+            pending = f"pending until {format_minute(redemption['settles_at'])}"
+            return f"{pending}; {delivery_text(redemption)}"
 
 
 def _not_redeemed(found: Row) -> str:
@@ -63,12 +67,23 @@ def _unresolved(found: Row) -> str:
         named = f" {purchase['merchant_identifier_type']} {identifier}"
     else:
         return "It redeemed nothing: it came without a merchant, so it fits no offer."
-    return f"It waits: nobody knows the merchant{named} yet."
+    said = purchase["merchant_descriptor"]
+    beside = f" ({shortened(said)})" if said else ""
+    return f"It waits: the merchant{named}{beside} is not in the catalogue yet."
 
 
 def _rejected(found: Row) -> str:
     first = found["rejects"][0]
     return f"It was rejected: the {first['message']} ({place(first)})."
+
+
+def _not_received(found: Row) -> str:
+    others = found.get("received_from")
+    if others:
+        return (
+            f"This institution did not send it; {listed(others)} sent a purchase of this reference."
+        )
+    return "Nothing with this reference was ever received."
 
 
 def _at(found: Row) -> str:
@@ -88,5 +103,5 @@ _HEADLINES: dict[str, Callable[[Row], str]] = {
     "duplicate": lambda found: (
         f"It repeats a reference that was known already ({place(found['duplicates'][0])})."
     ),
-    "not_received": lambda _: "Nothing with this reference was ever received.",
+    "not_received": _not_received,
 }

@@ -94,7 +94,7 @@ def _float(value: float) -> str:
 
 def _moment(value: datetime) -> str:
     if value.tzinfo is not None:
-        raise ValueError("a moment is a naive datetime in UTC")
+        raise ValueError("a time is a naive datetime in UTC")
     return _text(format_moment(value))
 
 

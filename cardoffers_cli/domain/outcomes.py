@@ -33,6 +33,20 @@ NEAREST = (
 )
 """The outcomes of a purchase with an offer, from won over just missed to far off."""
 
+IN_BRIEF = {
+    "redemption_limit_reached": "limit reached",
+    "budget_exhausted": "budget spent",
+    "below_min_spend": "below minimum",
+    "offer_expired": "offer ended",
+    "offer_not_started": "offer not begun",
+    "enrolled_after_purchase": "added later",
+    "not_enrolled": "not added",
+    "no_offer": "no offer",
+    "merchant_unresolved": "unknown merchant",
+    "not_matched_yet": "to be matched",
+}
+"""What people read in a list in the place of a reason; others are read as they are."""
+
 _FITTED = frozenset(NEAREST[:4])
 
 
@@ -106,7 +120,7 @@ def _not_expired(row: Row) -> tuple[bool, Any, Any, str]:
 
 def _apart(what: str, later: Any, earlier: Any, word: str) -> str:
     if later == earlier:
-        return f"{what} at that very moment"
+        return f"{what} at the same time"
     return f"{what} {format_length(later - earlier)} {word}"
 
 

@@ -120,4 +120,4 @@ FLAG = Form(
     ),
     json="flag",
 )
-TIME = Form("an ISO 8601 moment of the years 1970 to 2100", "", _moments)
+TIME = Form("an ISO 8601 time of the years 1970 to 2100", "", _moments)

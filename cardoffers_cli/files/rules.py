@@ -325,7 +325,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "timestamp_invalid",
         "transacted_at",
-        "transacted_at is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real moment",
+        "transacted_at is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time",
         _mistyped("transacted_at")
         | ~(_at.str.contains(WITH_OFFSET) | _is_local)
         | (_at.is_not_null() & pl.col("at").is_null()),

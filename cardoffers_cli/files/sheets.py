@@ -41,7 +41,8 @@ class Column:
     A column of kind `money` finds its currency in the row under `currency_from`. A `share`, and a
     `change` from what was before, is a number for programs and percent for people, who find an `id`
     behind everything else. On a screen that is too narrow for all, columns are left out, the
-    highest `gives_way` first; one of 0 stays.
+    highest `gives_way` first; one of 0 stays. People who find nothing in it are shown the first of
+    the columns `instead` that holds something.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Column:
     kind: Kind = "text"
     currency_from: str = "currency"
     gives_way: int = 0
+    instead: tuple[str, ...] = ()
 
     def value(self, row: Row) -> Any:
         """Return the column's value in a row: money with its currency's decimals, a date as one."""
@@ -69,6 +71,9 @@ class Column:
     def seen(self, row: Row) -> str:
         """Return the text of the column's cell for people."""
         value = self.value(row)
+        if value is None:
+            others = (_find(row, name) for name in self.instead)
+            value = next((other for other in others if other is not None), None)
         if self.kind in SHARES and isinstance(value, Decimal):
             return percent(value, signed=self.kind == "change")
         return cell_text(value)
@@ -93,6 +98,8 @@ class Sheet:
     keep the totals apart, the currency among them. `first` names the columns that people see first.
     `quiet` names the column of what a row is of, `day`, if people are not shown one in which
     nothing was counted; `unit` is what they are told there were none of, if not that column's name.
+    A sheet that `is_list` has one line a row on every screen that has room for the columns that
+    never give way; others show a few rows whole where they do not fit.
     """
 
     name: str
@@ -103,6 +110,7 @@ class Sheet:
     first: tuple[str, ...] = ()
     quiet: str = ""
     unit: str = ""
+    is_list: bool = False
 
     def for_people(self) -> Sheet:
         """Return the sheet with its columns as people see them: names first, ids last."""

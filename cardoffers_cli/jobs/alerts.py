@@ -28,7 +28,7 @@ def _exhausted(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> 
         kind="webhook_exhausted",
         subject=f"{claim.redemption_id} {number}",
         text=f"The event of redemption {claim.redemption_id} was not delivered: attempt {number} "
-        f"was the last ({attempt.error}{status}). Mend the receiver, then have it sent again: "
+        f"was the last ({attempt.error}{status}). Fix the receiver, then have it sent again: "
         f"cardoffers webhook retry {claim.redemption_id}",
         now=now,
     )

@@ -92,5 +92,5 @@ def _earlier(moment: datetime, length: timedelta) -> datetime:
         raise UsageError(
             "The window would begin before the calendar does.",
             code="window_too_early",
-            hint="Give --from a later moment.",
+            hint="Give --from a later time.",
         ) from None

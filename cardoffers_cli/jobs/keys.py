@@ -20,7 +20,7 @@ from cardoffers_cli.domain.keys import (
     new_key,
     prefix_of,
 )
-from cardoffers_cli.domain.moments import a_year_after, format_moment
+from cardoffers_cli.domain.moments import a_year_after, format_minute, format_moment
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.security import catch_up
 from cardoffers_cli.services import keys, security_log
@@ -106,7 +106,7 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> dict[str, Any
         key = keys.get_key(store, whole_id(store, "key", key_id))
         if key.revoked_at is not None:
             raise Refused(
-                f"The key was revoked at {format_moment(key.revoked_at)}.",
+                f"The key was revoked at {format_minute(key.revoked_at)}.",
                 code="already_revoked",
                 hint="Nothing is left to do: calls with it are refused.",
             )

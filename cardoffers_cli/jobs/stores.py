@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreBusy
+from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import overview, redemptions_by_day
 from cardoffers_cli.store import history, journal, merging
@@ -106,7 +107,7 @@ def is_free(job: Job) -> bool:
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[dict[str, Any], dict[str, list[int]]]:
-    """Return the state of everything, as `services/overview.py` finds it.
+    """Return the state of everything, as `services/overview.py` finds it, and of the nights.
 
     `calls_put_aside` are books of calls that were damaged: what they held is lost.
     With `by_day` also how many redemptions each of the last 30 days saw, by the institution's slug.
@@ -114,6 +115,8 @@ def status(job: Job, *, by_day: bool = False) -> tuple[dict[str, Any], dict[str,
     with reading(job) as source:
         found = overview(source.store, job.now)
         days = redemptions_by_day(source.store, job.now) if by_day else {}
+        found["last_night"] = last_night(source.store, job.path)
+        found["left_nights"] = left_nights(source.store, job.path)
     aside = [str(kept) for kept in kept_files(book_path(job.path))]
     return {"store": str(job.path), "as_of": job.now, **found, "calls_put_aside": aside}, days
 

@@ -108,7 +108,7 @@ def rotate_secret(
     if active_at < job.now:
         raise UsageError(
             "The new secret cannot have been active before it was made.",
-            hint="Give a moment to come, or leave --activate-at out.",
+            hint="Give a time to come, or leave --activate-at out.",
         )
     with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)

@@ -1,5 +1,8 @@
 """Why: what support answers when somebody asks where the cashback is.
 
+The question is for one institution, or for all: then it is answered for the one that has the
+reference. Staff are told where another institution sent it, cardholders are not.
+
 The answer is from what was decided then. `--now` decides the purchase again, alone, with the
 catalogue, the links and the budgets of now, in one transaction that is not kept; what the purchase
 itself redeemed is given back in it first.
@@ -12,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.answers import LOCALES, answer
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
+from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.reading import Reading, reading
 from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import explanations
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.institutions import asked_institutions
+from cardoffers_cli.services.search import senders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,33 +33,50 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 _INTERNAL = ("nearest", "purchase_no")
+_UNKNOWN = "not_received"
 
 
-def why(ref: str, institution: str, job: Job, *, now: bool = False) -> Row:
+def why(
+    ref: str, institution: str | None, job: Job, *, now: bool = False, everywhere: bool = False
+) -> Row:
     """Return why a purchase did, or did not, redeem, in the shape of `why --format json`.
 
     With `now` also what it would come to if it were decided now. A ref that nothing is known of
-    has the status `not_received`, and `near` holds the refs that may have been meant.
+    has the status `not_received`, `near` holds the refs that may have been meant, and
+    `received_from` the institutions that did send it. Raises `UsageError` reference_ambiguous with
+    `everywhere`, where several have it.
     """
     if now:
-        found = _told_again(ref, institution, job)
+        found = _told_again(ref, institution, job, everywhere=everywhere)
     else:
         with reading(job) as source:
-            found = _told(source.store, find_institution(source.store, institution), ref)
+            owner = _owner(source.store, institution, ref, everywhere=everywhere)
+            found = _told(source.store, owner, ref)
     return dict(without_cards(_without_internals(found)))
 
 
-def why_each(refs: Sequence[str], institution: str, job: Job) -> list[Row]:
-    """Return the answer to every ref of a list, each ref once, in the order given."""
+def why_each(
+    refs: Sequence[str], institution: str | None, job: Job, *, everywhere: bool = False
+) -> list[Row]:
+    """Return the answer to every ref of a list, each ref once, in the order given.
+
+    With `everywhere` a ref that several institutions have is answered for each of them.
+    """
     with reading(job) as source:
-        owner = find_institution(source.store, institution)
-        found = explanations.explain(source.store, owner.id, refs)
-        answers = [{**each, "headline": headline(each)} for each in found.values()]
+        answers = [
+            {**each, "institution": owner.slug, "headline": headline(each)}
+            for owner, each in _explained(source.store, refs, institution, everywhere=everywhere)
+        ]
     return [without_cards(_without_internals(each)) for each in answers]
 
 
 def plain_answers(
-    refs: Sequence[str], institution: str, job: Job, *, locale: str | None
+    refs: Sequence[str],
+    institution: str | None,
+    job: Job,
+    *,
+    locale: str | None,
+    everywhere: bool = False,
 ) -> list[Row]:
     """Return what the cardholder may be told of each ref, by ref and status.
 
@@ -62,35 +84,67 @@ def plain_answers(
     there are no answers in.
     """
     with reading(job) as source:
-        owner = find_institution(source.store, institution)
-        language = _language(locale, owner)
-        found = explanations.explain(source.store, owner.id, refs)
-        offers = {each["offer_id"] for each in found.values() if each["offer_id"]}
+        found = _explained(source.store, refs, institution, everywhere=everywhere)
+        offers = {each["offer_id"] for _, each in found if each["offer_id"]}
         titles = explanations.titles(source.store, offers)
     return [
         {
-            "transaction_ref": ref,
+            "transaction_ref": each["transaction_ref"],
             "status": each["status"],
-            "locale": language,
+            "locale": (language := _language(locale, owner)),
             "answer": answer(each, titles.get(each["offer_id"], {}), language),
         }
-        for ref, each in found.items()
+        for owner, each in found
     ]
+
+
+def _explained(
+    store: Store, refs: Sequence[str], institution: str | None, *, everywhere: bool
+) -> list[tuple[Institution, Row]]:
+    """Return what is known of every ref with the institution that has it, in the order given."""
+    owners = asked_institutions(store, institution, everywhere=everywhere)
+    having = senders(store, refs) if len(owners) > 1 else {}
+    explained = []
+    for owner in owners:
+        own = [ref for ref in refs if owner.slug in having.get(ref, [owners[0].slug])]
+        found = explanations.explain(store, owner.id, own)
+        unknown = [ref for ref, each in found.items() if each["status"] == _UNKNOWN]
+        others = senders(store, unknown, but=owner.id) if unknown else {}
+        explained += [
+            (owner, {**each, "received_from": others.get(ref, [])}) for ref, each in found.items()
+        ]
+    order = {ref: place for place, ref in reversed(list(enumerate(refs)))}
+    return sorted(explained, key=lambda pair: order[pair[1]["transaction_ref"]])
+
+
+def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool) -> Institution:
+    """Return the institution that a ref is asked of: of all that there are, the one that has it."""
+    owners = asked_institutions(store, institution, everywhere=everywhere)
+    slugs = senders(store, [ref]).get(ref, []) if len(owners) > 1 else []
+    if len(slugs) > 1:
+        raise UsageError(
+            f"The reference {ref} is one of {listed(slugs)}.",
+            code="reference_ambiguous",
+            hint="Name the institution with -i.",
+        )
+    return next((owner for owner in owners if owner.slug in slugs), owners[0])
 
 
 def _told(store: Store, owner: Institution, ref: str) -> Row:
     found = explanations.explain(store, owner.id, [ref])[ref]
-    known = found["status"] != "not_received"
+    known = found["status"] != _UNKNOWN
     near = [] if known else explanations.near_refs(store, owner.id, ref)
+    others = {} if known else senders(store, [ref], but=owner.id)
+    found["received_from"] = others.get(ref, [])
     shape = {"transaction_ref": ref, "status": found["status"], "headline": headline(found)}
     return {**shape, "institution": owner.slug, **found, "near": near}
 
 
-def _told_again(ref: str, institution: str, job: Job) -> Row:
+def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool) -> Row:
     """Decide again by the store itself: a snapshot has the budgets and the links of then."""
     with job.store() as store:
         job.on_reading(Reading(store))
-        owner = find_institution(store, institution)
+        owner = _owner(store, institution, ref, everywhere=everywhere)
         found = _told(store, owner, ref)
         if found["purchase"]:
             found["now"] = _again(store, owner, found, job)

@@ -2,8 +2,8 @@
 
 Terms, links, budgets and uses are those that the deciding run knew, so that the answer of today is
 the answer of then. `explain` takes refs by the list, and a ref that is no purchase is looked for
-among rejected rows. Nothing of another institution is ever looked at, but for what its purchases
-held of a budget that is shared.
+among rejected rows. Nothing of another institution is ever looked at here, but for what its
+purchases held of a budget that is shared.
 
 Offers are those that the cardholder could have: in the institution's program, or added. Each says
 by which version of its terms the purchase was judged, and since when that one counts: None for the
@@ -16,6 +16,7 @@ from collections import defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.deliveries import delivery_of
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.near_refs import are_near, pattern
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 _SUGGESTED = 5
+_WEBHOOK = (
+    *("delivered_at", "webhook_state", "webhook_attempts"),
+    *("webhook_next_attempt_at", "webhook_error"),
+)
 _UNKNOWN = "merchant_unresolved"
 
 
@@ -166,7 +171,10 @@ def _terms(row: Row) -> Row:
 
 def _purchase(row: Row) -> Row:
     names = ("transacted_at", "received_at", "currency", "file", "line", "import_id")
-    others = ("merchant_name", "merchant_identifier_type", "merchant_identifier")
+    others = (
+        *("merchant_name", "merchant_identifier_type", "merchant_identifier"),
+        "merchant_descriptor",
+    )
     return {
         "amount": quantize(row["amount"], row["currency"]),
         **{name: row[name] for name in (*names, *others, "sent_merchant_id")},
@@ -187,7 +195,12 @@ def _redemption(row: Row) -> Row | None:
         "currency": row["currency"],
         "institution_payout_amount": quantize(row["institution_payout_amount"], row["currency"]),
         **{name: row[name] for name in times},
-        "webhook_state": row["webhook_state"],
+        "delivery": delivery_of(
+            row["webhook_state"],
+            attempts=row["webhook_attempts"] or 0,
+            has_webhook=row["has_webhook"],
+        ),
+        **{name: row[name] for name in _WEBHOOK},
     }
 
 

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.beginnings import ids_beginning
-from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
+
+
+_NONE = "The store has no institution yet."
+_HOW = "`cardoffers catalog import DIR` brings them."
+_NAMED = 8
+"""Institutions that an error names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +55,29 @@ def find_institution(store: Store, slug_or_id: str) -> Institution:
     return _institution(row)
 
 
+def asked_institutions(
+    store: Store, slug_or_id: str | None, *, everywhere: bool = False
+) -> list[Institution]:
+    """Return the institutions that a question is for: the one named, or all, or the only one.
+
+    Raises `NotFound`, and `UsageError` where none is named and there are several.
+    """
+    if slug_or_id is not None:
+        return [find_institution(store, slug_or_id)]
+    found = list_institutions(store)
+    if not found:
+        raise NotFound(_NONE, code="institution_not_found", hint=_HOW)
+    if len(found) > 1 and not everywhere:
+        slugs = ", ".join(each.slug for each in found[:_NAMED])
+        more = ", …" if len(found) > _NAMED else ""
+        raise UsageError(
+            "The store has several institutions, and none is named.",
+            code="institution_missing",
+            hint=f"Add -i INST, one of {slugs}{more}; or --all-institutions.",
+        )
+    return found
+
+
 def list_institutions(store: Store) -> list[Institution]:
     """Return every institution, by slug."""
     return [_institution(row) for row in store.rows("services/institutions:list")]
@@ -66,9 +95,8 @@ def _institution(row: dict[str, Any]) -> Institution:
 def _unknown(store: Store, slug_or_id: str) -> NotFound:
     slugs = [row["slug"] for row in store.rows("services/institutions:list")]
     shown = "`cardoffers institution list` shows them all."
-    none = "The store has none yet: `cardoffers catalog import DIR` brings them."
     return NotFound(
         f"There is no institution {slug_or_id!r}.",
         code="institution_not_found",
-        hint=did_you_mean(nearest(slug_or_id, slugs)) or (shown if slugs else none),
+        hint=did_you_mean(nearest(slug_or_id, slugs)) or (shown if slugs else f"{_NONE} {_HOW}"),
     )

@@ -229,7 +229,8 @@ def runs_without_events(store: Store, night: Night) -> list[int]:
 
 def list_nights(store: Store, limit: int) -> list[dict[str, Any]]:
     """Return the newest nights."""
-    return store.rows("services/nights:list", limit=limit)
+    rows = store.rows("services/nights:list", limit=limit)
+    return [{**row, "night": night_name(row["as_of"], row["number"])} for row in rows]
 
 
 def history(store: Store, limit: int, *, up_to: Night | None = None) -> list[dict[str, Any]]:

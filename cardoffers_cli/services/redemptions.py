@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound, Refused
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.moments import format_minute, format_moment
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.tokens import mask
 
@@ -51,7 +51,7 @@ def reverse_redemption(
     found = find_redemption(store, redemption_id)
     if found["status"] == "reversed":
         raise Refused(
-            f"The redemption was reversed already, at {format_moment(found['reversed_at'])}.",
+            f"The redemption was reversed already, at {format_minute(found['reversed_at'])}.",
             code="already_reversed",
             hint="A reversal is final; nothing was changed.",
         )
@@ -61,7 +61,7 @@ def reverse_redemption(
         raise Refused(
             f"The redemption was {done} at {format_moment(last_at)}, after this reversal's clock.",
             code="reversal_too_early",
-            hint="Leave out --as-of, or give a moment since then; nothing was changed.",
+            hint="Leave out --as-of, or give a time since then; nothing was changed.",
         )
     entry = {"redemption_no": found["redemption_no"]}
     if found["status"] == "settled":

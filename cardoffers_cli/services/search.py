@@ -4,6 +4,9 @@ There is no index (a store has none that could be trusted after a crash). What n
 merchant or redemption is first turned into its number, in a small table; then one pass over the
 narrow columns of the purchases finds theirs, and only those that are shown are put together.
 
+A merchant is known by its name, its identifiers, and the texts that came with purchases of it: the
+last is all there is to know of one that no catalogue has.
+
 A rejected row keeps its ref, its line and the day it came, and a duplicate no more than that; where
 something else is asked for they are not searched.
 """
@@ -18,6 +21,7 @@ from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from decimal import Decimal
     from uuid import UUID
@@ -42,7 +46,8 @@ STATES = (
 _OF_ROWS = {"rejected": "rejects", "duplicate": "duplicates", "duplicate_conflict": "duplicates"}
 """The states of what is no purchase, and where it is kept."""
 
-_MOST_CARDHOLDERS = 1000
+_MOST_TOKENS = 1000
+_NEAR = 3
 _NEWEST = 100_000
 """Purchases that are looked at first for a state."""
 _WILDCARD = re.compile(r"[*?]")
@@ -53,12 +58,14 @@ _LAST = "\U0010ffff"
 class Wanted:
     """What is looked for; None is anything. Windows are half-open, UTC; amounts include both ends.
 
-    A `ref` may hold `*` and `?`. A cardholder is a full token, or its first and last letters.
+    A `ref` may hold `*` and `?`. A cardholder is a full token, or its first and last letters, or
+    None and the last; so is a card.
     """
 
     ref: str | None = None
     token: str | None = field(default=None, repr=False)
-    token_ends: tuple[str, str] | None = None
+    token_ends: tuple[str | None, str] | None = None
+    card_ends: tuple[str | None, str] | None = None
     redemption_id: str | None = None
     merchant: str | None = None
     least_amount: Decimal | None = None
@@ -70,8 +77,9 @@ class Wanted:
     @property
     def is_of_purchases_only(self) -> bool:
         """Whether something is asked for that only purchases keep."""
-        kept = (self.token, self.token_ends, self.redemption_id, self.merchant, self.least_amount)
-        return any(each is not None for each in (*kept, self.most_amount))
+        kept = (self.token, self.token_ends, self.card_ends, self.redemption_id, self.merchant)
+        amounts = (self.least_amount, self.most_amount)
+        return any(each is not None for each in (*kept, *amounts))
 
 
 def search(store: Store, institution_id: UUID, wanted: Wanted, *, limit: int) -> Row:
@@ -91,6 +99,21 @@ def search(store: Store, institution_id: UUID, wanted: Wanted, *, limit: int) ->
         "more": len(rows) > limit,
         "data": rows[:limit],
     }
+
+
+def near_merchants(store: Store, merchant: str) -> list[str]:
+    """Return the names of merchants that may have been meant by one that nothing is found of."""
+    rows = store.rows("services/search:near_merchants", merchant=merchant, limit=_NEAR)
+    return [row["name"] for row in rows]
+
+
+def senders(store: Store, refs: Sequence[str], *, but: UUID | None = None) -> dict[str, list[str]]:
+    """Return the slugs of the institutions that sent refs, but for one, by ref."""
+    found: dict[str, list[str]] = {}
+    rows = store.rows("services/search:senders", refs=list(refs), institution_id=but)
+    for row in rows:
+        found.setdefault(row["transaction_ref"], []).append(row["slug"])
+    return found
 
 
 def _places(wanted: Wanted) -> tuple[str, ...]:
@@ -178,19 +201,25 @@ _SEARCHES = {"purchases": _purchases, "rejects": _rejects, "duplicates": _duplic
 
 
 def _purchase(row: Row) -> Row:
-    shown = {name: value for name, value in row.items() if name != "cardholder_token"}
+    tokens = {"cardholder_token", "instrument_token"}
+    shown = {name: value for name, value in row.items() if name not in tokens}
     return {
         "kind": "purchase",
         **shown,
         "amount": quantize(row["amount"], row["currency"]),
         "cardholder_token_masked": mask(row["cardholder_token"]),
+        "card_token_masked": mask(row["instrument_token"]) if row["instrument_token"] else None,
     }
 
 
 def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Row | None:
-    """Return the numbers behind cardholder, merchant and redemption; None if one is unknown."""
+    """Return the numbers behind cardholder, card, merchant and redemption.
+
+    None if there can be no purchase of them.
+    """
     cardholder_nos = _cardholder_nos(store, institution_id, wanted)
-    merchants = _merchants(store, wanted)
+    instrument_nos = _instrument_nos(store, institution_id, wanted)
+    identifier_nos, merchant_ids = _merchants(store, wanted)
     purchase_no = None
     if wanted.redemption_id is not None:
         purchase_no = store.value(
@@ -200,15 +229,17 @@ def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Row | None:
         )
         if purchase_no is None:
             return None
-    if cardholder_nos == [] or merchants == ([], []):
+    if [] in (cardholder_nos, instrument_nos):
         return None
     return {
         "purchase_no": purchase_no,
         "cardholder_nos": cardholder_nos,
         "first_cardholder_no": min(cardholder_nos) if cardholder_nos else None,
         "last_cardholder_no": max(cardholder_nos) if cardholder_nos else None,
-        "identifier_nos": None if merchants is None else merchants[0],
-        "merchant_ids": None if merchants is None else merchants[1],
+        "instrument_nos": instrument_nos,
+        "merchant": wanted.merchant,
+        "identifier_nos": identifier_nos,
+        "merchant_ids": merchant_ids,
     }
 
 
@@ -223,15 +254,24 @@ def _cardholder_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[
         head=head,
         end_of_head=None if head is None else f"{head}{_LAST}",
         tail=tail,
-        limit=_MOST_CARDHOLDERS,
+        limit=_MOST_TOKENS,
     )
     return [row["cardholder_no"] for row in rows]
 
 
-def _merchants(store: Store, wanted: Wanted) -> tuple[list[int], list[str]] | None:
+def _instrument_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[int] | None:
+    if wanted.card_ends is None:
+        return None
+    head, tail = wanted.card_ends
+    of: Row = {"institution_id": institution_id, "head": head, "tail": tail}
+    rows = store.rows("services/search:cards", **of, limit=_MOST_TOKENS)
+    return [row["instrument_no"] for row in rows]
+
+
+def _merchants(store: Store, wanted: Wanted) -> tuple[list[int], list[str]]:
     """Return the numbers of identifiers and the ids of merchants that are wanted."""
     if wanted.merchant is None:
-        return None
+        return [], []
     rows = store.rows("services/search:merchants", merchant=wanted.merchant)
     numbers = [row["identifier_no"] for row in rows if row["identifier_no"] is not None]
     ids = {str(row["merchant_id"]) for row in rows if row["merchant_id"] is not None}

@@ -138,7 +138,7 @@ def failure(kind: str, url: str | None = None) -> NetworkFailure:
         return NetworkFailure(
             f"{where} is not there: there is no such bucket, or something in it is gone.",
             code="history_not_found",
-            hint="Make the bucket, mend its name or bring back what is gone, then run it again.",
+            hint="Make the bucket, fix its name or bring back what is gone, then run it again.",
         )
     return NetworkFailure(
         f"{where} cannot be reached ({kind}).",

@@ -189,7 +189,7 @@ def _way_on(path: Path) -> str:
     with suppress(OSError):
         if any(log.exists() for log in log_paths(path)):
             return (
-                "It may be whole without the log of its last moments: `cardoffers store recover "
+                "It may be whole without the log of its last seconds: `cardoffers store recover "
                 f"--dry-run` looks, and changes nothing. Else {restore}."
             )
     return f"Name the right file with --store; if it is the right one, {restore}."

@@ -163,6 +163,6 @@ def _line(path: Path, text: bytes) -> Line:
         raise StoreDamaged(
             f"The journal {path} holds a line that is none of ours.",
             code="journal_damaged",
-            hint="Move it away: a new one is made. Then see that every night is in "
+            hint="Move it away: a new one is made. Then see that every nightly run is in "
             "`cardoffers run list`.",
         ) from None

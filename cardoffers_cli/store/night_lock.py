@@ -38,6 +38,7 @@ class NightLock:
             "pid": os.getpid(),
             "host": socket.gethostname()[:64],
             "step": "begin",
+            "run_id": None,
             "since": since.isoformat(timespec="seconds") + "Z",
         }
         self._descriptor = -1
@@ -66,13 +67,18 @@ class NightLock:
         with suppress(OSError):
             os.pwrite(self._descriptor, text, 0)
 
+    def of(self, run_id: object) -> None:
+        """Note which night is being run, for whoever asks at the steps to come."""
+        self._holder["run_id"] = str(run_id)
+
     def _wait(self) -> None:
+        """Take the lock; look at least twice, as `night_holder` may have it for an instant."""
         began = time.monotonic()
         while True:
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                if time.monotonic() - began >= self._wait_s:
+                if time.monotonic() - began >= max(self._wait_s, _PAUSE_S):
                     raise self._busy() from None
                 time.sleep(_PAUSE_S)
             else:
@@ -80,13 +86,39 @@ class NightLock:
 
     def _busy(self) -> StoreBusy:
         try:
-            holder = json.loads(os.pread(self._descriptor, _TEXT_BYTES, 0))
+            holder = _told(self._descriptor)
             who = "process {pid} on {host}, at the step {step}, since {since}".format(**holder)
         except (ValueError, KeyError):
             holder, who = {}, "another process"
         return StoreBusy(
-            f"The night is being run by {who}.",
+            f"The nightly run is under way: it is {who}.",
             code="night_busy",
             hint="It needs no second one; --lock-wait SECONDS waits for its end.",
             holder=holder,
         )
+
+
+def night_holder(store: Path) -> dict[str, Any] | None:
+    """Return who runs a night of the store now, as far as it has told; None where nobody does.
+
+    `run_id` is that of the night, `step` the one it is at.
+    """
+    try:
+        descriptor = os.open(night_path(store), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with suppress(ValueError, OSError):
+            return _told(descriptor)
+        return {}
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _told(descriptor: int) -> dict[str, Any]:
+    holder: dict[str, Any] = json.loads(os.pread(descriptor, _TEXT_BYTES, 0))
+    return holder

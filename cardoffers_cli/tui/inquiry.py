@@ -20,7 +20,7 @@ from cardoffers_cli.jobs.why import plain_answers, why
 from cardoffers_cli.tui.queries import Attempt, attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from cardoffers_cli.jobs.job import Job
@@ -106,14 +106,16 @@ class Inquiry:
 
     def search(self, text: str) -> Found:
         """Return what the likeliest meaning that finds anything finds; raise what is wrong."""
-        tried = attempts(text)
+        tried = attempts(text, self._clock().date())
         found = []
         for attempt in tried:
             found.append(self._attempted(attempt))
             if found[-1].rows:
                 return found[-1]
         widest = max(found, key=lambda each: len(each.searched))
-        return replace(widest, near=self._near(tried))
+        return replace(
+            widest, near=self._near(tried, [name for each in found for name in each.near])
+        )
 
     def case(self, row: Row) -> Case:
         """Return what can be told of a row that was found."""
@@ -132,7 +134,8 @@ class Inquiry:
         if attempt.wanted is None:
             return Found(self._by_id(attempt.id_ or ""), attempt, {})
         found = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
-        return Found(found["data"], attempt, found["searched"], found["more"])
+        near = tuple(found["near"])
+        return Found(found["data"], attempt, found["searched"], found["more"], near)
 
     def _by_id(self, id_: str) -> list[Row]:
         try:
@@ -141,10 +144,11 @@ class Inquiry:
             return []
         return [{"kind": found["kind"], "id": id_, "state": found["kind"]}]
 
-    def _near(self, tried: list[Attempt]) -> tuple[str, ...]:
-        """Return the references that may have been meant by one that nobody knows."""
+    def _near(self, tried: list[Attempt], merchants: Iterable[str]) -> tuple[str, ...]:
+        """Return the references, or merchants, that may have been meant by what nobody knows."""
         refs = [each.wanted.ref for each in tried if each.wanted and each.wanted.ref]
-        return tuple(self.ask(why, refs[0], self.institution)["near"]) if refs else ()
+        near = tuple(self.ask(why, refs[0], self.institution)["near"]) if refs else ()
+        return near or tuple(merchants)
 
     def _now(self) -> Job:
         """Return the job of this moment; who has read a snapshot does not wait for the store."""

@@ -168,7 +168,7 @@ def _rejects(found: Row) -> Iterator[Line]:
     for each in found["rejects"]:
         column = f"{each['column']}: " if each["column"] else ""
         yield Line(f"{place(each)}: {column}the {each['message']} ({each['code']})", indent=2)
-        yield Line(f"  To mend it: {each['fix']}.", indent=2)
+        yield Line(f"  To fix it: {each['fix']}.", indent=2)
 
 
 def _repeats(found: Row) -> Iterator[Line]:

@@ -1,20 +1,22 @@
 """What a person types into the search box, as something to look for.
 
 Words that can mean one thing only are taken for it: a day or two, a state, an amount, a masked
-token. An id and any other text can mean several things, which are tried one after the other until
-one of them finds something. `name:` before a word says what is meant.
+token; days and amounts also as people write them where they live. An id and any other text can mean
+several things, which are tried one after the other until one of them finds something. `name:`
+before a word says what is meant.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.local_forms import read_amount, read_day
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     ("LAR1-93*", "a reference; * and ? stand for any letters"),
-    ("7f03…40ea", "a masked token, also 7f03...40ea; or the full one"),
+    ("7f03…40ea", "a masked token, also 7f03...40ea, or 40ea; or the full one"),
     ("grocers 2026-09-05", "a merchant's name, or identifier, on a day"),
     ("20.00 2026-09-01..2026-09-30", "an amount, in some days"),
     ("amount:20~1 settled", "an amount, or 1 more or less, in a state"),
@@ -38,6 +40,10 @@ EXAMPLES = (
 
 _AMOUNT = re.compile(r"(\d{1,12}(?:\.\d{1,4})?)(?:[~±](\d{1,12}(?:\.\d{1,4})?))?", re.ASCII)
 _DAY = re.compile(r"(?:19|20|21)\d\d-\d\d-\d\d", re.ASCII)
+_LOCAL_AMOUNT = re.compile(r"^\d[\d.]*,\d|[£$€¥]\d|\d€", re.ASCII)
+_LOCAL_DAY = re.compile(
+    r"\d{1,2}\.\d{1,2}\.(?:\d{4})?|\d{1,2}/\d{1,2}/\d{4}|today|yesterday", re.ASCII
+)
 _NAMED = re.compile(r"([a-z]+):(.+)", re.DOTALL)
 
 
@@ -58,12 +64,12 @@ class Attempt:
         return self.wanted.token if self.wanted else None
 
 
-def attempts(text: str) -> list[Attempt]:
+def attempts(text: str, today: date) -> list[Attempt]:
     """Return the meanings of what was typed, the likeliest first; raise `UsageError`."""
     filters: Filters = {}
     names: list[str] = []
     for word in _words(text):
-        meant = _meant(word)
+        meant = _meant(word) or _local(word, today)
         names += [] if meant else [word]
         filters |= meant
     if not (filters or names):
@@ -103,6 +109,20 @@ def _meant(word: str) -> Filters:
     return {}
 
 
+def _local(word: str, today: date) -> Filters:
+    """Return the filters of an amount or a day as people write them; none for another word."""
+    try:
+        if _LOCAL_AMOUNT.search(word):
+            amount = read_amount(word)
+            return {"least_amount": amount, "most_amount": amount}
+        if _LOCAL_DAY.fullmatch(word):
+            first = datetime.combine(read_day(word, today), datetime.min.time())
+            return {"from_at": first, "to_at": first + timedelta(days=1)}
+    except ValueError:
+        pass
+    return {}
+
+
 def _named(text: str, others: Filters) -> Iterator[Attempt]:
     """Yield what a text can be the name of."""
 
@@ -124,6 +144,9 @@ def _named(text: str, others: Filters) -> Iterator[Attempt]:
         yield attempt("as the beginning of a reference", ref=f"{text}*")
         yield attempt("as a token", token=text)
         yield attempt("as a part of a reference", ref=f"*{text}*")
+        if len(text) == SHOWN_AT_EACH_END:
+            yield attempt("as the end of a card's token", card_ends=(None, text))
+            yield attempt("as the end of a cardholder's token", token_ends=(None, text))
     yield attempt("as a merchant", merchant=text)
 
 

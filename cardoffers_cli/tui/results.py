@@ -35,7 +35,8 @@ def _amount(row: Row) -> str:
 
 def _told_instead(row: Row) -> str:
     """Return what a row without the name of a merchant has to say of itself."""
-    return row.get("merchant_identifier") or (row.get("code") or "").replace("_", " ")
+    identifier = row.get("merchant_descriptor") or row.get("merchant_identifier")
+    return identifier or (row.get("code") or "").replace("_", " ")
 
 
 COLUMNS: dict[str, Callable[[Row], str]] = {

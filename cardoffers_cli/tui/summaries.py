@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
+_SELLER = ("merchant_name", "merchant_descriptor", "merchant_identifier", "code")
+"""What says where a purchase was made, or why a row was rejected; the first that is there."""
+
+
 def examples() -> Iterator[Line]:
     """Tell what can be looked for."""
     yield Line("What can be looked for", "title")
@@ -73,7 +77,7 @@ def item(row: Row) -> str:
         format_minute(moment) if moment else None,
         money_text(row["amount"], row["currency"]) if row.get("amount") is not None else None,
         words(row["state"]),
-        row.get("merchant_name") or row.get("merchant_identifier") or row.get("code"),
+        next((row[name] for name in _SELLER if row.get(name)), None),
         f"reference {ref}" if ref else row.get("id"),
         f"cardholder {masked}" if masked else None,
     )

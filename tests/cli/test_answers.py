@@ -107,6 +107,9 @@ ENDS = [
     (f"find --cardholder {ANN}", 2, "token_not_masked"),
     ("find --cardholder ann…b1a0 --token-file token.txt", 2, "usage"),
     ("find --token-file nowhere.txt", 5, "file_missing"),
+    ("find --ref nope", 5, "nothing_found"),
+    ("find --card ann", 2, "token_not_masked"),
+    ("find --day 02/09/2026", 2, "usage"),
     ("find --amount 1e", 2, "usage"),
     ("find --amount NaN", 2, "usage"),
     ("find --amount -1", 2, "usage"),
@@ -134,7 +137,7 @@ def test_a_plain_answer_is_the_text_alone(ask: Any) -> None:
     ended = ask("why won --plain")
     assert (
         "Your purchase of GBP 20.00 at bakery on 1 June 2026 earned GBP 3.00 of cashback with the "
-        "offer “Bread!”. It was passed on for you on 3 June 2026.\n"
+        "offer “Bread!”. It was settled on 3 June 2026.\n"
     ) == ended.stdout
     assert "" == ended.stderr
 

@@ -162,7 +162,7 @@ BY = "Invalid value for '--by': 'merchnt' is not one of 'day', 'offer',"
         ("See `cardoffers help --help`.", "help one two three"),
         ("See `cardoffers help --help`.", "help --lock-wait"),
         ("See `cardoffers timeline --help`.", "timeline -i larkmere"),
-        (INSTITUTIONS, "timeline tx-1234"),
+        (INSTITUTIONS, "inbox list"),
         (INSTITUTIONS, "report funnel"),
     ],
 )
@@ -182,7 +182,10 @@ def test_a_usage_error_points_to_the_help(cardoffers: Any, hint: str, line: str)
         ("No such command 'lst'. Did you mean 'list'?", "offer lst"),
         ("No such command 'zzz'.", "offer zzz"),
         ("No such option: --dryrun. Did you mean --dry-run?", "match --dryrun"),
-        ("No such option: --institut. Did you mean --institution?", "find --institut larkmere"),
+        (
+            "No such option: --institut. Did you mean --institution?",
+            "inbox list --institut larkmere",
+        ),
         ("No such option: --stor. Did you mean --store or --as-of?", "--stor x match"),
         ("No such option: --zzz.", "match --zzz"),
         (f"{BY} 'merchant'.", "report redemptions --by merchnt"),

@@ -47,7 +47,7 @@ def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
     assert ["239 purchases to match cardoffers match"] == status(FILLED[1])
     unknown = "14 purchases of unknown merchants cardoffers report unresolved"
     held = "33 ledger entries on hold, the first until 2026-10-08 cardoffers settle"
-    unset = "33 events without a webhook cardoffers webhook set -i INST --url URL"
+    unset = "33 redemptions without a webhook cardoffers webhook set -i INST --url URL"
     assert [unknown, unset, held] == status(FILLED[2])
     assert ["33 ledger entries due cardoffers settle", unknown, unset] == status(at=HELD)
     assert [unknown, unset] == status(("settle", *HELD), at=HELD)
@@ -57,7 +57,7 @@ def test_the_money_stands_beside_its_currency(cardoffers: Any, status: Any) -> N
     status(*FILLED)
     shown = cardoffers("status", *HELD, "--format", "table").stdout
     rows = [" ".join(line.split()) for line in shown.splitlines()]
-    assert "institution currency pending to pay settled paid reversed" in rows
+    assert "institution currency pending to settle settled payout reversed" in rows
     assert "tarnhollow GBP 33 74.00 0 0.00 0" in rows
 
 

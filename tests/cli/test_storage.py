@@ -154,7 +154,7 @@ def test_books_of_calls_that_were_put_aside_are_told_of(made: Job) -> None:
     (kept,) = run(made, "status")["calls_put_aside"]
     assert b"birds" * 1000 == Path(kept).read_bytes()
     ended = CliRunner().invoke(main.app, ["status", "--store", str(made.path), "--format", "md"])
-    assert "books of calls put aside, damaged" in ended.stdout
+    assert "damaged usage journals put aside" in ended.stdout
     report = run(made, "doctor", exit_code=3)
     assert ["call_book_is_whole"] == [each["name"] for each in report["audits"] if not each["ok"]]
 

@@ -32,18 +32,30 @@ FOUND: dict[str, Any] = {
 }
 
 
+EARNED = {
+    "pending": ("pending", "delivered"),
+    "settled": ("settled", "delivered"),
+    "reversed": ("reversed", "stopped"),
+    "to_settle": ("pending", "no_webhook"),
+    "only_settled": ("settled", "no_webhook"),
+    "to_pass_on": ("settled", "to_retry"),
+    "not_passed_on": ("settled", "failed"),
+}
+"""What is told of a redemption, by its state and how far its webhook is."""
+
+
 @pytest.mark.parametrize("code", TEXTS)
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_reason_is_told_in_every_language(code: str, locale: str) -> None:
-    states = {"pending", "settled", "reversed"}
+    status, delivery = EARNED.get(code, ("", ""))
     redemption = {
-        "status": code,
+        "status": status,
+        "delivery": delivery,
         "currency": "GBP",
         "institution_payout_amount": Decimal("1.50"),
-        "settled_at": AT,
-        "reversed_at": AT,
+        **dict.fromkeys(("settles_at", "settled_at", "reversed_at", "delivered_at"), AT),
     }
-    found = {**FOUND, "reason": code, "redemption": redemption if code in states else None}
+    found = {**FOUND, "reason": code, "redemption": redemption if code in EARNED else None}
     told = answer(found, {"en": "Bread!"}, locale)
     assert told.endswith(".")
     assert not re.search(r"[{}]|None|\s\s|\s[.,;:]", told)
@@ -52,7 +64,7 @@ def test_every_reason_is_told_in_every_language(code: str, locale: str) -> None:
 def test_every_reason_has_a_text() -> None:
     reasons = {*CHECK_OF, "no_offer", "merchant_unresolved", "not_matched_yet"}
     rows = {"rejected", "not_received"}
-    assert {*reasons - {"outranked"}, *rows, "pending", "settled", "reversed"} == set(TEXTS)
+    assert {*reasons - {"outranked"}, *rows, *EARNED} == set(TEXTS)
     assert {LOCALES} == {tuple(texts) for texts in TEXTS.values()}
 
 

@@ -44,7 +44,7 @@ FAILED = [
         "the offer began 1 min 1 s later",
     ),
     ({"outcome": "offer_expired", "expires_at": AT - DAY}, "the offer had ended 1 d before"),
-    ({"outcome": "offer_expired", "expires_at": AT}, "the offer had ended at that very moment"),
+    ({"outcome": "offer_expired", "expires_at": AT}, "the offer had ended at the same time"),
     ({"outcome": "below_min_spend", "amount": Decimal("12.5")}, "it is short by GBP 7.50"),
     (
         {"outcome": "budget_exhausted", "held_amount": Decimal("9.8999")},

@@ -405,6 +405,6 @@ def test_the_processed_folder_is_where_it_is_set_to_be(made: Job, tmp_path: Path
     age(made.path.parent / "drop" / "alder" / "bad.csv")
     set_elsewhere = job(made.path, quiet_s=60, processed_dir=tmp_path / "elsewhere")
     (finding,) = told(night(set_elsewhere), "header_missing")
-    assert f"see {tmp_path}/elsewhere/alder/failed/bad.csv.errors.csv" == finding["next"]
+    assert f"cat {tmp_path}/elsewhere/alder/failed/bad.csv.errors.csv" == finding["next"]
     assert (tmp_path / "elsewhere" / "alder" / "failed" / "bad.csv.errors.csv").exists()
     assert not (tmp_path / "processed").exists()

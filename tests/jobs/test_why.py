@@ -28,7 +28,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
 # ref, status, reason, offer, headline
 ANSWERS = """
 won      | redeemed            | redeemed                 | A | It redeemed A at bakery: GBP 3.00 \
-for the cardholder, settled at 2026-06-03 12:00 UTC.
+for the cardholder, settled at 2026-06-03 12:00 UTC; no webhook is configured, so the institution \
+was not told.
 second   | redeemed            | redeemed                 | B | It redeemed B at bakery: GBP 2.00 \
 for the cardholder, but reversed at 2026-06-03 12:00 UTC (goods returned).
 third    | not_redeemed        | redemption_limit_reached | B | It redeemed nothing: 1 of 1 uses \
@@ -41,20 +42,22 @@ by GBP 7.50 (C at CINEMA).
 early    | not_redeemed        | offer_not_started        | C | It redeemed nothing: the offer \
 began 1 s later (C at CINEMA).
 ended    | not_redeemed        | offer_expired            | C | It redeemed nothing: the offer had \
-ended at that very moment (C at CINEMA).
+ended at the same time (C at CINEMA).
 late     | not_redeemed        | enrolled_after_purchase  | A | It redeemed nothing: it came 2 h \
 before the enrolment (A at bakery).
 stranger | not_redeemed        | not_enrolled             | A | It redeemed nothing: the \
 cardholder had not added the offer (A at bakery).
 nothing  | not_redeemed        | no_offer                 | - | It redeemed nothing: there is no \
 offer at kiosk that the cardholder could have.
-unknown  | merchant_unresolved | merchant_unresolved      | - | It waits: nobody knows the \
-merchant card_acceptor M9 yet.
+unknown  | merchant_unresolved | merchant_unresolved      | - | It waits: the merchant \
+card_acceptor M9 is not in the catalogue yet.
 nobody   | merchant_unresolved | merchant_unresolved      | - | It redeemed nothing: it came \
 without a merchant, so it fits no offer.
 waits    | not_matched_yet     | not_matched_yet          | - | It was received at \
 2026-06-03 12:00 UTC and waits for the next match.
-theirs   | not_received        | not_received             | - | Nothing with this reference was \
+theirs   | not_received        | not_received             | - | This institution did not send it; \
+brook sent a purchase of this reference.
+nowhere  | not_received        | not_received             | - | Nothing with this reference was \
 ever received.
 """
 ROWS = [[cell.strip() for cell in line.split(" | ")] for line in ANSWERS.strip().splitlines()]
@@ -68,6 +71,67 @@ def test_every_reason_has_its_answer(made: Job, row: list[str]) -> None:
     assert [ref, status, reason, None if offer == "-" else offer, headline] == [
         told[name] for name in ("transaction_ref", "status", "reason", "offer_id", "headline")
     ]
+
+
+# the event's state, attempts, and whether the last failed; what staff and the cardholder are told
+DELIVERIES = """
+settled due       0 -       yes | the webhook is not sent yet | It was settled on 3 June 2026.
+settled due       0 -       no  | no webhook is configured, so the institution was not told \
+| It was settled on 3 June 2026.
+settled failed    1 timeout yes | the webhook failed (timeout, 1 attempt); it is tried again at \
+2026-06-05 12:00 UTC | It is not passed on for you yet; this is being tried again.
+settled due       2 timeout yes | the webhook failed (timeout, 2 attempts); it is tried again at \
+2026-06-05 12:00 UTC | It is not passed on for you yet; this is being tried again.
+settled failed    1 timeout no  | no webhook is configured, so the institution was not told \
+| It was settled on 3 June 2026.
+settled exhausted 6 timeout yes | the webhook failed (timeout, 6 attempts) and is not tried again \
+| It could not be passed on for you yet. We are looking into it.
+settled delivered 2 -       yes | the webhook was delivered at 2026-06-04 12:00 UTC \
+| It was passed on for you on 4 June 2026.
+settled delivered 2 -       no  | the webhook was delivered at 2026-06-04 12:00 UTC \
+| It was passed on for you on 4 June 2026.
+pending due       0 -       yes | the webhook is not sent yet | It is to be settled on 3 June 2026.
+pending failed    1 timeout yes | the webhook failed (timeout, 1 attempt); it is tried again at \
+2026-06-05 12:00 UTC | It is not passed on for you yet; this is being tried again.
+pending exhausted 6 timeout yes | the webhook failed (timeout, 6 attempts) and is not tried again \
+| It could not be passed on for you yet. We are looking into it.
+pending delivered 1 -       yes | the webhook was delivered at 2026-06-04 12:00 UTC \
+| It is on its way to you.
+"""
+
+
+def test_what_is_told_is_how_far_the_webhook_is(tmp_path: Path) -> None:
+    scene = complaints(tmp_path)
+    rows = DELIVERIES.strip().splitlines()
+    told = []
+    for row in rows:
+        status, state, attempts, error, has_webhook = row.partition("|")[0].split()
+        changes = f"""
+            update ledger_entries set status = '{status}';
+            update outbox set state = '{state}', attempts = {attempts},
+                next_attempt_at = timestamp '2026-06-05 12:00';
+            update institutions set webhook_url = if('{has_webhook}' = 'yes', 'https://a.example',
+                null);
+            delete from attempts;
+            insert into attempts by name
+            select redemption_no, institution_id, {attempts} as number, 3 as run_no,
+                false as is_manual, timestamp '2026-06-04 12:00' as started_at,
+                nullif('{error}', '-') as error
+            from redemptions where {attempts} > 0;
+            delete from webhook_secrets;
+            insert into webhook_secrets
+            select row_number() over (), institution_id, 'x', timestamp '2026-06-01',
+                timestamp '2026-06-01'
+            from institutions where '{has_webhook}' = 'yes'
+        """  # noqa: S608 - the rows of this file
+        with scene.store() as store:
+            for change in changes.split(";"):
+                select(store, change)
+        headline = why("won", "alder", scene)["headline"].partition("; ")[2].rstrip(".")
+        (plain,) = plain_answers(["won"], "alder", scene, locale="en")
+        ending = plain["answer"].partition("“Bread!”. ")[2]
+        told.append(f"{status} {state} {attempts} {error} {has_webhook} | {headline} | {ending}")
+    assert [" ".join(row.split()) for row in rows] == told
 
 
 def test_a_list_tells_what_single_questions_tell(made: Job) -> None:
@@ -209,7 +273,7 @@ def test_a_plain_answer_holds_nothing_internal(made: Job) -> None:
             "en",
             (
                 "Your purchase of GBP 20.00 at bakery on 1 June 2026 earned GBP 3.00 of cashback "
-                "with the offer “Bread!”. It was passed on for you on 3 June 2026."
+                "with the offer “Bread!”. It was settled on 3 June 2026."
             ),
         ),
         (

@@ -133,7 +133,7 @@ def test_the_answer_is_copied_alone(made: Job) -> None:
         await person.presses("a", "c")
         assert (
             "Your purchase of GBP 20.00 at bakery on 1 June 2026 earned GBP 3.00 of cashback with "
-            "the offer “Bread!”. It was passed on for you on 3 June 2026."
+            "the offer “Bread!”. It was settled on 3 June 2026."
         ) == person.app.clipboard
 
     browse(made, story, query="won")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +13,7 @@ from cardoffers_cli.services.search import Wanted
 from cardoffers_cli.tui.queries import attempts
 from complaints import ANN
 
+TODAY = date(2026, 9, 6)
 ID = "3c37632d-cb7d-86bf-af18-6fb83a8d6b75"
 
 
@@ -32,6 +33,10 @@ CLEAR: list[tuple[str, dict[str, Any]]] = [
     ("20.00", {"least_amount": Decimal("20.00"), "most_amount": Decimal("20.00")}),
     ("20.00~0.50", {"least_amount": Decimal("19.50"), "most_amount": Decimal("20.50")}),
     ("20.5±1", {"least_amount": Decimal("19.5"), "most_amount": Decimal("21.5")}),
+    ("41,50", {"least_amount": Decimal("41.50"), "most_amount": Decimal("41.50")}),
+    ("£41.50", {"least_amount": Decimal("41.50"), "most_amount": Decimal("41.50")}),
+    ("05.09.2026", {"from_at": day(5), "to_at": day(6)}),
+    ("yesterday", {"from_at": day(5), "to_at": day(6)}),
     ("GBP 20", {"least_amount": Decimal(20), "most_amount": Decimal(20)}),
     ("amount:20", {"least_amount": Decimal(20), "most_amount": Decimal(20)}),
     ("2026-09-05", {"from_at": day(5), "to_at": day(6)}),
@@ -47,7 +52,7 @@ CLEAR: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("text", "filters"), CLEAR, ids=[text for text, _ in CLEAR])
 def test_it_is_taken_for_one_thing(text: str, filters: dict[str, Any]) -> None:
-    assert [Wanted(**filters)] == [attempt.wanted for attempt in attempts(text)]
+    assert [Wanted(**filters)] == [attempt.wanted for attempt in attempts(text, TODAY)]
 
 
 # what can mean several things, and the order in which they are tried
@@ -55,6 +60,7 @@ SEVERAL: list[tuple[str, list[str]]] = [
     ("LAR1-93", ["ref", "ref", "token", "ref", "merchant"]),
     ("LAR1-93*", ["ref"]),
     ("12345", ["ref", "ref", "token", "ref", "merchant"]),
+    ("40ea", ["ref", "ref", "token", "ref", "card_ends", "token_ends", "merchant"]),
     ("a:b", ["ref", "ref", "token", "ref", "merchant"]),
     (ID, ["redemption_id", "ref", "id", "merchant"]),
     (ID.upper(), ["redemption_id", "ref", "id", "merchant"]),
@@ -65,16 +71,16 @@ SEVERAL: list[tuple[str, list[str]]] = [
 
 @pytest.mark.parametrize(("text", "names"), SEVERAL, ids=[text for text, _ in SEVERAL])
 def test_the_likeliest_is_tried_first(text: str, names: list[str]) -> None:
-    others = {"state", "token_ends", "from_at", "to_at", "least_amount", "most_amount"}
+    others = {"state", "from_at", "to_at", "least_amount", "most_amount"}
     tried = []
-    for attempt in attempts(text):
+    for attempt in attempts(text, TODAY):
         given = {name for name, value in vars(attempt.wanted or Wanted()).items() if value}
         tried.append(next(iter(given - others), "id"))
     assert names == tried
 
 
 def test_the_other_words_hold_in_every_meaning() -> None:
-    for attempt in attempts("bakery 2026-09-05 settled"):
+    for attempt in attempts("bakery 2026-09-05 settled", TODAY):
         assert attempt.wanted is not None
         assert (day(5), "settled") == (attempt.wanted.from_at, attempt.wanted.state)
 
@@ -97,15 +103,15 @@ def test_the_other_words_hold_in_every_meaning() -> None:
 )
 def test_what_cannot_be_meant_is_told(text: str, code: str) -> None:
     with pytest.raises(UsageError) as raised:
-        attempts(text)
+        attempts(text, TODAY)
     assert (code, True) == (raised.value.code, bool(raised.value.hint))
 
 
 def test_a_mistyped_state_is_guessed() -> None:
     with pytest.raises(UsageError) as raised:
-        attempts("state:setled")
+        attempts("state:setled", TODAY)
     assert "Did you mean settled?" == raised.value.hint
 
 
 def test_a_full_token_is_in_no_repr() -> None:
-    assert ANN not in repr(attempts(ANN))
+    assert ANN not in repr(attempts(ANN, TODAY))

@@ -30,7 +30,7 @@ _FINDINGS = (
     Column("meaning", "what is wrong"),
     Column("rows", kind="integer"),
     Column("lines", "on lines"),
-    Column("fix", "how to mend it"),
+    Column("fix", "how to fix it"),
     Column("state", "level"),
     Column("more"),
 )

@@ -95,7 +95,7 @@ def check_space(job: Job) -> None:
     needed, free = job.path.stat().st_size + _ALWAYS, free_bytes(folder)
     if free < needed:
         raise NoSpace(
-            f"The night needs {needed:,} bytes in {folder}, and {free:,} are free.",
+            f"The nightly run needs {needed:,} bytes in {folder}, and {free:,} are free.",
             hint=f"Free {needed - free:,} bytes there and run it again: nothing was begun.",
             needed_bytes=needed,
             free_bytes=free,
@@ -138,10 +138,10 @@ def check_clock(job: Job, order: Order, newest: Night | None) -> None:
     if newest is None or order.is_clock_chosen or job.now >= newest.as_of:
         return
     raise Refused(
-        f"The clock says {format_moment(job.now)}, but the night of {newest.name} has ended, "
+        f"The clock says {format_moment(job.now)}, but the nightly run of {newest.name} has ended, "
         f"and it ran at {format_moment(newest.as_of)}.",
         code="clock_backwards",
-        hint="Set the clock right; if you mean an earlier night, say so with --as-of.",
+        hint="Set the clock right; if you mean an earlier nightly run, say so with --as-of.",
     )
 
 

@@ -1,23 +1,73 @@
-"""The nights that were, and the runs of every kind."""
+"""The nights that were, and the runs of every kind.
+
+A night is `finished`, `running`, or `broken off`: it has not ended and nobody runs it, so that it
+waits for `run resume`, or for the next night.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
+from cardoffers_cli.store.night_lock import night_holder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
+
+_PAGE = "index.html"
 
 
 def list_nights(job: Job, limit: int) -> list[dict[str, Any]]:
     """Return the newest nights, one row each."""
+    holder = night_holder(job.path)
     with reading(job) as source:
-        return nights.list_nights(source.store, limit)
+        rows = nights.list_nights(source.store, limit)
+    return [{**row, "state": _state(row, row["status"] == "finished", holder)} for row in rows]
+
+
+def last_night(store: Store, path: Path) -> dict[str, Any] | None:
+    """Return the newest night with its findings and its page, as `status` tells of it."""
+    newest = nights.history(store, 1)
+    if not newest:
+        return None
+    (row,) = newest
+    page = page_of(path, row["name"])
+    names = ("run_id", "as_of", "files", "imported_files", "failed_files", "received", "invalid")
+    return {
+        "night": row["name"],
+        "state": _state(row, row["has_ended"], night_holder(path)),
+        **{name: row[name] for name in names},
+        "findings": row["findings"],
+        "page": str(page) if page.exists() else None,
+    }
+
+
+def left_nights(store: Store, path: Path) -> list[dict[str, Any]]:
+    """Return the nights that have not ended, the oldest first: running, or broken off."""
+    holder = night_holder(path)
+    rows = ({"run_id": each.run_id, "night": each.name} for each in nights.unfinished(store))
+    return [{**row, "state": _state(row, False, holder)} for row in rows]
+
+
+def page_of(path: Path, night: str) -> Path:
+    """Return where the page of a night is; `path` is the store's."""
+    return reports_folder(path, night) / _PAGE
+
+
+def _state(row: dict[str, Any], has_ended: bool, holder: dict[str, Any] | None) -> str:
+    """Return whether a night is finished, running or broken off."""
+    if has_ended:
+        return "finished"
+    is_held = holder is not None and holder.get("run_id") in {None, str(row["run_id"])}
+    return "running" if is_held else "broken off"
 
 
 def night_history(job: Job, limit: int) -> dict[str, Any]:
@@ -47,5 +97,5 @@ def show_run(job: Job, run_id: str) -> dict[str, Any]:
         raise NotFound(
             "There is no such run.",
             code="run_not_found",
-            hint="`cardoffers run list` shows the nights, with --all every run.",
+            hint="`cardoffers run list` shows the nightly runs, with --all every run.",
         )

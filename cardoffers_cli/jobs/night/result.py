@@ -56,8 +56,8 @@ def write_result(path: Path, result: dict[str, Any], *, mode: int) -> None:
         out.write(b"\n")
 
 
-def needs_somebody(result: dict[str, Any]) -> bool:
-    """Return whether a finding asks for somebody."""
+def needs_attention(result: dict[str, Any]) -> bool:
+    """Return whether a finding needs attention."""
     return any(found["level"] != WITHOUT_CONSEQUENCE for found in result["findings"])
 
 

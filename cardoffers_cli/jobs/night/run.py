@@ -79,9 +79,9 @@ def unfinished_night(job: Job, run_id: str | None) -> Night:
         left = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
     if not left:
         raise NotFound(
-            "There is no night to go on with.",
+            "There is no nightly run to go on with.",
             code="night_missing",
-            hint="`cardoffers run list` shows the nights; all of them may have ended.",
+            hint="`cardoffers run list` shows the nightly runs; all of them may have ended.",
         )
     return left[0]
 
@@ -128,6 +128,7 @@ class _Nights:
     def go_on(self, night: Night) -> dict[str, Any]:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
+        self._lock.of(night.run_id)
         if night.processed_folder is None:
             with self._job.store() as store, store.transaction():
                 night = nights.keep_in(store, night, str(processed_root(self._job)))

@@ -99,7 +99,7 @@ def _match(work: Work, store: Store) -> Done:
     counts = {name: report[name] for name in _MATCHED}
     findings = [_unmerged(computed.unmerged)] if computed and computed.unmerged else []
     if unknown := report["merchant_unresolved"]:
-        message = f"Nobody knows the merchant of {counted(unknown, 'purchase')}."
+        message = f"The merchant of {counted(unknown, 'purchase')} is not in the catalogue."
         findings.append(
             finding(
                 "merchant_unresolved",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
@@ -41,10 +42,10 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
         if file.state == "failed":
             error = report["file_error"]
             where = processed.path(file.institution, FAILED, f"{file.taken_as}.errors.csv")
-            then = error["hint"] if error["code"] == "file_unmovable" else f"see {where}"
+            then = error["hint"] if error["code"] == "file_unmovable" else _look_at(where)
             yield finding(error["code"], f"{shown}: {error['message']}", then=then, **about)
         elif file.state in {"changed", "gone"}:
-            message = f"{shown} was {file.state} while the night ran; nothing of it was taken."
+            message = f"{shown} was {file.state} during the nightly run; nothing of it was taken."
             yield finding(f"file_{file.state}", message, level=WITHOUT_CONSEQUENCE, **about)
         elif report["already_imported"] and not report["accepted"]:
             yield _known(report, shown, about)
@@ -52,8 +53,13 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
             wrong = report["invalid"] + report["conflicts"]
             message = f"{shown}: {wrong:,} of {counted(report['received'], 'row')} not taken."
             where = processed.path(file.institution, DONE, f"{file.taken_as}.errors.csv")
-            yield finding("rows_rejected", message, then=f"see {where}", count=wrong, **about)
+            yield finding("rows_rejected", message, then=_look_at(where), count=wrong, **about)
         yield from _look_alikes(report, shown, about)
+
+
+def _look_at(path: Path) -> str:
+    """Return the command that shows a file."""
+    return f"cat {quote(str(path))}"
 
 
 def _known(report: dict[str, Any], shown: str, about: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +125,7 @@ def unready(file: Dropped, why: str) -> dict[str, Any]:
         )
     return finding(
         "file_not_ready",
-        f"{name} {_WHY[why]}: it is looked at again when the night ends, and by the next one.",
+        f"{name} {_WHY[why]}: it is looked at again when this run ends, and by the next one.",
         level=WITHOUT_CONSEQUENCE,
         **about,
     )
@@ -129,7 +135,7 @@ def too_many(institution: str, waiting: int, most: int) -> dict[str, Any]:
     """Say that an institution has more files than one night takes of it."""
     return finding(
         "too_many_files",
-        f"{institution} has {counted(waiting, 'file')} more than the {most:,} that one night takes:"
+        f"{institution} has {counted(waiting, 'file')} more than the {most:,} that one run takes:"
         " they are left for the next one.",
         level="warning",
         institution=institution,
@@ -142,8 +148,8 @@ def without_room(file: Dropped, folder: Path, needed: int, free: int) -> dict[st
     name = f"{file.institution}/{file.name}"
     return finding(
         "file_without_room",
-        f"{name} was left for the next night: with it {needed:,} bytes are needed in {folder},"
-        f" and {free:,} are free.",
+        f"{name} was left for the next nightly run: with it {needed:,} bytes are needed in"
+        f" {folder}, and {free:,} are free.",
         then=f"free {needed - free:,} bytes there",
         institution=file.institution,
         file=name,

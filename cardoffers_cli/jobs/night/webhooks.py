@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import Refused, StoreBusy, StoreDamaged
-from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.deliver import send
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
@@ -105,7 +105,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
     for held in report["held"]:
         yield finding(
             "webhooks_held",
-            f"{counted(held['events'], 'event')} of {held['institution']} cannot be sent "
+            f"{counted(held['events'], 'webhook')} of {held['institution']} cannot be sent "
             f"({_REASONS.get(held['reason'], held['reason'])}).",
             level=WITHOUT_CONSEQUENCE,
             then=_MENDED_BY.get(held["reason"], _MENDED_BY["no_url"]).format(**held),
@@ -114,7 +114,7 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
         )
     if report["still_due"]:
         at = report["next_attempt_at"]
-        when = f", the next at {format_moment(at)}" if at else ""
+        when = f", the next at {format_minute(at)}" if at else ""
         yield finding(
             "webhooks_due",
             f"Still to be sent: {counted(report['still_due'], 'webhook')}{when}.",

@@ -49,6 +49,7 @@ select
     asked.line,
     identifiers.merchant_identifier_type,
     identifiers.merchant_identifier,
+    purchase_details.merchant_descriptor,
     asked.sent_merchant_id,
     cardholders.cardholder_token,
     judged.outcome as decided,
@@ -64,7 +65,17 @@ select
     ledger_entries.settled_at,
     ledger_entries.reversed_at,
     ledger_entries.reversal_reason,
-    deliveries.state as webhook_state
+    deliveries.state as webhook_state,
+    deliveries.attempts as webhook_attempts,
+    deliveries.next_attempt_at as webhook_next_attempt_at,
+    attempts.error as webhook_error,
+    case when deliveries.state = 'delivered' then attempts.started_at end as delivered_at,
+    deliveries.webhook_url is not null
+        and exists (
+            select 1
+            from webhook_secrets
+            where webhook_secrets.institution_id = asked.institution_id
+        ) as has_webhook
 from asked
 inner join cardholders
     on cardholders.cardholder_no = asked.cardholder_no
@@ -72,6 +83,9 @@ inner join cardholders
 left join imports
     on imports.import_no = asked.import_no
     and imports.institution_id = asked.institution_id
+left join purchase_details
+    on purchase_details.purchase_no = asked.purchase_no
+    and purchase_details.institution_id = asked.institution_id
 left join identifiers on identifiers.identifier_no = asked.identifier_no
 left join judged on judged.purchase_no = asked.purchase_no
 left join merchants on merchants.merchant_id = judged.merchant_id
@@ -87,6 +101,10 @@ left join ledger_entries
 left join deliveries
     on deliveries.redemption_no = redemptions.redemption_no
     and deliveries.institution_id = redemptions.institution_id
+left join attempts
+    on attempts.redemption_no = deliveries.redemption_no
+    and attempts.institution_id = deliveries.institution_id
+    and attempts.number = deliveries.attempts
 order by asked.transaction_ref;
 
 -- name: evaluations

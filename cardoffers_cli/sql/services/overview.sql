@@ -91,8 +91,22 @@ from ledger_entries
 where ledger_entries.status = 'pending';
 
 -- name: webhooks
--- How many redemption events are in which state, and what can be sent now or later.
-with counted as (
+-- How many redemption events are in which state, and what can be sent now or later: for the first
+-- time, or again after a failure. The errors are the commonest causes of the last attempts that
+-- failed.
+with tried as (
+    select deliveries.state, attempts.error, count(*) as times
+    from deliveries
+    inner join attempts
+        on attempts.redemption_no = deliveries.redemption_no
+        and attempts.institution_id = deliveries.institution_id
+        and attempts.number = deliveries.attempts
+    where deliveries.state in ('due', 'failed', 'exhausted')
+        and attempts.error is not null
+    group by deliveries.state, attempts.error
+),
+
+counted as (
     select
         count(*) filter (where deliveries.state = 'delivered') as webhooks_delivered,
         count(*) filter (where deliveries.state = 'exhausted') as webhooks_exhausted,
@@ -105,6 +119,21 @@ with counted as (
                 and deliveries.state in ('due', 'failed')
                 and deliveries.next_attempt_at <= $now
         ) as webhooks_due,
+        count(*) filter (
+            where signing.secret_no is not null
+                and deliveries.state in ('due', 'failed')
+                and deliveries.attempts > 0
+        ) as webhooks_failed,
+        count(*) filter (
+            where signing.secret_no is not null
+                and deliveries.state in ('due', 'failed')
+                and deliveries.attempts > 0
+                and deliveries.next_attempt_at <= $now
+        ) as webhooks_failed_due,
+        min(deliveries.next_attempt_at) filter (
+            where signing.secret_no is not null
+                and deliveries.state in ('due', 'failed')
+        ) as webhooks_next_attempt_at,
         count(*) filter (
             where signing.secret_no is not null
                 and deliveries.state in ('due', 'failed')
@@ -121,7 +150,20 @@ select
     counted.webhooks_later,
     counted.webhooks_exhausted,
     counted.webhooks_stopped,
-    counted.webhooks_unset
+    counted.webhooks_unset,
+    counted.webhooks_failed,
+    counted.webhooks_failed_due,
+    counted.webhooks_next_attempt_at,
+    (
+        select max_by(tried.error, (tried.times, tried.error))
+        from tried
+        where tried.state <> 'exhausted'
+    ) as webhooks_failed_error,
+    (
+        select max_by(tried.error, (tried.times, tried.error))
+        from tried
+        where tried.state = 'exhausted'
+    ) as webhooks_exhausted_error
 from counted;
 
 -- name: last_runs

@@ -1,6 +1,6 @@
 -- name: cardholders
 -- The numbers of the cardholders of an institution with a full token, or with the first and last
--- letters of one. Grain: one row per cardholder.
+-- letters of one, or the last alone. Grain: one row per cardholder.
 select cardholders.cardholder_no
 from cardholders
 where cardholders.institution_id = $institution_id
@@ -11,12 +11,79 @@ where cardholders.institution_id = $institution_id
             cardholders.cardholder_token >= $head
             and cardholders.cardholder_token < $end_of_head
             and starts_with(cardholders.cardholder_token, $head)
-            and ends_with(cardholders.cardholder_token, $tail)
+        )
+    )
+    and (
+        $tail is null
+        or (
+            ends_with(cardholders.cardholder_token, $tail)
             and length(cardholders.cardholder_token) > 8
         )
     )
 order by cardholders.cardholder_no
 limit $limit;
+
+-- name: cards
+-- The numbers of the cards of an institution whose token ends, and begins if that is said, in these
+-- letters. Grain: one row per card of a cardholder.
+select instruments.instrument_no
+from instruments
+where instruments.institution_id = $institution_id
+    and ends_with(instruments.instrument_token, $tail)
+    and ($head is null or starts_with(instruments.instrument_token, $head))
+    and length(instruments.instrument_token) > 8
+order by instruments.instrument_no
+limit $limit;
+
+-- name: near_merchants
+-- The merchants whose name, or a word of it, is like a text, the likest first. Grain: one per name.
+with named as (
+    select distinct
+        merchants.name,
+        lower(merchants.name) as spelled,
+        lower(cast($merchant as varchar)) as wanted
+    from merchants
+),
+
+likened as (
+    select
+        named.name,
+        greatest(
+            jaro_winkler_similarity(named.spelled, named.wanted),
+            0.99 * list_max(
+                list_transform(
+                    string_split(named.spelled, ' '),
+                    lambda word: jaro_winkler_similarity(word, named.wanted)
+                )
+            )
+        ) as likeness
+    from named
+)
+
+select likened.name
+from likened
+where likened.likeness >= 0.86
+order by likened.likeness desc, likened.name
+limit $limit;
+
+-- name: senders
+-- The other institutions that sent these refs, accepted or not. Grain: one row per ref and slug.
+with sent as (
+    select purchases.transaction_ref, purchases.institution_id
+    from purchases
+    where purchases.transaction_ref in (select unnest(cast($refs as varchar[])))
+        and ($institution_id is null or purchases.institution_id <> $institution_id)
+    union
+    select rejects.transaction_ref, rejects.institution_id
+    from rejects
+    where rejects.transaction_ref in (select unnest(cast($refs as varchar[])))
+        and ($institution_id is null or rejects.institution_id <> $institution_id)
+)
+
+select sent.transaction_ref, institutions.slug
+from sent
+inner join institutions on institutions.institution_id = sent.institution_id
+order by sent.transaction_ref, institutions.slug;
 
 -- name: merchants
 -- The merchants with a name that holds a text, or with this id or identifier, and the numbers of
@@ -57,9 +124,19 @@ where purchases.institution_id = $institution_id
         or list_contains(cast($cardholder_nos as bigint[]), purchases.cardholder_no)
     )
     and (
-        $identifier_nos is null
+        $instrument_nos is null
+        or list_contains(cast($instrument_nos as bigint[]), purchases.instrument_no)
+    )
+    and (
+        $merchant is null
         or list_contains(cast($identifier_nos as bigint[]), purchases.identifier_no)
         or list_contains(cast($merchant_ids as uuid[]), purchases.merchant_id)
+        or purchases.purchase_no in (
+            select purchase_details.purchase_no
+            from purchase_details
+            where purchase_details.institution_id = $institution_id
+                and contains(lower(purchase_details.merchant_descriptor), lower($merchant))
+        )
     )
     and ($least_amount is null or purchases.amount >= $least_amount)
     and ($most_amount is null or purchases.amount <= $most_amount)
@@ -158,7 +235,9 @@ select
     purchases.currency,
     merchants.name as merchant_name,
     identifiers.merchant_identifier,
+    purchase_details.merchant_descriptor,
     cardholders.cardholder_token,
+    instruments.instrument_token,
     redemptions.redemption_id,
     imports.file_name as file,
     purchases.line
@@ -176,6 +255,13 @@ left join identifiers on identifiers.identifier_no = purchases.identifier_no
 left join merchants as named on named.merchant_id = purchases.merchant_id
 left join merchants
     on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
+left join instruments
+    on instruments.instrument_no = purchases.instrument_no
+    and instruments.cardholder_no = purchases.cardholder_no
+    and instruments.institution_id = purchases.institution_id
+left join purchase_details
+    on purchase_details.purchase_no = purchases.purchase_no
+    and purchase_details.institution_id = purchases.institution_id
 left join imports
     on imports.import_no = purchases.import_no
     and imports.institution_id = purchases.institution_id

@@ -1,0 +1,208 @@
+"""A night that nobody watched: what cron's mail says, and what `status` and `run list` say then.
+
+The night has one good file, one with a bad row, one without a known column, and an empty one. Each
+test takes the two seconds that a whole night takes with its pages and audits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.store.layout import night_path
+from cardoffers_cli.store.night_lock import NightLock, night_holder
+from commands import seen
+from tables import NOON, select
+from work import found, job, with_catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
+FILES = {
+    "good.csv": f"{HEADER}c0,card-1,M0,20.00,r1,2026-05-30T12:00:00Z\n",
+    "bad.csv": f"{HEADER}c1,card-2,M0,20.00,r2,2026-05-30T12:00:00Z\n"
+    "c1,card-2,M0,-1,r3,2026-05-30T12:00:00Z\n",
+    "strange.csv": "a,b\n1,2\n",
+    "empty.csv": "",
+}
+CLOCK = ("--as-of", "2026-06-01T12:00:00Z")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with a catalogue beside a drop folder; the working directory."""
+    with_catalogue(tmp_path)
+    drop = tmp_path / "drop" / "alder"
+    drop.mkdir(parents=True)
+    for name, text in FILES.items():
+        (drop / name).write_text(text)
+        (drop / f"{name}.done").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CARDOFFERS_STORE", "store.duckdb")
+    return tmp_path
+
+
+NIGHT = ("nightly", "drop", *CLOCK)
+
+
+MAIL = """
+Nightly run of 2026-06-01, run RUN: finished; 4 files, 2 of them failed, 3 findings need attention.
+error: alder/bad.csv: 1 of 2 rows not taken.
+    -> cat PROCESSED/alder/done/bad.csv.errors.csv
+error: alder/empty.csv: The file has no content.
+    -> cat PROCESSED/alder/failed/empty.csv.errors.csv
+error: alder/strange.csv: The first line holds none of the known column names, but 2 fields, \
+separated by a comma: a, b.
+    -> cat PROCESSED/alder/failed/strange.csv.errors.csv
+note: 2 webhooks of alder cannot be sent (it has no webhook URL).
+    -> cardoffers webhook set -i alder --url URL
+Page: REPORTS/2026-06-01/index.html
+"""
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_the_mail_of_cron_says_what_happened_and_what_to_type(
+    cardoffers: Any, folder: Path, quiet: tuple[str, ...]
+) -> None:
+    ended = cardoffers(*NIGHT, *quiet)
+    assert 3 == ended.exit_code
+    places = {"RUN": run_of(folder), "PROCESSED": folder / "processed"}
+    places |= {"REPORTS": folder / "reports"}
+    mail = MAIL
+    for name, place in places.items():
+        mail = mail.replace(name, str(place))
+    steps = re.compile(r"\d\d:\d\d:\d\d \d+/\d+ ")
+    lines = [line for line in ended.stderr.splitlines() if not steps.match(line)]
+    assert mail.strip().splitlines() == lines
+    assert (folder / "reports" / "2026-06-01" / "index.html").exists()
+
+
+def run_of(folder: Path) -> str:
+    """Return the id of the only night."""
+    return str(found(job(folder / "store.duckdb"), "select run_id from nights")[0][0])
+
+
+def test_a_quiet_night_that_needs_nothing_says_nothing(cardoffers: Any, folder: Path) -> None:
+    for name in FILES:
+        if name != "good.csv":
+            (folder / "drop" / "alder" / name).unlink()
+            (folder / "drop" / "alder" / f"{name}.done").unlink()
+    ended = cardoffers(*NIGHT, "-q")
+    assert (0, "") == (ended.exit_code, ended.stderr)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_log_for_machines_ends_with_the_findings(cardoffers: Any) -> None:
+    ended = cardoffers(*NIGHT, "--log-format", "json")
+    last = json.loads(ended.stderr.splitlines()[-1])
+    assert ("night_ends", "2026-06-01", "finished") == (
+        last["event"],
+        last["night"],
+        last["status"],
+    )
+    assert {"error", "note"} == {each["level"] for each in last["findings"]}
+    assert {"cat", "cardoffers"} == {each["next"].split()[0] for each in last["findings"]}
+
+
+@pytest.mark.usefixtures("folder")
+def test_status_begins_with_the_last_night(cardoffers: Any) -> None:
+    cardoffers(*NIGHT)
+    lines = cardoffers("status", *CLOCK, "--format", "table").stdout.splitlines()
+    counts = "4 files; 2 of them failed; 3 rows, 1 of them rejected."
+    assert [
+        "The last nightly run",
+        f"Nightly run of 2026-06-01: finished; {counts}",
+        "error: alder/bad.csv: 1 of 2 rows not taken.",
+    ] == lines[:3]
+    assert "error: alder/empty.csv: The file has no content." in lines
+    document = cardoffers("status", *CLOCK, "--format", "json").document
+    assert ("finished", 2) == (
+        document["last_night"]["state"],
+        document["last_night"]["failed_files"],
+    )
+
+
+def break_off(cardoffers: Any, folder: Path) -> str:
+    """Make the night of a folder one that did not end, with a purchase to match; return its id."""
+    (folder / "more.csv").write_text(f"{HEADER}c2,card-1,M1,9.00,r9,2026-05-30T12:00:00Z\n")
+    assert 0 == cardoffers("import", "more.csv", "-i", "alder", *CLOCK).exit_code
+    with job(folder / "store.duckdb").store() as store:
+        select(store, "update nights set ended_at = null")
+    return run_of(folder)
+
+
+def test_a_night_that_was_broken_off_is_gone_on_with(cardoffers: Any, folder: Path) -> None:
+    cardoffers(*NIGHT)
+    break_off(cardoffers, folder)
+    shown = cardoffers("status", *CLOCK, "--format", "table").stdout
+    assert "Nightly run of 2026-06-01: broken off; 4 files" in shown
+    assert (
+        "warning: The nightly run of 2026-06-01 was broken off.\n    -> cardoffers run resume\n"
+        in shown
+    )
+    assert "cardoffers match" not in shown
+    rows = shown.partition("What waits, and what to do next\n")[2]
+    assert re.search(r"purchases to match +cardoffers run resume", rows)
+
+
+def test_a_night_that_runs_is_told_from_one_that_was_broken_off(
+    cardoffers: Any, folder: Path
+) -> None:
+    cardoffers(*NIGHT)
+    states = [cardoffers("run", "list", "--format", "json").document[0]["state"]]
+    run_id = break_off(cardoffers, folder)
+    states += [cardoffers("run", "list", "--format", "json").document[0]["state"]]
+    with NightLock(folder / "store.duckdb", since=NOON, wait_s=0) as lock:
+        lock.of(run_id)
+        lock.at("match")
+        states += [cardoffers("run", "list", "--format", "json").document[0]["state"]]
+        assert "The nightly run of 2026-06-01 is running." in (
+            cardoffers("status", *CLOCK, "--format", "table").stdout
+        )
+        assert (run_id, "match") == tuple(
+            (night_holder(folder / "store.duckdb") or {})[name] for name in ("run_id", "step")
+        )
+        lock.of("0" * 32)
+        lock.at("match")
+        states += [cardoffers("run", "list", "--format", "json").document[0]["state"]]
+    assert ["finished", "broken off", "running", "broken off"] == states
+
+
+def test_nobody_holds_a_night_that_never_was(tmp_path: Path) -> None:
+    assert night_holder(tmp_path / "store.duckdb") is None
+    night_path(tmp_path / "store.duckdb").touch()
+    assert night_holder(tmp_path / "store.duckdb") is None
+
+
+def test_who_looks_does_not_stop_a_night_that_begins(tmp_path: Path) -> None:
+    """The lock is taken though somebody looks at it at that instant, again and again."""
+    store, stop = tmp_path / "store.duckdb", threading.Event()
+    night_path(store).touch()
+
+    def look() -> None:
+        while not stop.is_set():
+            night_holder(store)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(20):
+            with NightLock(store, since=NOON, wait_s=2):
+                pass
+    finally:
+        stop.set()
+        looking.join()
+
+
+def test_each_night_is_one_line_at_80_columns(cardoffers: Any, folder: Path) -> None:
+    cardoffers(*NIGHT)
+    run_id = break_off(cardoffers, folder)
+    shown = seen("run", "list", NO_COLOR="1")
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    assert "run of status files failed run_id" in lines[0]
+    assert f"2026-06-01 broken off 4 2 {run_id}" == lines[2]
