@@ -238,7 +238,7 @@ def test_a_night_agrees_with_itself(tmp_path: Path) -> None:
         slug = row["institution"]
         own = (folder / f"institution-{slug}.html").read_text("utf-8")
         assert redeemed == row["redeemed"]
-        assert [str(redeemed)] == re.findall(r"(\d+) redemptions? of this night comes? to", own)
+        assert [str(redeemed)] == re.findall(r"(\d+) redemptions? of this nightly run comes? to", own)
         # The window that ends with the night includes what the night made.
         assert [str(redeemed)] == re.findall(r"Redemptions</th>\n<td[^>]*>(\d+)</td>", own)
         assert f"institution-{slug}.html" in night

@@ -30,8 +30,8 @@ NIGHTS = 14
 MEAN_OF = 7
 """Nights whose mean is what is usual."""
 _UNUSUAL = (
-    "A count is unusual if it is less than half or more than twice the mean of the seven nights"
-    " before it, and chance alone would not explain it."
+    "A count is unusual if it is less than half or more than twice the mean of the seven before"
+    " it, and chance alone would not explain it."
 )
 _NIGHTS = (
     Column("night"),
@@ -93,9 +93,9 @@ def against(history: Rows) -> Iterator[Section]:
         for place, row in enumerate(reversed(rows))
     ]
     drawn = columns(
-        "Redemptions by night",
+        "Redemptions by nightly run",
         points,
-        subtitle="Decided in each night, this one last; the line is the mean of the seven before.",
+        subtitle="Decided in each, this one last; the line is the mean of the seven before.",
         usual=usual,
     )
     title = f"Against the {counted(len(rows) - 1, 'night')} before"
@@ -108,7 +108,7 @@ def against(history: Rows) -> Iterator[Section]:
             f"No activity in {counted(quiet, 'night')}." if quiet else "",
         ],
         pictures=[drawn],
-        sheet=Sheet("nights", _NIGHTS, kept, title="Nights, newest first"),
+        sheet=Sheet("nights", _NIGHTS, kept, title="Nightly runs, newest first"),
     )
 
 

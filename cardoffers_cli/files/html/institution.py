@@ -32,7 +32,7 @@ def institution_page(
     """Return the page; `found` has the rows of each section, `lately` is what they are of."""
     always = Asked(as_of=lately.as_of, institution=lately.institution)
     return Page(
-        title=f"{lately.institution}, night of {night_text(night)}",
+        title=f"{lately.institution}, nightly run of {night_text(night)}",
         headline=f"{_tonight(found['tonight'])} {headline(found['owed'], always)}",
         as_of=lately.as_of,
         about=[f"What cardholders, offers and merchants did, {lately.time}."],
@@ -43,20 +43,20 @@ def institution_page(
             *offer_sections(found["offers"], lately),
             *merchant_sections(found["merchants"], lately),
             *unknown_sections(found["unknown"], lately),
-            Section(title="Files of this night", links=[Link(name, name) for name in reports]),
+            Section(title="Its files", links=[Link(name, name) for name in reports]),
         ],
         notes=["What is owed is what was settled; whether it was paid is not known here."],
-        links=[Link("The night", "index.html"), Link("All nights", "../index.html")],
+        links=[Link("The nightly run", "index.html"), Link("All nightly runs", "../index.html")],
     )
 
 
 def _tonight(rows: Sequence[Mapping[str, Any]]) -> str:
     redeemed = sum(row["redeemed"] for row in rows)
     if not redeemed:
-        return "Nothing redeemed in this night."
+        return "Nothing redeemed in this nightly run."
     sums = amounts_text({row["currency"]: row["institution_payout_amount"] for row in rows})
     come = "comes" if redeemed == 1 else "come"
-    return f"{counted(redeemed, 'redemption')} of this night {come} to {sums}."
+    return f"{counted(redeemed, 'redemption')} of this nightly run {come} to {sums}."
 
 
 def _money(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:

@@ -107,19 +107,19 @@ class Night:
 def night_page(night: Night) -> Page:
     """Return the page of a night."""
     return Page(
-        title=f"Night of {night_text(night.name)}",
+        title=f"Nightly run of {night_text(night.name)}",
         headline=_headline(night),
         as_of=night.as_of,
         facts=list(_facts(night)),
         sections=list(_sections(night)),
-        links=[Link("All nights", "../index.html"), *_previous(night)],
+        links=[Link("All nightly runs", "../index.html"), *_previous(night)],
     )
 
 
 def _previous(night: Night) -> Iterator[Link]:
     """Yield the link to the night before."""
     for row in night.history[1:2]:
-        yield Link("The night before", f"../{row['name']}/index.html")
+        yield Link("The nightly run before", f"../{row['name']}/index.html")
 
 
 def page_of(institution: str) -> str:
@@ -132,7 +132,7 @@ def _headline(night: Night) -> str:
     verdict = (
         f"{counted(needs, 'thing')} {'needs' if needs == 1 else 'need'} attention"
         if needs
-        else "The night went well"
+        else "The nightly run went well"
     )
     files = len(night.files)
     accepted = sum(row["accepted"] for row in night.summary)
@@ -201,7 +201,7 @@ def _sections(night: Night) -> Iterator[Section]:
     yield from budgets_that_end(night.offers, night.as_of)
     yield from webhooks_that_wait(night.deliveries)
     yield from what_else_waits(night.waiting)
-    yield from rejects_section(night.rejects, lines=["Of the files of this night."])
+    yield from rejects_section(night.rejects, lines=["Of the files of this nightly run."])
 
 
 def _attention(night: Night) -> Section:

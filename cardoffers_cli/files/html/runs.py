@@ -49,9 +49,9 @@ def runs_page(history: Rows, as_of: datetime, *, in_all: int, pages: Collection[
         facts=list(_facts(history)),
         sections=[
             Section(
-                title="Nights, newest first",
+                title="Nightly runs, newest first",
                 pictures=list(_lines(rows)),
-                sheet=Sheet("nights", _COLUMNS, rows, title="One row a night"),
+                sheet=Sheet("nights", _COLUMNS, rows, title="One row a nightly run"),
                 in_all=in_all,
                 more="cardoffers run list --limit 1000 -o nights.csv",
             )
@@ -64,7 +64,7 @@ def runs_page(history: Rows, as_of: datetime, *, in_all: int, pages: Collection[
 def _headline(history: Rows) -> str:
     lately = history[:_LATELY]
     if not lately:
-        return "There was no night yet."
+        return "There was no nightly run yet."
     bad = [night for night in lately if needing(night["findings"]) or not night["has_ended"]]
     well = len(lately) - len(bad)
     said = f"{well:,} of the last {counted(len(lately), 'night')} went well"
@@ -87,10 +87,10 @@ def _facts(history: Rows) -> Iterator[Fact]:
     yield Fact.of("rows", str(rows), f"{rejected:,} of them rejected")
     redeemed = [_counted(night, "redeemed") for night in lately]
     usual = mean(redeemed) or Decimal(0)
-    yield Fact.of("redemptions", str(sum(redeemed)), f"{usual:,.0f} a night in the mean")
+    yield Fact.of("redemptions", str(sum(redeemed)), f"{usual:,.0f} a nightly run in the mean")
     longest = max(lately, key=lambda night: night["seconds"])
     yield Fact.of(
-        "seconds, the last night",
+        "seconds, the last nightly run",
         _seconds(history[0]),
         f"at most {_seconds(longest)}, {night_text(longest['name'])}",
     )
@@ -136,4 +136,4 @@ def _lines(rows: Rows) -> Iterator[Any]:
         ("invalid", "Rejected rows"),
         ("seconds", "Seconds"),
     ):
-        yield line(f"{title} by night", [row[name] for row in shown], f"{shown[-1][name]:,}")
+        yield line(f"{title} by nightly run", [row[name] for row in shown], f"{shown[-1][name]:,}")

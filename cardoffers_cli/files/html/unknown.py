@@ -80,8 +80,8 @@ def headline(totals: Rows, asked: Asked) -> str:
     merchants = sum(row["rows"] for row in totals)
     sums = amounts_text({row["currency"]: row["amount"] for row in totals})
     return (
-        f"{counted(purchases, 'purchase')} for {sums} earn nothing{asked.ending}, because nobody"
-        f" knows their {counted(merchants, 'merchant')}."
+        f"{counted(purchases, 'purchase')} for {sums} earn nothing{asked.ending}, because"
+        f" {counted(merchants, 'merchant')} {'is' if merchants == 1 else 'are'} unknown."
     )
 
 
