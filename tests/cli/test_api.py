@@ -198,4 +198,4 @@ def test_on_a_terminal_a_refusal_is_explained(folder: Path) -> None:
     os.close(ours)
     assert 3 == running.returncode
     assert "422 Unprocessable" in said.decode()
-    assert "/query/limit: Limit is not a whole number from 1 to 100." in said.decode()
+    assert "/query/limit: limit is not a whole number from 1 to 100." in said.decode()

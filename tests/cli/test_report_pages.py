@@ -119,7 +119,7 @@ def test_a_page_from_the_snapshot_says_so(made: Job, tmp_path: Path) -> None:
     with busy(made.path):
         page = report(made, "settlements", "-o", tmp_path / "page.html", "--lock-wait", "1")
     assert "snapshot" in page.stderr
-    assert "From the snapshot of 2026-06-05T06:00:00.000Z." in (tmp_path / "page.html").read_text(
+    assert "From the snapshot of 2026-06-05 06:00 UTC." in (tmp_path / "page.html").read_text(
         "utf-8"
     )
 
@@ -238,7 +238,8 @@ def test_a_night_agrees_with_itself(tmp_path: Path) -> None:
         slug = row["institution"]
         own = (folder / f"institution-{slug}.html").read_text("utf-8")
         assert redeemed == row["redeemed"]
-        assert [str(redeemed)] == re.findall(r"(\d+) redemptions? of this nightly run comes? to", own)
+        found = re.findall(r"(\d+) redemptions? of this nightly run comes? to", own)
+        assert [str(redeemed)] == found
         # The window that ends with the night includes what the night made.
         assert [str(redeemed)] == re.findall(r"Redemptions</th>\n<td[^>]*>(\d+)</td>", own)
         assert f"institution-{slug}.html" in night

@@ -208,12 +208,12 @@ def test_at_80_columns_merchant_and_reason_stand_before_currency_and_ids(folder:
     with chdir(folder):
         words = shlex.split("find --merchant M2 -i alder")
         lines = on_a_screen(words, columns=80, NO_COLOR="1").stdout.splitlines()
-    assert "day          amount  reason         merchant        reference  currency" == (
+    assert "day           amount  reason         merchant        reference  currency" == (
         lines[0][:72].rstrip()
     )
     assert all(len(line) <= 80 for line in lines)
-    assert "2026-06-02    12.50  below minimum  Orpheum Cinema  film-1     GBP" in (
-        line[:67].rstrip() for line in lines
+    assert "2026-06-02     12.50  below minimum  Orpheum Cinema  film-1     GBP" in (
+        line[:68].rstrip() for line in lines
     )
 
 

@@ -79,8 +79,9 @@ def headline(totals: Rows, asked: Asked) -> str:
     purchases = sum(row["purchases"] for row in totals)
     merchants = sum(row["rows"] for row in totals)
     sums = amounts_text({row["currency"]: row["amount"] for row in totals})
+    earn = "earns" if purchases == 1 else "earn"
     return (
-        f"{counted(purchases, 'purchase')} for {sums} earn nothing{asked.ending}, because"
+        f"{counted(purchases, 'purchase')} for {sums} {earn} nothing{asked.ending}, because"
         f" {counted(merchants, 'merchant')} {'is' if merchants == 1 else 'are'} unknown."
     )
 
