@@ -210,6 +210,11 @@ class Interruption:
 _INTERRUPTION = Interruption()
 
 
+def is_interrupted() -> bool:
+    """Whether Ctrl-C, SIGTERM or SIGHUP came."""
+    return _INTERRUPTION.kind is not None
+
+
 def unwind_on_signals() -> None:
     """Let SIGTERM, and a terminal that goes away, unwind the program as Ctrl-C does."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -64,6 +64,10 @@ class Lines(Onlooker):
             f"{_now():%H:%M:%S} {self._step}: {step['seconds']:.1f} s; {counts or 'done'}{said}"
         )
 
+    def is_stopping(self) -> bool:
+        """Whether a signal came."""
+        return exits.is_interrupted()
+
 
 class JsonLines(Lines):
     """For machines: one JSON object a line, when a step begins and when it ends."""

@@ -23,7 +23,7 @@ import pytest
 
 from cardoffers_cli.files.claims import Claim
 from cardoffers_cli.jobs.night import intake, run
-from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from work import Job, file_of, found, job, new_store, short_nights, tell
 
@@ -382,6 +382,33 @@ def test_an_error_that_nobody_foresaw_is_the_files_own(
     kept = base_of(made) / "processed" / "alder" / "failed"
     assert ["tx.csv", "tx.csv.errors.csv"] == sorted(path.name for path in kept.iterdir())
     assert [(0,)] == found(made, "select count(*) from imports where file_name like 'alder/%'")
+
+
+class Told(Onlooker):
+    """Somebody told the program to stop."""
+
+    def is_stopping(self) -> bool:
+        return True
+
+
+def test_a_night_that_is_told_to_stop_blames_no_file(
+    made: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a statement the engine puts an error of its own in the signal's place."""
+
+    def interrupted(*_given: Any, **_more: Any) -> Any:
+        raise RuntimeError("Query interrupted")
+
+    csv(alder(made) / "tx.csv")
+    order = Order(drop=base_of(made) / "drop")
+    with monkeypatch.context() as patched:
+        patched.setattr(intake, "take_in", interrupted)
+        with pytest.raises(RuntimeError):
+            run_night(made, order, Told())
+    with nothing_else(made):
+        result = night(made)
+    assert {} == codes(result)
+    assert {"imported"} == {each["status"] for each in result["imports"]}
 
 
 @pytest.mark.parametrize(

@@ -165,8 +165,17 @@ class _File:
         except Elusive as error:
             return self._leave(taken, error)
         except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
-            return self._fail(taken, failure_of(error), kept)
+            return self._fail(taken, self._failure_of(error), kept)
         return "imported"
+
+    def _failure_of(self, error: Exception) -> CardoffersError:
+        """Return what an error says of the file; raise it where it says nothing of it.
+
+        Who is told to stop in the middle of a statement hears an error of the engine.
+        """
+        if self.work.onlooker.is_stopping():
+            raise error
+        return failure_of(error)
 
     def _leave(self, taken: Folder, error: Elusive) -> str:
         """Give a file back that somebody exchanged or wrote to: the next look finds it."""
@@ -237,7 +246,7 @@ class _File:
         except Elusive as error:
             state, report = error.code, {"file": self.shown}
         except Exception as error:  # noqa: BLE001  what is no file's doing is raised there
-            state, report = "failed", self._failure(failure_of(error))
+            state, report = "failed", self._failure(self._failure_of(error))
         self._record(store, state, report, {})
 
     def _rehearsed(self, store: Store) -> ImportReport:

@@ -43,6 +43,10 @@ class Onlooker:
     def ends(self, step: dict[str, Any]) -> None:
         """Hear what a step came to, as the result tells it."""
 
+    def is_stopping(self) -> bool:
+        """Whether somebody told the program to stop; then an error is nobody's fault."""
+        return False
+
 
 @dataclass(kw_only=True)
 class Work:
