@@ -2,6 +2,7 @@
 
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,6 +82,16 @@ def test_a_page_is_plain_markdown_in_a_pipe(process: Any, topic: str) -> None:
     assert (0, "") == (outcome.exit_code, outcome.stderr)
     assert outcome.stdout.startswith("# ")
     assert "\x1b" not in outcome.stdout
+
+
+def test_a_page_comes_in_the_form_and_to_the_file_that_is_asked_for(
+    cardoffers: Any, tmp_path: Path
+) -> None:
+    page = cardoffers("help", "formats").stdout
+    as_json = cardoffers("help", "formats", "--format", "json").document
+    assert {"topic": "formats", "text": page} == as_json
+    cardoffers("help", "formats", "-o", tmp_path / "formats.md")
+    assert page == (tmp_path / "formats.md").read_text("utf-8")
 
 
 def test_exit_codes_come_from_the_table(cardoffers: Any) -> None:

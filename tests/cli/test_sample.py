@@ -3,10 +3,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import pytest
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -32,3 +33,13 @@ def test_a_plan_without_sense_is_a_usage_error(tmp_path: Path) -> None:
     done = run(str(tmp_path), "--rows", "1", "--seed", "3")
     assert (2, "") == (done.returncode, done.stdout)
     assert "--rows must be at least one for each institution" in done.stderr
+
+
+def test_without_a_word_it_writes_a_small_sample(
+    cardoffers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cardoffers("sample")
+    assert ["catalog", "transactions"] == sorted(path.name for path in Path("sample").iterdir())
+    rows = [len(path.read_text().splitlines()) - 1 for path in Path("sample").glob("trans*/*.csv")]
+    assert 1000 == sum(rows)

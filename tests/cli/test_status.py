@@ -53,6 +53,18 @@ def test_each_step_names_the_next(status: Callable[..., list[str]]) -> None:
     assert [unknown, unset] == status(("settle", *HELD), at=HELD)
 
 
+def test_webhooks_that_failed_are_told_with_their_cause(
+    status: Any, cardoffers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDOFFERS_ALLOW_INSECURE_WEBHOOKS", "1")
+    status(*FILLED, ("settle", *HELD))
+    to_nobody = ("--url", "http://127.0.0.1:9/", "--from", "all")
+    assert 0 == cardoffers("webhook", "set", "-i", "tarnhollow", *to_nobody, *HELD).exit_code
+    assert 3 == cardoffers("webhook", "send", *HELD).exit_code
+    told = "33 webhooks failed (connection_refused), tried again from 2026-10-08 00:00 UTC"
+    assert f"{told} cardoffers webhook list --state failed" in status(at=HELD)
+
+
 def test_the_money_stands_beside_its_currency(cardoffers: Any, status: Any) -> None:
     status(*FILLED)
     shown = cardoffers("status", *HELD, "--format", "table").stdout
