@@ -92,7 +92,8 @@ INVISIBLE = {*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x180E, 0x2060, 0xFEFF} | 
     *range(0x2066, 0x206A),
 }
 MOMENT = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?",
+    r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?"
+    r"([Zz]|[+-]\d\d(?::?\d\d)?)?)?",
     re.ASCII,
 )
 
@@ -138,7 +139,7 @@ def plain_luhn(digits: str) -> bool:
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0
 
 
-def plain_token(text: str, limit: int) -> str | None:
+def plain_token(text: str, limit: int) -> str | None:  # noqa: PLR0911 - one for each verdict
     digits = re.sub(r"[ -]", "", text)
     # Of the issuers only those that start with 4, which is all a mutation of the rows can reach.
     if re.fullmatch(r"4[0-9]{12,18}", digits) and plain_luhn(digits):
@@ -149,7 +150,20 @@ def plain_token(text: str, limit: int) -> str | None:
         return "required_missing"
     if any(ord(char) in INVISIBLE for char in text):
         return "control_character"
+    if PLACEHOLDER.fullmatch(text):
+        return "token_placeholder"
+    if is_damaged(text):
+        return "spreadsheet_damage"
     return "token_invalid" if len(text) > limit or re.search("[^!-~]", text) else None
+
+
+PLACEHOLDER = re.compile(r"null|n/a|#n/a|na|nil|none|nan|-{1,4}", re.IGNORECASE)
+
+
+def is_damaged(text: str) -> bool:
+    """Whether a spreadsheet has quoted a text, rounded it, or put blanks to it."""
+    rounded = re.fullmatch(r"[0-9]([.,][0-9]+)?[Ee]\+[0-9]+", text, re.ASCII)
+    return bool(rounded) or text != text.strip() or text.startswith(("'", "="))
 
 
 def plain_amount(text: str) -> str | None:
@@ -168,7 +182,7 @@ def plain_amount(text: str) -> str | None:
 
 def plain_precision(text: str) -> str | None:
     match = re.fullmatch(r"-?[0-9]+\.([0-9]+)", text, re.ASCII)
-    return "amount_precision" if match and len(match[1]) > 2 else None
+    return "amount_precision" if match and len(match[1].rstrip("0")) > 2 else None
 
 
 def plain_moment(text: str) -> str | None:  # noqa: PLR0911 - one return for each verdict
@@ -188,8 +202,8 @@ def plain_moment(text: str) -> str | None:  # noqa: PLR0911 - one return for eac
         return "timestamp_invalid"
     if offset is None:
         return "timestamp_no_offset"
-    if offset != "Z":
-        hours, minutes = map(int, offset[1:].split(":"))
+    if offset not in "Zz":
+        hours, minutes = int(offset[1:3]), int(offset[3:].lstrip(":") or 0)
         if hours > 23 or minutes > 59:
             return "timestamp_invalid"
         shift = timedelta(hours=hours, minutes=minutes)
@@ -202,6 +216,19 @@ def plain_text(text: str) -> str | None:
     return "control_character" if any(ord(char) in INVISIBLE for char in text) else None
 
 
+def plain_descriptor(text: str) -> str | None:
+    numbers = (re.sub(r"[ -]", "", found) for found in re.findall(r"[0-9][0-9 -]{11,}[0-9]", text))
+    are_cards = (re.fullmatch(r"4[0-9]{15,18}", each) and plain_luhn(each) for each in numbers)
+    return "card_number" if any(are_cards) else plain_text(text)
+
+
+def plain_identifier(text: str) -> str | None:
+    digits = re.sub(r"[ -]", "", text)
+    if re.fullmatch(r"4[0-9]{15,18}", digits) and plain_luhn(digits):
+        return "card_number"
+    return plain_text(text) or ("spreadsheet_damage" if is_damaged(text) else None)
+
+
 def plain_row(fields: list[str]) -> set[str]:
     row = dict(zip(NAMES, fields, strict=True))
     codes = {
@@ -211,14 +238,14 @@ def plain_row(fields: list[str]) -> set[str]:
         plain_amount(row["amount"]),
         plain_precision(row["amount"]),
         plain_moment(row["transacted_at"]),
-        plain_text(row["card_acceptor_id"]),
-        plain_text(row["merchant_descriptor"]),
+        plain_identifier(row["card_acceptor_id"]),
+        plain_descriptor(row["merchant_descriptor"]),
     }
     acceptor, identifier, merchant = (
         row[name] for name in ("card_acceptor_id", "merchant_identifier", "merchant_id")
     )
     codes.add(
-        plain_text(identifier)
+        plain_identifier(identifier)
         or (acceptor and identifier and acceptor != identifier and "merchant_conflict")
         or None
     )

@@ -1,4 +1,7 @@
-"""What a check lets pass, an import takes: a file that validates clean has 0 rejects."""
+"""What a check lets pass, an import takes: a file that validates clean has 0 rejects.
+
+But for one row: a last line without a line end is a warning of a check, and an error of an import.
+"""
 
 from __future__ import annotations
 
@@ -63,6 +66,8 @@ def test_what_validates_clean_is_taken_whole(
     made = new_store(folder)
     tell(made, institutions="institution\nalder")
     imported = taken(made, valid)
-    assert (told.valid, 0, 0) == tuple(
+    # A last line without its end may be cut: a check warns of it, an import takes the others.
+    cut = int(again.is_unterminated)
+    assert (told.valid - cut, cut, 0) == tuple(
         imported[name] for name in ("accepted", "invalid", "duplicates")
     )
