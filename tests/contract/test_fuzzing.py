@@ -45,7 +45,7 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "403", "409"]
 include-path = "/api/v1/transactions/batch"
 checks.positive_data_acceptance.expected-statuses = ["2xx"]
 """
-BOUNDED = ("--generation-deterministic", "--max-examples", "12")
+BOUNDED = ("--generation-deterministic", "--max-examples", "6")
 LONGER = ("--max-time", "600")
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MERCHANTS = 2000
 TOO_LARGE = 8 << 40
-MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 6
+MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 3
 
 
 def buy(made: Job, name: str, *, rows: int = 1, kind: str = "nightly") -> None:

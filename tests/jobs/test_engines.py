@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from sparks import Spark
 
 SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
-CLIENT_KILLS = 40 if SLOW else 8
-SERVER_KILLS = 20 if SLOW else 4
+CLIENT_KILLS = 40 if SLOW else 4
+SERVER_KILLS = 20 if SLOW else 2
 HISTORY = ("history", "history_parts", "history_left")
 OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log")
 """The tables that tell the runs of one store from those of another."""

@@ -37,7 +37,7 @@ from work import file_of, found, job, kept, taken, with_catalogue
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
-MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 6
+MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 3
 DOCTOR = "doctor --strict"
 OWN = ("runs", "history", "history_parts")
 """The tables that an export writes to; it changes no other."""

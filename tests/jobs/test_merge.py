@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
 
-MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 6
+MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 3
 OWN = ("runs", "history_parts", "history_left")
 """The tables that a merge writes to; it changes no other."""
 
