@@ -185,13 +185,12 @@ def _put_aside(job: Job, draft: Path, look: _Look) -> list[Path]:
     kept = [] if whole else copying.replace_logs(job.path, log_path(draft), since)
     with current(job.opening()) as store:
         if look.lost:
+            put_aside(snapshot_path(job.path), since)  # it may show what was lost
             journal.reset(job.path, journal.newest(store), kind=PUT_ASIDE, now=job.now)
         else:
             journal.keep_up(store, job.path)
         store.execute("store/copying:checkpoint")
     log_path(job.path).unlink(missing_ok=True)  # what the engine found nothing in, it leaves
-    if look.lost:
-        put_aside(snapshot_path(job.path), since)  # it may show what was lost
     return kept
 
 

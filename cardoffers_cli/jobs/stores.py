@@ -142,8 +142,9 @@ def accept_loss(job: Job) -> dict[str, Any]:
                 code="nothing_lost",
                 hint="`cardoffers doctor --strict` looks at everything else.",
             )
-        journal.reset(job.path, journal.newest(store), kind="loss_accepted", now=job.now)
+        # First the snapshot: once the journal knows of no loss, nobody would put it aside any more.
         put_aside(snapshot_path(job.path), job.opening().since or job.now)
+        journal.reset(job.path, journal.newest(store), kind="loss_accepted", now=job.now)
     return {**loss, "accepted": True}
 
 

@@ -25,6 +25,7 @@ from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.recover import recover
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
+from cardoffers_cli.jobs.stores import accept_loss
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
@@ -237,6 +238,26 @@ def test_what_is_lost_is_accepted_by_it_and_written_down(torn: Job) -> None:
     with torn.store() as store, store.transaction():
         start_run(store, kind="import", now=NOON, actor="tester")
     assert "opened" == opens(torn)
+
+
+def killed_there(*_given: Any, **_more: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("work", [lambda made: recover(made, agree=agreed), accept_loss])
+def test_a_snapshot_goes_before_the_loss_is_written_down(
+    torn: Job, monkeypatch: pytest.MonkeyPatch, work: Callable[[Job], Any]
+) -> None:
+    """Killed between the two, the journal still tells of the loss, and running it again goes on."""
+    snapshot = snapshot_path(torn.path)
+    if work is accept_loss:
+        log_path(torn.path).unlink()
+    snapshot.write_bytes(b"what was lost")
+    monkeypatch.setattr(journal, "reset", killed_there)
+    with pytest.raises(KeyboardInterrupt):
+        work(torn)
+    assert not snapshot.exists()
+    assert "lost" in opens(torn)
 
 
 def test_a_log_of_which_nothing_can_be_read_goes_whole(torn: Job) -> None:
