@@ -32,7 +32,9 @@ BESIDE = re.compile(
     r"\.(wal(\.\w+)?|journal|backups|lock|turn|night|sender|engine|calls|calls-wal|calls-shm)$"
 )
 """Files beside a store that say nothing of what is in it."""
-_STORES = re.compile(r"\.(duckdb|snapshot)(\.[0-9TZ]+\.kept)?$")
+_KEPT = re.compile(r"\.kept[0-9]+")
+"""What is kept beside another that was kept in the same second."""
+_STORES = re.compile(r"\.(duckdb|snapshot)(\.[0-9TZ]+\.kept[0-9]*)?$")
 """Stores, and what was put in their place is kept."""
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{8}T[0-9]{6}Z")
 """What is random in the name of a file."""
@@ -78,7 +80,7 @@ def content(folder: Path, only: str = "*") -> Content:
         name = path.relative_to(folder)
         if not path.is_file() or name.name.startswith(".") or BESIDE.search(name.name):
             continue
-        shown = _ID.sub("ID", str(name))
+        shown = _ID.sub("ID", _KEPT.sub(".kept", str(name)))
         if _STORES.search(name.name):
             tables = {**_tables(folder, path, shown), **tables}
         else:
