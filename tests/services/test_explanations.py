@@ -3,6 +3,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.services.explanations import explain, near_refs, titles
 from cardoffers_cli.services.redemptions import reverse_redemption, show_redemption
@@ -99,6 +101,35 @@ def test_uses_are_those_of_the_cardholder(store: Store) -> None:
     bought(store, THREE)
     assert (True, "1", "0") == told(store, "p2", "uses")
     assert (False, "1", "1") == told(store, "p3", "uses")
+
+
+# the attempts in their order, and the one that delivered
+ATTEMPTS = [
+    ("-", 1),
+    ("timeout -", 2),
+    ("- timeout", 1),
+    ("- -", 1),
+    ("timeout - timeout -", 2),
+]
+
+
+@pytest.mark.parametrize(("attempts", "expected"), ATTEMPTS)
+def test_a_webhook_sent_again_was_delivered_by_the_first_that_arrived(
+    store: Store, attempts: str, expected: int
+) -> None:
+    catalogue(store, *BUDGET)
+    bought(store, "ref merchant\np bakery")
+    errors = attempts.split()
+    for number, error in enumerate(errors, 1):
+        store.connection.execute(
+            "insert into attempts (redemption_no, institution_id, number, run_no, started_at,"
+            " error, is_manual) select redemption_no, institution_id, $1, 1, $2, $3, $1 > 1"
+            " from redemptions",
+            [number, NOON + timedelta(hours=number), None if error == "-" else error],
+        )
+    store.connection.execute("update outbox set state = 'delivered', attempts = $1", [len(errors)])
+    redemption = explain(store, uid("alder"), ["p"])["p"]["redemption"]
+    assert NOON + timedelta(hours=expected) == redemption["delivered_at"]
 
 
 VERSIONS = """

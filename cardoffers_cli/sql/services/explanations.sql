@@ -34,7 +34,8 @@ inner join decisions
 left join merchants on merchants.merchant_no = decisions.merchant_no;
 
 -- name: purchases
--- Every purchase of asked with what was received, what was decided and what it redeemed.
+-- Every purchase of asked with what was received, what was decided and what it redeemed. A webhook
+-- was delivered by its first attempt without an error, whatever became of it when it was sent again.
 -- Grain: one row per purchase.
 select
     asked.purchase_no,
@@ -69,7 +70,15 @@ select
     deliveries.attempts as webhook_attempts,
     deliveries.next_attempt_at as webhook_next_attempt_at,
     attempts.error as webhook_error,
-    case when deliveries.state = 'delivered' then attempts.started_at end as delivered_at,
+    case
+        when deliveries.state = 'delivered' then (
+            select min(arrived.started_at)
+            from attempts as arrived
+            where arrived.redemption_no = deliveries.redemption_no
+                and arrived.institution_id = deliveries.institution_id
+                and arrived.error is null
+        )
+    end as delivered_at,
     deliveries.webhook_url is not null
         and exists (
             select 1
