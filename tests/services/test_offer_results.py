@@ -1,4 +1,4 @@
-"""The budgets of running offers: it is noon of 1 June."""
+"""The budgets of running offers, first those that end first: it is noon of 1 June."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.services.budgets import budget_burn
+from cardoffers_cli.services.offer_results import offer_results
 from tables import NOON, given, uid
 
 if TYPE_CHECKING:
@@ -58,21 +58,39 @@ def stocked(store: Store) -> Store:
 
 
 def seen(store: Store, **restricted: Any) -> list[tuple[Any, ...]]:
-    rows = budget_burn(store, NOON, limit=20, **restricted)
-    names = ("offer_id", "spent_amount", "recent_amount", "spent_share", "outlook")
-    return [tuple(None if row[n] is None else str(row[n]) for n in names) for row in rows]
+    rows = offer_results(store, NOON, order="ends", limit=20, **restricted)
+    recent = {
+        row["offer_id"]: row["recent_amount"]
+        for row in store.rows(
+            "services/offer_results:list",
+            **{"institution_id": None, "from_at": None, "to_at": None, **restricted},
+            now=NOON,
+            order="ends",
+            limit=20,
+        )
+    }
+    return [
+        (
+            row["offer_id"],
+            str(row["spent_amount"]),
+            f"{recent[row['offer_id']]:.2f}",
+            None if row["spent_share"] is None else str(row["spent_share"]),
+            row["outlook"],
+        )
+        for row in rows
+    ]
 
 
-def test_those_that_run_out_come_first_then_those_that_are_spent(stocked: Store) -> None:
+def test_those_that_end_first_come_first_and_those_that_are_spent_last(stocked: Store) -> None:
     assert [
+        ("slow", "28.00", "28.00", "0.9333", "not at this rate"),
         ("quicker", "4.00", "4.00", "0.6667", "runs out on 2026-06-15"),
         ("quick", "16.00", "14.00", "0.5333", "runs out on 2026-06-29"),
-        ("spent", "2.00", "2.00", "0.8000", "spent on 2026-05-06"),
-        ("small", "0.00", "0.00", "0.0000", "too small for one"),
-        ("slow", "28.00", "28.00", "0.9333", "not at this rate"),
+        ("free", "1.00", "1.00", None, "no budget"),
         ("lasting", "1.00", "1.00", "0.0011", "not at this rate"),
         ("untried", "0.00", "0.00", "0.0000", "not at this rate"),
-        ("free", "1.00", "1.00", None, "no budget"),
+        ("small", "0.00", "0.00", "0.0000", "too small for one"),
+        ("spent", "2.00", "2.00", "0.8000", "spent on 2026-05-06"),
     ] == seen(stocked)
 
 
@@ -82,13 +100,14 @@ def test_an_institution_has_the_offers_of_its_program(stocked: Store) -> None:
 
 
 def test_the_first_rows_know_how_many_there_are(stocked: Store) -> None:
-    (row,) = budget_burn(stocked, NOON, limit=1)
-    assert ("quicker", 8) == (row["offer_id"], row["offers"])
+    (row,) = offer_results(stocked, NOON, order="ends", limit=1)
+    assert ("slow", 8) == (row["offer_id"], row["offers"])
 
 
 def test_titles_are_in_the_language_of_the_institution(stocked: Store) -> None:
     stocked.connection.execute("update institutions set languages = 'es|en'")
     given(stocked, "texts", "offer language title\nquick es rápido")
-    rows = budget_burn(stocked, NOON, institution_id=uid("brook"), limit=2)
+    brook = uid("brook")
+    rows = offer_results(stocked, NOON, institution_id=brook, order="ends", limit=2)
     assert ["rápido", "lasting"] == [row["title"] for row in rows]
     assert ["bakery", "bakery"] == [row["merchant_name"] for row in rows]
