@@ -111,3 +111,35 @@ def test_titles_are_in_the_language_of_the_institution(stocked: Store) -> None:
     rows = offer_results(stocked, NOON, institution_id=brook, order="ends", limit=2)
     assert ["rápido", "lasting"] == [row["title"] for row in rows]
     assert ["bakery", "bakery"] == [row["merchant_name"] for row in rows]
+
+
+AGES = """
+    offer  starts_at         spent outlook
+    hours  2026-06-01T11:00Z 8.00  2026-06-01
+    day    2026-05-31T12:00Z 6.00  2026-06-02
+    days   2026-05-29T12:00Z 6.00  2026-06-03
+    week   2026-05-25T12:00Z 6.00  2026-06-06
+    old    2026-01-01T12:00Z 7.00  2026-06-13
+    weeks  2026-05-11T12:00Z 6.00  2026-06-15
+    four   2026-05-04T12:00Z 6.00  2026-06-20
+"""
+"""Budgets of 10.00 that offers of an age have spent of, and when they run out at that rate."""
+
+
+def test_young_offers_are_measured_over_the_time_that_they_have_run(store: Store) -> None:
+    given(store, "institutions", "institution\nalder")
+    given(store, "merchants", "merchant\nbakery")
+    rows = [line.split() for line in AGES.strip().splitlines()[1:]]
+    given(
+        store,
+        "offers",
+        "offer starts_at expires_at merchant budget\n"
+        + "\n".join(f"{row[0]} {row[1]} 2026-06-30T12:00Z bakery 10.00" for row in rows),
+    )
+    given(store, "ledger", "offer amount\n" + "\n".join(f"{row[0]} {row[2]}" for row in rows))
+    found = offer_results(store, NOON, order="ends", limit=10)
+    assert [(row[0], f"runs out on {row[3]}") for row in rows] == [
+        (row["offer_id"], row["outlook"]) for row in found
+    ]
+    firsts = offer_results(store, NOON, order="ends", limit=3)
+    assert [row[0] for row in rows[:3]] == [row["offer_id"] for row in firsts]

@@ -3,7 +3,8 @@
 -- nothing), reversed redemptions apart, and how far their budgets are at $now: the offers that run
 -- then, and those that redeemed in the window. With an institution: its offers, its redemptions, and
 -- budgets as all institutions spend them. Of each currency come the first $limit rows in an order.
--- By their ends come those first that end first; what is spent or ended has no end to come.
+-- By their ends come those first that end first, at the rate of the last 28 days, or since the offer
+-- began, a day at least (`domain/budgets.py`); what is spent or ended has no end to come.
 -- The four weeks before $now are told apart, the last first. Grain: one row per offer.
 with made as (
     select
@@ -113,7 +114,14 @@ measured as (
                 coalesce(
                     epoch(cast($now as timestamp))
                     + cast(chosen.budget_amount - chosen.spent_amount as double)
-                    / nullif(cast(chosen.recent_amount as double), 0) * 2419200,
+                    / nullif(cast(chosen.recent_amount as double), 0)
+                    * greatest(
+                        86400,
+                        least(
+                            2419200,
+                            epoch(cast($now as timestamp)) - epoch(chosen.starts_at)
+                        )
+                    ),
                     epoch(chosen.expires_at)
                 )
             )
