@@ -67,16 +67,22 @@ class Asked:
         if self.status:
             yield f"Only what is {self.status}."
 
-    def command(self, report: str, *more: str, file: str) -> str:
-        """Return the command that writes every row to a file."""
+    def command(
+        self, report: str, *more: str, file: str, by_status: bool = True, every: str = "--all"
+    ) -> str:
+        """Return the command that writes every row to a file.
+
+        A report that takes no state, or has no option for every row, is asked without it.
+        """
         wanted = (
             ("-i", self.institution),
-            ("--status", self.status),
+            ("--status", self.status if by_status else None),
             ("--from", self.from_at and format_moment(self.from_at)),
             ("--to", self.to_at and format_moment(self.to_at)),
         )
         options = [f"{option} {value}" for option, value in wanted if value]
-        return " ".join(["cardoffers report", report, *more, *options, "--all -o", file])
+        words = ("cardoffers report", report, *more, *options, every, "-o", file)
+        return " ".join(filter(None, words))
 
 
 def _day(moment: datetime) -> str:

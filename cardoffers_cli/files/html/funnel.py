@@ -150,7 +150,7 @@ def _by_day(found: Found, asked: Asked) -> Section:
             drawn_by_day(f"Redemptions by {unit} of purchase", rows, "purchase_day_redemptions")
         ],
         sheet=sheet,
-        more=asked.command("funnel", "--by day", file="days.csv").replace(" --all", ""),
+        more=asked.command("funnel", "--by day", file="days.csv", every=""),
     )
 
 
@@ -172,5 +172,5 @@ def _by(by: str, counted_by: Rows, asked: Asked) -> Section:
             "most shown": first("offer_impressions"),
         },
         in_all=len(counted_by),
-        more=asked.command("funnel", f"--by {by}", file=f"{by}s.csv").replace(" --all", ""),
+        more=asked.command("funnel", f"--by {by}", file=f"{by}s.csv", every=""),
     )

@@ -133,7 +133,9 @@ def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
             order="newest first",
             orders={"largest first": found["largest"]},
             in_all=settlements[0]["settlements"],
-            more=asked.command("settlements", "--by settlement", file="settlements.csv"),
+            more=asked.command(
+                "settlements", "--by settlement", file="settlements.csv", by_status=False
+            ),
         )
     if due:
         yield Section(
