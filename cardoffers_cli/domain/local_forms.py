@@ -2,7 +2,7 @@
 
 An amount: `41.50`, `41,50`, `£41.50`, `1.234,50 EUR`, `1,234.50`, `R$ 20`. Of two separators the
 last one is the decimal one. One alone is that too, but for a comma, or several, before groups of
-three: `1,234` is a thousand.
+three: `1,234` is a thousand, but `0,500` a half, for no thousands begin with a zero.
 
 A day: `2026-09-02`, `02.09.2026`, `2 Sep`, `Sep 2, 2026`, `2 de setembro`, `yesterday`. Without a
 year it is the last such day up to today. `02/09/2026` is read where only one day can be meant.
@@ -20,7 +20,7 @@ _SYMBOLS = re.compile(r"(?:R|US|MX|A|C|NZ)?[$£€¥₹₩₺]|zł|kr\.?|Fr\.?",
 _CODE = re.compile(r"^([A-Za-z]{3})\b|\b([A-Za-z]{3})$")
 _SPACES = re.compile(r"[\s'\u2019]+")
 _NUMBER = re.compile(r"\d{1,15}(?:[.,]\d{1,15})*", re.ASCII)
-_GROUPS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*", re.ASCII)
+_GROUPS = re.compile(r"[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*", re.ASCII)
 _MOST_DECIMALS = 4
 
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
@@ -70,7 +70,7 @@ def _with_point(number: str, text: str) -> str:
         return number.replace(mark, "")
     other = "," if mark == "." else "."
     whole, decimals = number[:last], number[last + 1 :]
-    is_plain = whole.isdigit() or re.fullmatch(rf"\d{{1,3}}(?:\{other}\d{{3}})+", whole)
+    is_plain = whole.isdigit() or re.fullmatch(rf"[1-9]\d{{0,2}}(?:\{other}\d{{3}})+", whole)
     if not is_plain or len(decimals) > _MOST_DECIMALS:
         raise ValueError(f"{text!r} is no amount; write 12.50 or 12,50")
     return f"{whole.replace(other, '')}.{decimals}"

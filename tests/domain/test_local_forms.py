@@ -25,6 +25,10 @@ GBP 41.50       41.50
 1,234,567       1234567
 1.234.567       1234567
 1.234           1.234
+0,500           0.500
+0.500           0.500
+00,500          0.500
+£0,125          0.125
 12.3456         12.3456
 0               0
 """
@@ -38,7 +42,24 @@ def test_an_amount_is_read_as_people_write_it(line: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "1e", "NaN", "-1", "1..2", "1,2,3", "1.23456", "1.2.3,4", "ABC 1", "$", "1.2,3,4"],
+    [
+        "",
+        "x",
+        "1e",
+        "NaN",
+        "-1",
+        "1..2",
+        "1,2,3",
+        "1.23456",
+        "1.2.3,4",
+        "ABC 1",
+        "$",
+        "1.2,3,4",
+        "0,500,000",
+        "0.500.000",
+        "0.500,00",
+        "0,500.00",
+    ],
 )
 def test_what_is_no_amount_is_refused_with_what_to_write(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no amount; write 12\.50 or 12,50"):
