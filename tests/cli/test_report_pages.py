@@ -113,6 +113,15 @@ def test_a_list_that_is_cut_says_how_to_get_the_others(made: Job) -> None:
     assert f"3 more rows are not on this page. {said}" in page
 
 
+def test_spent_budgets_are_counted_in_every_currency(tmp_path: Path) -> None:
+    spent = new_store(tmp_path)
+    with spent.store() as store:
+        given(store, "merchants", "merchant\nbakery")
+        offers = [f"{each} bakery {each} 0.50" for each in ("BRL", "EUR", "GBP", "INR", "MXN")]
+        given(store, "offers", "\n".join(["offer merchant currency budget", *offers]))
+    assert "5 are spent already" in report(spent, "offers", "--format", "html").stdout
+
+
 def test_a_page_from_the_snapshot_says_so(made: Job, tmp_path: Path) -> None:
     ended = in_a_pipe(["store", "publish", "--store", made.path, "--as-of", AS_OF])
     assert 0 == ended.exit_code, ended

@@ -97,9 +97,9 @@ def _firsts(rows: Rows) -> Iterator[Row]:
 
 
 def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
-    firsts = list(_firsts(found["spend"]))[:_LISTED]
+    firsts = list(_firsts(found["spend"]))
     earlier = {row["currency"]: row["spend_in_all"] for row in found.get("before", ())}
-    for row in firsts:
+    for row in firsts[:_LISTED]:
         spend = row["spend_in_all"]
         words = compared(spend, earlier.get(row["currency"]))
         share = row["cashback_in_all"] / spend if spend else None
@@ -112,7 +112,7 @@ def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
             amount_text(spend, row["currency"]),
             "; ".join(filter(None, notes)),
         )
-    for row in firsts:
+    for row in firsts[:_LISTED]:
         if row["redemptions"]:
             yield Fact.of(
                 f"most spend by one offer, {row['currency']}",
