@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.shown import without_card_references, without_cards
-from cardoffers_cli.services.explanations import explain
+from cardoffers_cli.services.explanations import reasons
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.search import Wanted, near_merchants, search, senders
 
@@ -70,11 +70,11 @@ def _searched(store: Store, owner: Institution, wanted: Wanted, limit: int) -> R
 
 def _with_reasons(store: Store, owner: Institution, rows: Sequence[Row]) -> list[Row]:
     refs = [row["transaction_ref"] for row in rows if row["state"] == _NOTHING]
-    told = explain(store, owner.id, refs) if refs else {}
+    told = reasons(store, owner.id, refs) if refs else {}
     return [
         {
             **row,
-            "reason": told[row["transaction_ref"]]["reason"]
+            "reason": told[row["transaction_ref"]]
             if row["state"] == _NOTHING
             else row.get("code") or row["state"],
             "day": (row.get("transacted_at") or row["received_at"]).date(),

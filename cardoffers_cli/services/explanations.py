@@ -20,7 +20,7 @@ from cardoffers_cli.domain.deliveries import delivery_of
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.near_refs import are_near, pattern
-from cardoffers_cli.domain.outcomes import NEAREST, checks, compared
+from cardoffers_cli.domain.outcomes import NEAREST, checks, compared, nearest
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
+_NOT_REDEEMED = "not_redeemed"
 _SUGGESTED = 5
 _WEBHOOK = (
     *("delivered_at", "webhook_state", "webhook_attempts"),
@@ -45,9 +46,7 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
     `status` is what was decided, or `not_matched_yet`, `rejected`, `duplicate` or `not_received`;
     `reason` is the outcome with the nearest offer, whose `checks` are told in full.
     """
-    of: Row = {"institution_id": institution_id, "refs": list(dict.fromkeys(refs))}
-    store.execute("services/explanations:asked", **of)
-    store.execute("services/explanations:judged")
+    of = _judge(store, institution_id, refs)
     found = {row["transaction_ref"]: row for row in store.rows("services/explanations:purchases")}
     evaluations = _evaluations(store)
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
@@ -60,6 +59,18 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
             "duplicates": duplicates[ref],
         }
         for ref in of["refs"]
+    }
+
+
+def reasons(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, str]:
+    """Return the reasons that `explain` has for the refs of decided purchases, and only these."""
+    _judge(store, institution_id, refs)
+    outcomes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in store.rows("services/explanations:outcomes"):
+        outcomes[row["transaction_ref"], row["decided"]] += filter(None, [row["outcome"]])
+    return {
+        ref: nearest(held) if decided == _NOT_REDEEMED else decided
+        for (ref, decided), held in outcomes.items()
     }
 
 
@@ -87,6 +98,15 @@ def give_back(store: Store, institution_id: UUID, purchase_no: int) -> None:
     )
 
 
+def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> Row:
+    """Make `asked`, `judged` and `facing` of refs; return what they are asked by."""
+    of: Row = {"institution_id": institution_id, "refs": list(dict.fromkeys(refs))}
+    store.execute("services/explanations:asked", **of)
+    store.execute("services/explanations:judged")
+    store.execute("services/explanations:facing")
+    return of
+
+
 def _decided(
     row: Row | None, evaluations: dict[int, list[Row]], rejects: list[Row], duplicates: list[Row]
 ) -> Row:
@@ -94,20 +114,20 @@ def _decided(
         return _not_a_purchase(rejects, duplicates)
     held = evaluations.get(row["purchase_no"], [])
     judged = [each for each in held if each["outcome"] != _UNKNOWN]
-    nearest = min(judged, key=lambda each: NEAREST.index(each["outcome"]), default=None)
+    best = min(judged, key=lambda each: NEAREST.index(each["outcome"]), default=None)
     status = row["decided"] or "not_matched_yet"
     reason = status
-    if status == "not_redeemed":
-        reason = nearest["outcome"] if nearest else "no_offer"
+    if status == _NOT_REDEEMED:
+        reason = nearest(each["outcome"] for each in judged)
     return {
         "status": status,
         "reason": reason,
         "merchant_id": row["merchant_id"],
         "redemption_id": row["redemption_id"],
-        "offer_id": nearest["offer_id"] if nearest else None,
-        "evaluations": [_evaluation(each) for each in _nearest_first(held, nearest)],
-        "checks": checks(nearest) if nearest else [],
-        "nearest": nearest,
+        "offer_id": best["offer_id"] if best else None,
+        "evaluations": [_evaluation(each) for each in _nearest_first(held, best)],
+        "checks": checks(best) if best else [],
+        "nearest": best,
         "purchase": _purchase(row),
         "decided_at": row["decided_at"],
         "run_id": row["run_id"],
@@ -141,8 +161,8 @@ def _evaluations(store: Store) -> dict[int, list[Row]]:
     return found
 
 
-def _nearest_first(held: list[Row], nearest: Row | None) -> list[Row]:
-    return sorted(held, key=lambda each: (each is not nearest, NEAREST.index(each["outcome"])))
+def _nearest_first(held: list[Row], best: Row | None) -> list[Row]:
+    return sorted(held, key=lambda each: (each is not best, NEAREST.index(each["outcome"])))
 
 
 def _evaluation(row: Row) -> Row:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.jobs.match import decide
-from cardoffers_cli.services.explanations import explain, near_refs, titles
+from cardoffers_cli.services.explanations import explain, near_refs, reasons, titles
 from cardoffers_cli.services.redemptions import reverse_redemption, show_redemption
 from tables import NOON, given, moment, select, uid
 from work import job
@@ -235,6 +235,44 @@ def test_refs_come_back_once_and_in_their_order(store: Store) -> None:
     refs = ["p2", "none", "p1", "p2"]
     assert ["p2", "none", "p1"] == list(explain(store, uid("alder"), refs))
     assert {} == explain(store, uid("alder"), [])
+
+
+EACH_REASON = """
+ref      cardholder  merchant  amount  at
+won      ann         bakery    20.00   10:00:00
+again    ann         bakery    20.00   11:00:00
+small    ben         bakery    5.00    10:00:00
+early    eve         bakery    20.00   2026-05-02T10:00:00
+nobody   dan         bakery    20.00   10:00:00
+nothing  ann         florist   20.00   10:00:00
+"""
+REASONS = {
+    "won": "redeemed",
+    "again": "redemption_limit_reached",
+    "small": "below_min_spend",
+    "early": "enrolled_after_purchase",
+    "nobody": "not_enrolled",
+    "nothing": "no_offer",
+    "lost": "merchant_unresolved",
+}
+
+
+def test_reasons_are_those_that_explanations_have(store: Store) -> None:
+    given(store, "institutions", "institution\nalder\nbrook")
+    given(store, "merchants", "merchant\nbakery\nflorist")
+    terms = "uses min_spend starts_at\nA bakery 1 10.00 2026-05-01T00:00\nB bakery 1 90.00 -"
+    given(store, "offers", f"offer merchant {terms}")
+    given(store, "links", "cardholder offer\nann A\nann B\nben A\neve A")
+    given(store, "programs", "offer\nA")
+    given(store, "purchases", "ref cardholder identifier\nlost ann X9")
+    bought(store, EACH_REASON)
+    given(store, "purchases", "ref merchant\nlater bakery")
+    given(store, "purchases", "institution ref merchant\nbrook theirs bakery")
+    alder, refs = uid("alder"), [*REASONS, "later", "theirs", "won"]
+    assert reasons(store, alder, refs) == REASONS
+    explained = {ref: each["reason"] for ref, each in explain(store, alder, refs).items()}
+    assert explained == {**REASONS, "later": "not_matched_yet", "theirs": "not_received"}
+    assert {} == reasons(store, alder, [])
 
 
 def test_near_refs_are_few_and_ones_own(store: Store) -> None:

@@ -116,25 +116,19 @@ left join attempts
     and attempts.number = deliveries.attempts
 order by asked.transaction_ref;
 
--- name: evaluations
--- Every offer that a purchase of judged was held against, with what was known when it was decided:
--- the terms in force at the purchase and the dates and budget that were the newest before that run,
--- the links before it, and what purchases with an earlier turn held of the budget and of the uses.
+-- name: facing
+-- Makes facing: every offer that a purchase of judged was held against, with what became of it.
 -- These are the offers of its merchant that stand in the institution's program or that the cardholder
--- has a link to. The budget counts over all institutions that share it. While nobody knows the
--- merchant these are the offers of the cardholder's links. Grain: one row per purchase and offer.
-with added as (
-    select judged.purchase_no, link_starts.offer_no, link_starts.counts_from
+-- has a link to, by the version that was the newest before that run. While nobody knows the merchant
+-- these are the offers of the cardholder's links. Grain: one row per purchase and offer.
+create or replace temp table facing as
+with ever as (
+    select judged.purchase_no, link_starts.offer_no
     from judged
     inner join link_starts
         on link_starts.cardholder_no = judged.cardholder_no
         and link_starts.institution_id = judged.institution_id
         and link_starts.run_no < judged.run_no
-),
-
-ever as (
-    select added.purchase_no, added.offer_no
-    from added
     union
     select judged.purchase_no, offer_versions.offer_no
     from judged
@@ -146,17 +140,65 @@ ever as (
 ),
 
 numbered as (
-    select
-        ever.purchase_no,
-        ever.offer_no,
-        version_judged_by(ever.offer_no, judged.transacted_at, judged.run_no) as version_no,
-        max(offer_versions.run_no) as newest_no
+    select ever.purchase_no, ever.offer_no, max(offer_versions.run_no) as newest_no
     from ever
     inner join judged on judged.purchase_no = ever.purchase_no
     inner join offer_versions
         on offer_versions.offer_no = ever.offer_no
         and offer_versions.run_no < judged.run_no
-    group by ever.purchase_no, ever.offer_no, judged.transacted_at, judged.run_no
+    group by ever.purchase_no, ever.offer_no
+)
+
+select
+    numbered.purchase_no,
+    numbered.offer_no,
+    numbered.newest_no,
+    case
+        when judged.merchant_id is null then judged.outcome
+        else coalesce(outcomes.outcome, 'not_enrolled')
+    end as outcome
+from numbered
+inner join judged on judged.purchase_no = numbered.purchase_no
+inner join offer_versions as newest
+    on newest.offer_no = numbered.offer_no
+    and newest.run_no = numbered.newest_no
+left join outcomes
+    on outcomes.purchase_no = numbered.purchase_no
+    and outcomes.offer_no = numbered.offer_no
+    and outcomes.run_no = judged.run_no
+where judged.merchant_id is null
+    or newest.merchant_id = judged.merchant_id;
+
+-- name: outcomes
+-- What became of every purchase of judged, and with each of the offers that it was held against; null
+-- where there are none. Grain: one row per purchase and offer, or purchase.
+select judged.transaction_ref, judged.outcome as decided, facing.outcome
+from judged
+left join facing on facing.purchase_no = judged.purchase_no;
+
+-- name: evaluations
+-- Every offer of facing with what was known when its purchase was decided: the terms in force at the
+-- purchase and the dates and budget that were the newest before that run, the links before it, and
+-- what purchases with an earlier turn held of the budget and of the uses. The budget counts over all
+-- institutions that share it. Grain: one row per purchase and offer.
+with added as (
+    select judged.purchase_no, link_starts.offer_no, link_starts.counts_from
+    from judged
+    inner join link_starts
+        on link_starts.cardholder_no = judged.cardholder_no
+        and link_starts.institution_id = judged.institution_id
+        and link_starts.run_no < judged.run_no
+),
+
+numbered as (
+    select
+        facing.purchase_no,
+        facing.offer_no,
+        version_judged_by(facing.offer_no, judged.transacted_at, judged.run_no) as version_no,
+        facing.newest_no,
+        facing.outcome
+    from facing
+    inner join judged on judged.purchase_no = facing.purchase_no
 ),
 
 counted as (
@@ -180,10 +222,7 @@ terms as (
         judged_by.min_spend, judged_by.cashback_amount, judged_by.commission_rate,
         judged_by.max_redemptions_per_cardholder,
         newest.budget_amount, newest.starts_at, newest.expires_at,
-        case
-            when judged.merchant_id is null then judged.outcome
-            else coalesce(outcomes.outcome, 'not_enrolled')
-        end as outcome
+        numbered.outcome
     from numbered
     inner join judged on judged.purchase_no = numbered.purchase_no
     inner join offer_versions as judged_by
@@ -195,12 +234,6 @@ terms as (
     inner join offer_versions as newest
         on newest.offer_no = numbered.offer_no
         and newest.run_no = numbered.newest_no
-    left join outcomes
-        on outcomes.purchase_no = numbered.purchase_no
-        and outcomes.offer_no = numbered.offer_no
-        and outcomes.run_no = judged.run_no
-    where judged.merchant_id is null
-        or newest.merchant_id = judged.merchant_id
 ),
 
 fitting as (
