@@ -106,20 +106,12 @@ def unknown(
 ) -> dict[str, Any]:
     """Return `totals` of unknown merchants by currency, and `rows` by currency and order."""
     totals = reports.unresolved_totals(store, chosen)
-    return {
-        "totals": totals,
-        "rows": {
-            total["currency"]: {
-                order: without_cards(
-                    reports.unresolved(
-                        store, chosen, limit=limit, order=order, currency=total["currency"]
-                    )
-                )
-                for order in of
-            }
-            for total in totals
-        },
-    }
+    rows: dict[str, Any] = {total["currency"]: {order: [] for order in of} for total in totals}
+    for order in of if totals else ():
+        found = reports.unresolved(store, chosen, limit=limit, order=order, each_currency=True)
+        for row in without_cards(found):
+            rows[row["currency"]][order].append(row)
+    return {"totals": totals, "rows": rows}
 
 
 def offers_page(job: Job, **filters: Any) -> dict[str, Any]:

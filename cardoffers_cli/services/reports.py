@@ -81,16 +81,17 @@ def unresolved(
     *,
     limit: int = MOST_ROWS,
     order: UnresolvedOrder = "purchases",
-    currency: str | None = None,
+    each_currency: bool = False,
 ) -> list[Row]:
     """Return the merchant identifiers that resolve to nothing, most purchases first.
 
-    `merchant_descriptor` is the text that most often came with it, of so many `descriptors`.
+    They are the first `limit` of all, or of each currency. `merchant_descriptor` is the text that
+    most often came with it, of so many `descriptors`.
     """
     rows = store.rows(
         "services/reports:unresolved",
         **_window(filters),
-        currency=currency,
+        each_currency=each_currency,
         order=order,
         limit=limit,
     )

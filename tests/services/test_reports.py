@@ -414,8 +414,21 @@ def test_an_unknown_merchant_has_the_text_that_most_often_came_with_it(unknown: 
 def test_unknown_merchants_come_in_the_order_asked_for(
     unknown: Store, expected: str, order: Any
 ) -> None:
-    rows = unresolved(unknown, Filters(), order=order, currency="GBP")
-    assert expected.split() == [row["merchant_identifier"] for row in rows]
+    rows = unresolved(unknown, Filters(), order=order, each_currency=True)
+    found = [row["merchant_identifier"] for row in rows if row["currency"] == "GBP"]
+    assert expected.split() == found
+
+
+@pytest.mark.parametrize("order", ["purchases", "amount", "last seen"])
+def test_the_first_unknown_merchants_are_of_all_or_of_each_currency(
+    unknown: Store, order: Any
+) -> None:
+    first, *_ = every = unresolved(unknown, Filters(), order=order)
+    assert [first] == unresolved(unknown, Filters(), order=order, limit=1)
+    firsts = unresolved(unknown, Filters(), order=order, limit=1, each_currency=True)
+    assert firsts == [
+        next(row for row in every if row["currency"] == currency) for currency in ("GBP", "JPY")
+    ]
 
 
 def test_unknown_merchants_are_added_up_in_each_currency(unknown: Store) -> None:

@@ -112,7 +112,8 @@ limit $limit;
 
 -- name: unresolved
 -- What purchases named their merchant by and nobody knows, with the text that most often came with
--- it; most purchases first, or most money, or the last seen.
+-- it; most purchases first, or most money, or the last seen: the first $limit rows, of each currency
+-- if $each_currency says so.
 -- Grain: one row per institution, identifier (or merchant_id sent) and currency.
 with unknown as (
     select
@@ -130,7 +131,6 @@ with unknown as (
     left join merchants
         on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
     where merchants.merchant_id is null
-        and ($currency is null or purchases.currency = $currency)
         and ($institution_id is null or purchases.institution_id = $institution_id)
         and ($from_at is null or purchases.transacted_at >= $from_at)
         and ($to_at is null or purchases.transacted_at < $to_at)
@@ -177,35 +177,48 @@ counted as (
         max(transacted_at) as last_seen_at
     from unknown
     group by all
+),
+
+numbered as (
+    select
+        institutions.slug as institution,
+        identifiers.merchant_identifier_type,
+        identifiers.merchant_identifier,
+        counted.merchant_id,
+        counted.currency,
+        counted.purchases,
+        counted.amount,
+        counted.cardholders,
+        counted.first_seen_at,
+        counted.last_seen_at,
+        most_said.merchant_descriptor,
+        coalesce(most_said.descriptors, 0) as descriptors,
+        row_number() over (
+            partition by case when $each_currency then counted.currency end
+            order by
+                case when $order = 'amount' then counted.amount end desc nulls last,
+                case when $order = 'last seen' then counted.last_seen_at end desc nulls last,
+                counted.purchases desc,
+                institutions.slug,
+                identifiers.merchant_identifier_type nulls last,
+                identifiers.merchant_identifier nulls last,
+                counted.merchant_id nulls last,
+                counted.currency
+        ) as place
+    from counted
+    inner join institutions on institutions.institution_id = counted.institution_id
+    left join identifiers on identifiers.identifier_no = counted.identifier_no
+    left join most_said
+        on most_said.institution_id = counted.institution_id
+        and most_said.identifier_no is not distinct from counted.identifier_no
+        and most_said.merchant_id is not distinct from counted.merchant_id
+        and most_said.currency = counted.currency
 )
 
-select
-    institutions.slug as institution,
-    identifiers.merchant_identifier_type,
-    identifiers.merchant_identifier,
-    counted.merchant_id,
-    counted.currency,
-    counted.purchases,
-    counted.amount,
-    counted.cardholders,
-    counted.first_seen_at,
-    counted.last_seen_at,
-    most_said.merchant_descriptor,
-    coalesce(most_said.descriptors, 0) as descriptors
-from counted
-inner join institutions on institutions.institution_id = counted.institution_id
-left join identifiers on identifiers.identifier_no = counted.identifier_no
-left join most_said
-    on most_said.institution_id = counted.institution_id
-    and most_said.identifier_no is not distinct from counted.identifier_no
-    and most_said.merchant_id is not distinct from counted.merchant_id
-    and most_said.currency = counted.currency
-order by
-    case when $order = 'amount' then counted.amount end desc nulls last,
-    case when $order = 'last seen' then counted.last_seen_at end desc nulls last,
-    counted.purchases desc, institution, merchant_identifier_type nulls last,
-    merchant_identifier nulls last, counted.merchant_id nulls last, counted.currency
-limit $limit;
+select numbered.* exclude (place)
+from numbered
+where numbered.place <= $limit
+order by numbered.place, numbered.currency;
 
 -- name: unresolved_totals
 -- What purchases of unknown merchants come to, and how many rows `unresolved` has in all.
