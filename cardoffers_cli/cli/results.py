@@ -11,20 +11,6 @@ from cardoffers_cli.cli.options import All, AnyInstitution, Format, From, Limit,
 from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
 
-_BESIDE = {
-    *(
-        "running",
-        "redeemed",
-        "spent_offers",
-        "spend_in_all",
-        "cashback_in_all",
-        "is_running",
-        "state",
-    ),
-    *("funded_in_all", "redemptions_in_all", "reversed_in_all"),
-}
-"""What rows have for pages, where it is said once of all of them."""
-
 
 class OfferOrder(StrEnum):
     """What comes first among offers."""
@@ -144,10 +130,9 @@ def _show(
     limit: int,
     raw: bool,
 ) -> None:
-    """Show the rows, and say if there are more of them."""
-    rows = [
-        {key: value for key, value in row.items() if key not in {*_BESIDE, name}} for row in found
-    ]
+    """Show what the columns have of the rows, and say if there are more of them."""
+    names = {column.name for column in columns}
+    rows = [{key: value for key, value in row.items() if key in names} for row in found]
     desk.show({"data": rows}, Sheet(name, columns, rows, totals_by=("currency",)), raw=raw)
     if any(row[name] > limit for row in found):
         desk.note("There is more: --all for every row.")

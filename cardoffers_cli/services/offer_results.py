@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 Order = Literal["spend", "redemptions", "ends"]
-_NAMED = ("offer_id", "title", "merchant_id", "merchant_name", "currency", "is_running")
+_NAMED = ("offer_id", "title", "merchant_id", "merchant_name", "currency")
 _COUNTED = ("redemptions", "reversed", "cardholders")
 _SUMS = (
     "spend_amount",
@@ -27,7 +27,7 @@ _SUMS = (
     "institution_payout_amount",
     "spent_amount",
 )
-_IN_ALL = ("offers", "running", "redeemed", "spent_offers", "spend_in_all", "cashback_in_all")
+_IN_ALL = ("offers", "redeemed", "spent_offers", "spend_in_all", "cashback_in_all")
 _BURN = tuple(field.name for field in fields(Burn))
 _FOUR_DECIMALS = Decimal("0.0001")
 
@@ -45,9 +45,9 @@ def offer_results(
     """Return the offers that run or redeemed in a window, with what they brought in it.
 
     Of each currency there are the first `limit` in an order; `offers` is how many it has,
-    `running`, `redeemed` and `spent_offers` how many of them run, redeemed and have spent their
-    budgets, `spend_in_all` and `cashback_in_all` what they come to. Counts are of all redemptions,
-    amounts of those that were not reversed. `cashback_share` is the payout as a share of what was
+    `redeemed` and `spent_offers` how many of them redeemed and have spent their budgets,
+    `spend_in_all` and `cashback_in_all` what they come to. Counts are of all redemptions, amounts
+    of those that were not reversed. `cashback_share` is the payout as a share of what was
     spent at the merchant. Of the budget, at `now`: `spent_share`, `planned_share` (were it spent
     evenly), `outlook` in words, and the day it runs out, `ends_on`, with its band, `ends_from` and
     `ends_until` (None where it is open).

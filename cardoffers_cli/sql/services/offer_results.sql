@@ -133,8 +133,6 @@ numbered as (
     select
         measured.*,
         count(*) over (partition by measured.currency) as offers,
-        count(*) filter (where measured.is_running) over (partition by measured.currency)
-            as running,
         count(*) filter (
             where measured.is_running
                 and measured.spent_amount + measured.next_amount > measured.budget_amount
