@@ -15,8 +15,9 @@ from cardoffers_cli.domain.sentences import (
     percent,
 )
 from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.files.html.currencies import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
 from cardoffers_cli.files.report_columns import MERCHANTS
 from cardoffers_cli.files.sheets import Sheet
 
@@ -47,16 +48,16 @@ def merchants_page(found: Mapping[str, Rows], asked: Asked) -> Page:
 
 def headline(rows: Rows, asked: Asked) -> str:
     """Return what merchants funded, and who the most."""
-    firsts = list(_firsts(rows))
-    if not firsts:
+    of_each = firsts(rows)
+    if not of_each:
         return f"No merchant funded anything{asked.ending}."
-    merchants = sum(row["merchants"] for row in firsts)
-    sums = {row["currency"]: row["funded_in_all"] for row in firsts}
+    merchants = sum(row["merchants"] for row in of_each)
+    sums = {row["currency"]: row["funded_in_all"] for row in of_each}
     most = [
         f"{shortened(row['merchant_name'], 60)} with"
         f" {amount_text(row['merchant_funded_amount'], row['currency'])}"
         f" ({percent(_share(row))})"
-        for row in firsts[:_LISTED]
+        for row in of_each[:_LISTED]
         if row["merchant_funded_amount"]
     ]
     said = f"{counted(merchants, 'merchant')} funded {amounts_text(sums)}{asked.ending}"
@@ -68,18 +69,10 @@ def _share(row: Row) -> Decimal | None:
     return row["merchant_funded_amount"] / whole if whole else None
 
 
-def _firsts(rows: Rows) -> Iterator[Row]:
-    seen = set()
-    for row in rows:
-        if row["currency"] not in seen:
-            seen.add(row["currency"])
-            yield row
-
-
 def _facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
-    rows = found["funded"]
+    of_each = firsts(found["funded"])
     earlier = {row["currency"]: row["funded_in_all"] for row in found.get("before", ())}
-    for row in list(_firsts(rows))[:_LISTED]:
+    for row in of_each[:_LISTED]:
         words = compared(row["funded_in_all"], earlier.get(row["currency"]))
         beside = f", {words} that of the time before" if words else ""
         yield Fact.of(
@@ -87,8 +80,8 @@ def _facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
             amount_text(row["funded_in_all"], row["currency"]),
             f"by {counted(row['merchants'], 'merchant')}{beside}",
         )
-    redemptions = sum(row["redemptions_in_all"] for row in _firsts(rows))
-    reversed_ = sum(row["reversed_in_all"] for row in _firsts(rows))
+    redemptions = sum(row["redemptions_in_all"] for row in of_each)
+    reversed_ = sum(row["reversed_in_all"] for row in of_each)
     if redemptions:
         yield Fact.of(
             "redemptions",
@@ -101,7 +94,7 @@ def _facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
 
 def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]:
     """Show the merchants of each currency, in each of the orders that were found."""
-    for first in _firsts(found["funded"]):
+    for first in firsts(found["funded"]):
         currency = first["currency"]
         orders = {
             order: [row for row in rows if row["currency"] == currency]
@@ -111,7 +104,7 @@ def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Secti
         title = f"Merchants in {currency}"
         yield Section(
             title=title,
-            pictures=list(_pictures(orders["funded"], currency)),
+            pictures=_pictures(orders["funded"], currency),
             sheet=Sheet("merchants", MERCHANTS, orders["funded"], title=title),
             order="most funded",
             orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
@@ -120,7 +113,7 @@ def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Secti
         )
 
 
-def _pictures(rows: Rows, currency: str) -> Iterator[Picture]:
+def _pictures(rows: Rows, currency: str) -> list[Picture]:
     most = max((row["merchant_funded_amount"] for row in rows), default=Decimal(0))
     drawn = bars(
         f"Funded in {currency}, by merchant",
@@ -134,5 +127,4 @@ def _pictures(rows: Rows, currency: str) -> Iterator[Picture]:
             if row["merchant_funded_amount"]
         ],
     )
-    if isinstance(drawn, Picture):
-        yield drawn
+    return pictured(drawn)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amount_text, compared, day_text, percent
 from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.files.html.currencies import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
 from cardoffers_cli.files.html.tables import State
 from cardoffers_cli.files.sheets import Column, Sheet
 
@@ -72,9 +73,9 @@ def headline(found: Mapping[str, Rows], asked: Asked) -> str:
     rows = found["spend"]
     if not rows:
         return "No offer is running, and none was redeemed."
-    firsts = list(_firsts(rows))
-    offers = sum(row["offers"] for row in firsts)
-    redeemed = sum(row["redeemed"] for row in firsts)
+    of_each = firsts(rows)
+    offers = sum(row["offers"] for row in of_each)
+    redeemed = sum(row["redeemed"] for row in of_each)
     ending = ending_soon(found["ends"], asked.as_of)
     ends = "ends" if len(ending) == 1 else "end"
     soon = f"{counted(len(ending), 'budget') if ending else 'no budgets'} {ends} within 14 days"
@@ -87,19 +88,10 @@ def ending_soon(rows: Rows, now: datetime) -> list[Row]:
     return [row for row in rows if row["state"] == "runs_out" and row["ends_on"] <= last]
 
 
-def _firsts(rows: Rows) -> Iterator[Row]:
-    """Yield the first row of each currency, which has the figures of all of it."""
-    seen = set()
-    for row in rows:
-        if row["currency"] not in seen:
-            seen.add(row["currency"])
-            yield row
-
-
 def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
-    firsts = list(_firsts(found["spend"]))
+    of_each = firsts(found["spend"])
     earlier = {row["currency"]: row["spend_in_all"] for row in found.get("before", ())}
-    for row in firsts[:_LISTED]:
+    for row in of_each[:_LISTED]:
         spend = row["spend_in_all"]
         words = compared(spend, earlier.get(row["currency"]))
         share = row["cashback_in_all"] / spend if spend else None
@@ -112,7 +104,7 @@ def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
             amount_text(spend, row["currency"]),
             "; ".join(filter(None, notes)),
         )
-    for row in firsts[:_LISTED]:
+    for row in of_each[:_LISTED]:
         if row["redemptions"]:
             yield Fact.of(
                 f"most spend by one offer, {row['currency']}",
@@ -120,7 +112,7 @@ def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
                 shortened(row["title"] or row["offer_id"], 60),
             )
     ending = ending_soon(found["ends"], asked.as_of)
-    spent = sum(row["spent_offers"] for row in firsts)
+    spent = sum(row["spent_offers"] for row in of_each)
     yield Fact.of(
         "budgets that end within 14 days",
         str(len(ending)),
@@ -131,7 +123,7 @@ def _facts(found: Mapping[str, Rows], asked: Asked) -> Iterator[Fact]:
 def offer_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]:
     """Show the offers of each currency, in each of the orders that were found."""
     more = asked.command("offers", file="offers.csv")
-    for first in _firsts(found["spend"]):
+    for first in firsts(found["spend"]):
         currency = first["currency"]
         orders = {
             order: [
@@ -150,7 +142,7 @@ def offer_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]
         yield Section(
             title=title,
             lines=[_idle(first["offers"] - first["redeemed"], first["offers"])],
-            pictures=list(_pictures(orders, currency)),
+            pictures=_pictures(orders, currency),
             sheet=Sheet("offers", _COLUMNS, rows, title=title),
             order=order,
             orders=dict(others),
@@ -208,7 +200,7 @@ def _between(first: date, last: date | None) -> str:
     return day_text(first) if first == last else f"{day_text(first)} to {day_text(last)}"
 
 
-def _pictures(orders: Mapping[str, Rows], currency: str) -> Iterator[Picture]:
+def _pictures(orders: Mapping[str, Rows], currency: str) -> list[Picture]:
     most = max((row["spend_amount"] for row in orders["spend"]), default=Decimal(0))
     spend = bars(
         f"Spend at merchants in {currency}, by offer",
@@ -227,7 +219,7 @@ def _pictures(orders: Mapping[str, Rows], currency: str) -> Iterator[Picture]:
         [_budget(row) for row in orders.get("ends", ()) if row["state"] == "runs_out"],
         subtitle="Spent of each budget; the line across is where even spending would be by now.",
     )
-    yield from (each for each in (spend, budgets) if isinstance(each, Picture))
+    return pictured(spend, budgets)
 
 
 def _budget(row: Row) -> Bar:

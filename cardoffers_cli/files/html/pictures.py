@@ -184,6 +184,11 @@ def line(title: str, values: Sequence[Decimal | int], text: str) -> Picture | st
     )
 
 
+def pictured(*drawn: Picture | str) -> list[Picture]:
+    """Return those that are pictures, for a section whose table says what a sentence would."""
+    return [each for each in drawn if isinstance(each, Picture)]
+
+
 def _sentence(title: str, said: Sequence[str]) -> str:
     return f"{title}: {listed(said, otherwise='none')}." if said else ""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text
+from cardoffers_cli.files.html.currencies import summed
 from cardoffers_cli.files.html.days import drawn_by_day, periods
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
 from cardoffers_cli.files.report_columns import (
     COUNTED_BY,
     COUNTS,
@@ -121,24 +121,16 @@ def headline(rows: Rows, asked: Asked) -> str:
     count = sum(row["redemptions"] for row in rows)
     if not count:
         return f"There were no redemptions{asked.ending}."
-    sums = amounts_text(_payouts(rows))
+    sums = amounts_text(summed(rows, "institution_payout_amount"))
     come = "comes" if count == 1 else "come"
     return f"{counted(count, 'redemption')}{asked.ending} {come} to {sums}."
-
-
-def _payouts(rows: Rows) -> dict[str, Decimal]:
-    sums: dict[str, Decimal] = {}
-    for row in rows:
-        amount = row["institution_payout_amount"]
-        sums[row["currency"]] = sums.get(row["currency"], Decimal(0)) + amount
-    return sums
 
 
 def _facts(rows: Rows) -> Iterator[Fact]:
     count = sum(row["redemptions"] for row in rows)
     if count:
         yield Fact.of("redemptions", str(count))
-        yield Fact.of_money("payout", _payouts(rows))
+        yield Fact.of_money("payout", summed(rows, "institution_payout_amount"))
         yield Fact.of("reversed since", str(sum(row["reversed"] for row in rows)))
 
 
@@ -189,8 +181,7 @@ def counts_section(
     )
     first = ("title" if by == "offer" else "merchant_name", "currency", "institution_payout_amount")
     sheet = Sheet("counts", (*COUNTED_BY[by], *COUNTS), rows, title=f"By {by}", first=first)
-    pictures = [drawn] if isinstance(drawn, Picture) else []
-    return Section(title=title, pictures=pictures, sheet=sheet, in_all=in_all, more=more)
+    return Section(title=title, pictures=pictured(drawn), sheet=sheet, in_all=in_all, more=more)
 
 
 def _name(by: str, row: Row) -> str:

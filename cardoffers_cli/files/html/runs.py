@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import day_text, listed, mean
-from cardoffers_cli.files.html.history import needing, night_text, payouts_text
+from cardoffers_cli.files.html.history import (
+    needing,
+    night_text,
+    payouts_of,
+    payouts_text,
+    redeemed_of,
+)
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import line
 from cardoffers_cli.files.html.tables import Link, State
@@ -85,7 +91,7 @@ def _facts(history: Rows) -> Iterator[Fact]:
     rows = sum(night["received"] for night in lately)
     rejected = sum(night["invalid"] for night in lately)
     yield Fact.of("rows", str(rows), f"{rejected:,} of them rejected")
-    redeemed = [_counted(night, "redeemed") for night in lately]
+    redeemed = [redeemed_of(night) for night in lately]
     usual = mean(redeemed) or Decimal(0)
     yield Fact.of("redemptions", str(sum(redeemed)), f"{usual:,.0f} a nightly run in the mean")
     longest = max(lately, key=lambda night: night["seconds"])
@@ -96,26 +102,20 @@ def _facts(history: Rows) -> Iterator[Fact]:
     )
 
 
-def _counted(night: Row, name: str) -> int:
-    return sum(money[name] for money in night["money"].values())
-
-
 def _seconds(night: Row) -> str:
     return f"{night['seconds']:,.1f}"
 
 
 def _row(night: Row, pages: Collection[str]) -> dict[str, Any]:
-    name, money = night["name"], night["money"]
+    name = night["name"]
     return {
         **night,
         "night": Link(name, f"{name}/index.html") if name in pages else name,
         "state": _state(night),
-        "redeemed": _counted(night, "redeemed"),
-        "payouts": payouts_text(
-            {c: each["institution_payout_amount"] for c, each in money.items()}
-        ),
+        "redeemed": redeemed_of(night),
+        "payouts": payouts_text(payouts_of(night)),
         "settled_payouts": payouts_text(
-            {c: each["settled_payout_amount"] for c, each in money.items()}
+            {c: each["settled_payout_amount"] for c, each in night["money"].items()}
         ),
         "seconds": Decimal(str(night["seconds"])).quantize(Decimal("0.1")),
     }

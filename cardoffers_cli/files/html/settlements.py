@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text, date_text, listed
+from cardoffers_cli.files.html.currencies import summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
 from cardoffers_cli.files.report_columns import (
     DUE,
     OWED,
@@ -19,6 +19,7 @@ from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from decimal import Decimal
 
     from cardoffers_cli.files.html.asked import Asked
 
@@ -93,14 +94,6 @@ def _pending(owed: Rows) -> dict[str, Decimal]:
     return summed(owed, "pending_payout_amount")
 
 
-def summed(rows: Rows, name: str) -> dict[str, Decimal]:
-    """Return the sum of an amount by currency."""
-    sums: dict[str, Decimal] = {}
-    for row in rows:
-        sums[row["currency"]] = sums.get(row["currency"], Decimal(0)) + row[name]
-    return sums
-
-
 def facts(owed: Rows) -> Iterator[Fact]:
     """Yield what is owed, on hold and to be deducted."""
     settlements = sum(row["settlements"] for row in owed)
@@ -170,8 +163,7 @@ def _pictures(owed: Rows) -> Iterator[Picture]:
                 for row in rows
             ],
         )
-        if isinstance(drawn, Picture):
-            yield drawn
+        yield from pictured(drawn)
 
 
 def entries_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:

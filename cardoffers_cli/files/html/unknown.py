@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amount_text, amounts_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
 from cardoffers_cli.files.html.rejects import rejects_section
 from cardoffers_cli.files.sheets import Column, Sheet
 
@@ -97,7 +97,7 @@ def unknown_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section
         yield Section(
             title=title,
             lines=[_WAIT],
-            pictures=list(_pictures(orders["amount"], currency)),
+            pictures=_pictures(orders["amount"], currency),
             sheet=Sheet("unresolved", _COLUMNS, orders["amount"], title=title),
             order="most money",
             orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
@@ -123,7 +123,7 @@ def _shown(row: Row) -> Row:
     }
 
 
-def _pictures(rows: Rows, currency: str) -> Iterator[Picture]:
+def _pictures(rows: Rows, currency: str) -> list[Picture]:
     most = max(row["amount"] for row in rows)
     drawn = bars(
         f"Purchases in {currency} that earn nothing, by merchant",
@@ -136,5 +136,4 @@ def _pictures(rows: Rows, currency: str) -> Iterator[Picture]:
             for row in rows
         ],
     )
-    if isinstance(drawn, Picture):
-        yield drawn
+    return pictured(drawn)
