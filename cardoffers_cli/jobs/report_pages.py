@@ -69,7 +69,7 @@ def settlements_page(
     with reading(job) as source:
         store = source.store
         chosen = filters_of(store, **filters)
-        window = _window(chosen)
+        window = chosen.window
         return {
             "owed": settlements.owed(store, **window, limit=_MOST_OWED),
             "due": settlements.due(store, institution_id=chosen.institution_id, limit=MOST_ROWS),
@@ -89,12 +89,7 @@ def unresolved_page(job: Job, *, limit: int, **filters: Any) -> dict[str, Any]:
         chosen = filters_of(store, **filters)
         return {
             **unknown(store, chosen, limit),
-            "rejects": rejects_by_code(
-                store,
-                institution_id=chosen.institution_id,
-                from_at=chosen.from_at,
-                to_at=chosen.to_at,
-            ),
+            "rejects": rejects_by_code(store, **chosen.window),
         }
 
 
@@ -121,9 +116,7 @@ def offers_page(job: Job, **filters: Any) -> dict[str, Any]:
         earlier = _before(chosen, job.now)
         return {
             **offers(source.store, job.now, chosen, MOST_ROWS),
-            "before": offer_results.offer_results(
-                source.store, job.now, **_window(earlier), limit=1
-            )
+            "before": offer_results.offer_results(source.store, job.now, **earlier.window, limit=1)
             if earlier
             else [],
         }
@@ -141,7 +134,7 @@ def offers(
         order: offer_results.offer_results(
             store,
             now,
-            **_window(chosen),
+            **chosen.window,
             order=order,
             limit=MOST_ENDING if order == "ends" else limit,
         )
@@ -156,7 +149,7 @@ def merchants_page(job: Job, **filters: Any) -> dict[str, Any]:
         earlier = _before(chosen, job.now)
         return {
             **merchants(source.store, chosen, MOST_ROWS),
-            "before": merchant_results.merchant_results(source.store, **_window(earlier), limit=1)
+            "before": merchant_results.merchant_results(source.store, **earlier.window, limit=1)
             if earlier
             else [],
         }
@@ -170,7 +163,7 @@ def merchants(
 ) -> dict[str, Any]:
     """Return the rows of merchants in each of their orders."""
     return {
-        order: merchant_results.merchant_results(store, **_window(chosen), order=order, limit=limit)
+        order: merchant_results.merchant_results(store, **chosen.window, order=order, limit=limit)
         for order in of
     }
 
@@ -216,11 +209,3 @@ def _before(chosen: Filters, now: datetime) -> Filters | None:
     except UsageError:
         return None
     return replace(chosen, from_at=window.from_at, to_at=window.to_at)
-
-
-def _window(chosen: Filters) -> dict[str, Any]:
-    return {
-        "institution_id": chosen.institution_id,
-        "from_at": chosen.from_at,
-        "to_at": chosen.to_at,
-    }

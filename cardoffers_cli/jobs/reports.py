@@ -70,7 +70,7 @@ def redemption_counts(
 def settlement_rows(job: Job, by: SettledBy, *, limit: int, **filters: Any) -> list[dict[str, Any]]:
     """Return settlements with their sums, the newest first, or what they come to by institution."""
     with reading(job) as source:
-        wanted = _window(filters_of(source.store, **filters))
+        wanted = filters_of(source.store, **filters).window
         if by == "institution":
             return settlements.owed(source.store, **wanted, limit=limit)
         return settlements.list_settlements(source.store, **wanted, limit=limit)
@@ -81,7 +81,7 @@ def offer_rows(
 ) -> list[dict[str, Any]]:
     """Return what offers brought: of each currency the first in an order."""
     with reading(job) as source:
-        wanted = _window(filters_of(source.store, **filters))
+        wanted = filters_of(source.store, **filters).window
         return offer_results.offer_results(
             source.store, job.now, **wanted, order=order, limit=limit
         )
@@ -92,16 +92,8 @@ def merchant_rows(
 ) -> list[dict[str, Any]]:
     """Return what merchants funded: of each currency the first in an order."""
     with reading(job) as source:
-        wanted = _window(filters_of(source.store, **filters))
+        wanted = filters_of(source.store, **filters).window
         return merchant_results.merchant_results(source.store, **wanted, order=order, limit=limit)
-
-
-def _window(chosen: reports.Filters) -> dict[str, Any]:
-    return {
-        "institution_id": chosen.institution_id,
-        "from_at": chosen.from_at,
-        "to_at": chosen.to_at,
-    }
 
 
 def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.Page]:

@@ -46,6 +46,15 @@ class Filters:
     to_run_no: int | None = None
     settlement_no: int | None = None
 
+    @property
+    def window(self) -> dict[str, Any]:
+        """The institution and the window, for what knows no other filters."""
+        return {
+            "institution_id": self.institution_id,
+            "from_at": self.from_at,
+            "to_at": self.to_at,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
@@ -90,7 +99,7 @@ def unresolved(
     """
     rows = store.rows(
         "services/reports:unresolved",
-        **_window(filters),
+        **filters.window,
         each_currency=each_currency,
         order=order,
         limit=limit,
@@ -100,7 +109,7 @@ def unresolved(
 
 def unresolved_totals(store: Store, filters: Filters) -> list[Row]:
     """Return, per currency, `purchases`, `amount`, `cardholders`, and how many `rows` there are."""
-    rows = store.rows("services/reports:unresolved_totals", **_window(filters))
+    rows = store.rows("services/reports:unresolved_totals", **filters.window)
     return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
 
 
@@ -169,12 +178,6 @@ def _parameters(filters: Filters) -> dict[str, Any]:
         "from_at": filters.from_at,
         "to_at": filters.to_at,
     }
-
-
-def _window(filters: Filters) -> dict[str, Any]:
-    window = _parameters(filters)
-    del window["status"]
-    return window
 
 
 def _amounts(row: Row) -> Row:
