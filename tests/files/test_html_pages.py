@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from io import BytesIO
 from typing import Any
@@ -37,9 +38,9 @@ def sheet(*names: str, rows: int = 1) -> Sheet:
 
 def picture(name: str = "bakery") -> Picture:
     rows = [Bar(name, "1", [(Decimal(1), "accent")])] * 3
-    drawn = bars(name, rows, subtitle=name, keys={name: "accent"})
+    drawn = bars(name, rows, subtitle=name)
     assert isinstance(drawn, Picture)
-    return drawn
+    return replace(drawn, keys={name: "good"})
 
 
 def by_day() -> Picture | str:

@@ -12,7 +12,7 @@ SCHEMES = dict(
     zip(("light", "dark", "paper"), re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL), strict=True)
 )
 TEXT = ("ink", "muted", "accent", "good", "warn", "alarm")
-GRAPHICS = ("accent", "strong", "soft", "good", "warn", "alarm", "quiet")
+GRAPHICS = ("accent", "strong", "soft", "good", "warn", "alarm")
 
 
 def colours(scheme: str) -> dict[str, str]:

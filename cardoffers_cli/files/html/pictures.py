@@ -86,14 +86,11 @@ class Picture:
     keys: Mapping[str, str] = field(default_factory=dict)
 
 
-def bars(
-    title: str, rows: Sequence[Bar], *, subtitle: str = "", keys: Mapping[str, str] | None = None
-) -> Picture | str:
+def bars(title: str, rows: Sequence[Bar], *, subtitle: str = "") -> Picture | str:
     """Draw the first bars one below the other, each under its name and its figure."""
     shown = [replace(row, name=guard(row.name)) for row in rows[:MOST_BARS]]
     if len(shown) < FEWEST:
         return _sentence(title, [f"{shortened(row.name)}, {row.text}" for row in shown])
-    seen = {colour for row in shown for share, colour in row.parts if share}
     return Picture(
         form="bars",
         title=title,
@@ -104,7 +101,6 @@ def bars(
             "is_flat": False,
             "bars": [_bar(row) for row in shown],
         },
-        keys={name: colour for name, colour in (keys or {}).items() if colour in seen},
     )
 
 
@@ -251,11 +247,9 @@ def _ends(label: Marks, width: float) -> tuple[float, float]:
     return (x - length, x) if label["anchor"] == "end" else (x - length / 2, x + length / 2)
 
 
-def _highest(points: Sequence[Point], top: Decimal) -> Marks | None:
+def _highest(points: Sequence[Point], top: Decimal) -> Marks:
     """Return the text above the highest column, which stays inside of the picture."""
     place, most = max(enumerate(points), key=lambda each: (each[1].value, each[0]))
-    if not most.value:
-        return None
     x = float(_middle(points, place))
     anchor = "start" if x < 15 else "end" if x > 85 else "middle"  # noqa: PLR2004  percent
     return {
