@@ -251,3 +251,12 @@ def test_any_sheet_is_a_section_with_all_of_its_columns() -> None:
 
 def test_an_empty_list_says_none() -> None:
     assert '<p class="note">None.</p>' in written(Section(title="x", sheet=Sheet("x", COLUMNS, [])))
+
+
+def test_columns_are_those_of_the_rows_that_a_page_shows() -> None:
+    columns = (Column("name"), Column("note"), Column("hidden"))
+    shown: list[dict[str, Any]] = [{"name": "x", "note": "seen"}] * MOST_ROWS
+    rows = [*shown, {"name": "y", "hidden": "left out"}]
+    page = written(Section(title="x", sheet=Sheet("shops", columns, rows)))
+    assert (True, False) == (">Note<" in page, ">Hidden<" in page)
+    assert "1 more row is not on this page." in page

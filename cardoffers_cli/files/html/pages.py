@@ -11,6 +11,7 @@ script runs, and with a long list behind it every order has the rows that come f
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.sentences import amount_text
@@ -141,10 +142,10 @@ def _shown(page: Page) -> Iterator[dict[str, Any]]:
 
 
 def _tables(section: Section, sheet: Sheet) -> Iterator[tuple[str, Table]]:
-    """Yield the table of a section, in each of its orders, with the same columns."""
+    """Yield the table of a section, in each of its orders, with the columns of them all."""
     orders = {section.order: list(sheet.rows), **section.orders}
-    every = [row for rows in orders.values() for row in rows]
-    columns = columns_of(sheet, every, is_whole=section.is_whole)
-    for name, rows in orders.items():
-        chosen = replace(sheet, rows=rows)
+    sheets = {name: replace(sheet, rows=rows) for name, rows in orders.items()}
+    shown = [row for each in sheets.values() for row in islice(each.told()[0], MOST_ROWS)]
+    columns = columns_of(sheet, shown, is_whole=section.is_whole)
+    for name, chosen in sheets.items():
         yield name, table_of(chosen, section.in_all, columns, guarded=not section.is_raw)
