@@ -3,7 +3,8 @@
 It is copied through the engine, opened, compared with the store table by table, audited, and only
 then given its name; what tells it from any other file stands in `FILE.checksum`. Signing
 secrets, which are in no copy of a store, are in `FILE.secrets` where there are any. Nothing is ever
-overwritten. Killed, it leaves a draft in that folder, which the next backup there removes.
+overwritten. Killed, it leaves a draft in that folder, and what is to stand beside the name that it
+did not come to; the next backup there removes both. The checksum comes first, and claims the name.
 `restore.py` is the way back.
 """
 
@@ -11,8 +12,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
@@ -29,7 +31,7 @@ from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -86,24 +88,24 @@ def backup(
     file is already, `NoSpace`, and `StoreDamaged` if the copy is not the store.
     """
     must_exist(job.path)
+    if not dry_run:
+        for left in backup_places.drafts_left(target if target.is_dir() else target.parent):
+            _remove(left)  # first, as it may be in the way
     file = _named(job, target)
     check_room(file.parent, copying.size_with_log(job.path), "The backup")
     if dry_run:
         return _looked_at(job, file, tell)
-    for left in backup_places.drafts_left(file.parent):
-        _remove(left)
     backup_places.note(job.path, file.parent.absolute())
     draft = backup_places.draft_in(file.parent)
     try:
         found = _copied(job, draft, tell)
         tell("checksum")
-        beside = secrets_path(file) if found.secrets else None
+        secrets = signing_secrets.text_of(found.secrets) if found.secrets else None
+        checksum = _checksum(draft, secrets, **found.head, made_at=job.now)
         with ExitStack() as made:
-            if beside:
-                made.enter_context(new_private_file(beside, signing_secrets.text_of(found.secrets)))
-            checksum = _checksum(draft, beside, **found.head, made_at=job.now)
-            text = f"{json.dumps(asdict(checksum), indent=1)}\n"
-            made.enter_context(new_private_file(checksum_path(file), text))
+            made.enter_context(_claimed(file, draft, checksum))
+            if secrets:
+                made.enter_context(new_private_file(secrets_path(file), secrets))
             _give_name(draft, file)
     finally:
         copying.discard(draft)
@@ -166,13 +168,35 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
         return _Copied(head=head, secrets=secrets, history=history_of(store), faults=faults)
 
 
-def _remove(draft: Path) -> None:
-    """Remove what a killed backup left: its draft and, if it came so far, its checksum.
+@contextmanager
+def _claimed(file: Path, draft: Path, checksum: Checksum) -> Iterator[None]:
+    """Put the checksum beside the name that a draft is to have, whole at once; or gone again."""
+    own, claim = checksum_path(draft), checksum_path(file)
+    own.unlink(missing_ok=True)  # of a killed process that had our number
+    try:
+        with new_private_file(own, f"{json.dumps(asdict(checksum), indent=1)}\n"):
+            _give_name(own, claim)
+    finally:
+        own.unlink(missing_ok=True)
+    try:
+        yield
+    except BaseException:
+        claim.unlink(missing_ok=True)
+        raise
 
-    Whose a checksum without its file is, its digest tells: others stand for files that were moved.
+
+def _remove(draft: Path) -> None:
+    """Remove what a killed backup left: its draft and what is beside the name it did not come to.
+
+    Whose a checksum without its file is, its digest tells: others stand for files that were moved,
+    as one does of which the draft is a second name. The secrets beside a checksum of ours were
+    written after it.
     """
+    checksum_path(draft).unlink(missing_ok=True)
     for path in draft.parent.glob("*.checksum"):
-        if not path.with_suffix("").exists() and _is_of(path, draft):
+        file = path.with_suffix("")
+        if not file.exists() and _is_of(path, draft):
+            secrets_path(file).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
     copying.discard(draft)
 
@@ -180,8 +204,9 @@ def _remove(draft: Path) -> None:
 def _is_of(checksum: Path, draft: Path) -> bool:
     with suppress(OSError, ValueError, TypeError):
         told = Checksum(**json.loads(checksum.read_bytes()))
-        size = draft.stat().st_size
-        return told.form == FORM and told.size_bytes == size and told.sha256 == digest_of(draft)
+        found = draft.stat()
+        is_like = (found.st_nlink, told.form, told.size_bytes) == (1, FORM, found.st_size)
+        return is_like and told.sha256 == digest_of(draft)
     return False
 
 
@@ -245,14 +270,14 @@ def _secrets(store: Store, job: Job) -> dict[str, str]:
     return {key: text for key, text in known.items() if key in named}
 
 
-def _checksum(draft: Path, secrets: Path | None, *, made_at: datetime, **head: Any) -> Checksum:
+def _checksum(draft: Path, secrets: str | None, *, made_at: datetime, **head: Any) -> Checksum:
     return Checksum(
         form=FORM,
         sha256=digest_of(draft),
         size_bytes=draft.stat().st_size,
         schema_version=newest_version(),
         made_at=format_moment(made_at),
-        secrets_sha256=digest_of(secrets) if secrets else None,
+        secrets_sha256=sha256(secrets.encode()).hexdigest() if secrets else None,
         **head,
     )
 

@@ -97,7 +97,6 @@ ANEW = {
     "catalog template": ("template",),
     "demo": ("tried",),
     "webhook set": ("secret.txt",),
-    "store backup": ("copy.duckdb", "copy.duckdb.checksum", "copy.duckdb.secrets"),
 }
 """Files of a killed command that the next is refused for: whoever reads that removes them."""
 

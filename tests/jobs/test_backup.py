@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import start_run
+from cardoffers_cli.jobs.webhooks import set_webhook
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.backup_places import draft_in
 from cardoffers_cli.store.journal_file import last_line
@@ -27,7 +28,7 @@ from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
 from tables import NOON, put, snapshot
-from work import job, kept, new_store, settings
+from work import job, kept, new_store, settings, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,31 +161,48 @@ def tell(now):
     if now == step:
         os.kill(os.getpid(), signal.SIGKILL)
 def give_name(draft, file, give=backups._give_name):
-    tell("name")
+    is_claim = file.suffix == ".checksum"
+    tell("claim" if is_claim else "name")
     give(draft, file)
-    tell("named")
+    tell("claimed" if is_claim else "named")
 backups._give_name = give_name
 backup(made, Path(sys.argv[2]), tell=tell)
 """
 
 
-@pytest.mark.parametrize("step", [*STEPS, "name", "named"])
+@pytest.mark.parametrize("step", [*STEPS, "claim", "claimed", "name", "named"])
 def test_what_a_killed_backup_left_is_removed_by_the_next(
     made: Job, kept_in: Path, step: str
 ) -> None:
+    tell(made, institutions="institution\nalder")
+    set_webhook(made, "alder", "https://hooks.alder.example/redemptions")
     words = [sys.executable, "-c", BACK_UP, made.path, kept_in / "b", Path(__file__).parents[1]]
     ended = subprocess.run([*map(str, words), step], check=False)
     assert -signal.SIGKILL == ended.returncode
     moved = kept_in / "moved.checksum"
     moved.write_text(json.dumps(dict.fromkeys(Checksum.__annotations__, "elsewhere")))
+    shutil.copytree(kept_in, same_name := kept_in.with_name("same_name"))
     backup(made, kept_in / "c")
-    whole = {"c", "c.checksum", *({"b", "b.checksum"} if step == "named" else ())}
+    whole = {*files_of("c"), *(files_of("b") if step == "named" else ())}
     assert {*whole, "moved.checksum"} == {path.name for path in kept_in.iterdir()}
     assert kept(made) == copied(kept_in / "c")
     if step == "named":
         restore(made, kept_in / "b")
     else:
-        backup(made, kept_in / "b")
+        backup(made, same_name / "b")
+        assert {*files_of("b"), "moved.checksum"} == {path.name for path in same_name.iterdir()}
+
+
+def files_of(name: str) -> set[str]:
+    return {name, f"{name}.checksum", f"{name}.secrets"}
+
+
+def test_what_stands_for_a_backup_that_was_moved_is_left_alone(made: Job, kept_in: Path) -> None:
+    words = [sys.executable, "-c", BACK_UP, made.path, kept_in / "b", Path(__file__).parents[1]]
+    subprocess.run([*map(str, words), "named"], check=False)
+    (kept_in / "b").rename(kept_in.with_name("moved"))
+    backup(made, kept_in / "c")
+    assert {"b.checksum", "c", "c.checksum"} == {path.name for path in kept_in.iterdir()}
 
 
 def test_a_backup_that_is_being_written_is_left_alone(made: Job, kept_in: Path) -> None:
