@@ -24,7 +24,13 @@ from pathlib import Path
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.store.engine_errors import not_permitted
-from cardoffers_cli.store.layout import journal_path, kept_files, log_paths
+from cardoffers_cli.store.layout import (
+    draft_path,
+    journal_path,
+    kept_files,
+    log_paths,
+    secrets_path,
+)
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _MOUNT_POINT = 4
@@ -77,8 +83,9 @@ def undo(store: Path, kept: Path) -> None:
         if not log.exists():
             with suppress(FileNotFoundError):
                 kept_log.rename(log)
-    journal_path(kept).unlink(missing_ok=True)
-    kept.unlink(missing_ok=True)
+    secrets = (secrets_path(kept), draft_path(kept, "secrets"))
+    for path in (*secrets, journal_path(kept), kept):
+        path.unlink(missing_ok=True)
 
 
 def _undone(store: Path) -> bool:

@@ -21,8 +21,9 @@ from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.stores import accept_loss, info, migrate, status
 from cardoffers_cli.store import copying, identity, journal, opening
 from cardoffers_cli.store.journal_file import last_line
-from cardoffers_cli.store.layout import journal_path, kept_name, lock_path, log_path
+from cardoffers_cli.store.layout import draft_path, journal_path, kept_name, lock_path, log_path
 from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.signing_secrets import write_secrets
 from cardoffers_cli.store.store import Store
 from tables import NOON
 from work import job, kept, new_store
@@ -201,8 +202,18 @@ def kept_aside(path: Path, aside: Path) -> None:
     copying.keep_aside(path, aside)
 
 
-def marked(path: Path, aside: Path) -> None:
+def drafted(path: Path, aside: Path) -> None:
     copying.keep_aside(path, aside)
+    draft_path(aside, "secrets").touch()
+
+
+def with_secrets(path: Path, aside: Path) -> None:
+    copying.keep_aside(path, aside)
+    write_secrets(aside, {})
+
+
+def marked(path: Path, aside: Path) -> None:
+    with_secrets(path, aside)
     journal.mark_replaced(aside, path, now=NOON)
 
 
@@ -212,7 +223,9 @@ def put_back(path: Path, aside: Path) -> None:
     journal.reset(path, last, kind="store_restored", now=NOON)
 
 
-@pytest.mark.parametrize("killed_after", [linked, kept_aside, marked, put_back])
+@pytest.mark.parametrize(
+    "killed_after", [linked, kept_aside, drafted, with_secrets, marked, put_back]
+)
 @pytest.mark.parametrize("has_log", [False, True])
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_restore_killed_at_any_step_leaves_the_store_as_it_was(
