@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.jobs.backup import check_room
 from cardoffers_cli.jobs.merge import merge, planned, sweep
 from cardoffers_cli.store import copying, history, merging
-from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.engine_lock import engine_lock
-from cardoffers_cli.store.layout import draft_path, log_paths
+from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ def _write_anew(job: Job, tell: Callable[[str], None]) -> None:
     with opened(job.opening()) as store:
         original = copying.contents(store)
         store.execute("store/copying:checkpoint")
-    for log in log_paths(job.path):
-        put_aside(log, job.opening().since or job.now)  # which the engine found nothing in
+    put_logs_aside(job.path, job.opening().since or job.now)
     try:
         tell("copy")
         copying.copy_store(job.path, draft, job.settings)

@@ -28,12 +28,11 @@ from cardoffers_cli.jobs.backup import (
 )
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.store import copying, journal
-from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.layout import (
     draft_path,
     kept_name,
     log_path,
-    log_paths,
     secrets_path,
     snapshot_path,
 )
@@ -143,7 +142,6 @@ def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]
     """Keep the store of before aside and put the draft in its place; return where it is kept.
 
     The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
-    The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
     second name is taken back then by whoever takes the lock next (`store/identity.py`). The secrets
     come before the store that names them.
     """
@@ -154,8 +152,7 @@ def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]
         if before := read_secrets(job.path):
             write_secrets(aside, before)
         journal.mark_replaced(aside, job.path, now=job.now)
-    for log in log_paths(job.path):  # of a store that is gone
-        put_aside(log, since)
+    put_logs_aside(job.path, since)
     add_secrets(job.path, secrets.values())
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)

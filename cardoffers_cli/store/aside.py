@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.store.journal_file import sync_folder
-from cardoffers_cli.store.layout import kept_name
+from cardoffers_cli.store.layout import kept_name, log_paths
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,3 +19,13 @@ def put_aside(path: Path, since: datetime) -> Path | None:
     kept = path.rename(kept_name(path, since))
     sync_folder(path.parent)
     return kept
+
+
+def put_logs_aside(store: Path, since: datetime) -> None:
+    """Rename the logs that the engine has beside a closed store, which is to be another file.
+
+    They are of a store that is gone, or what the engine left after a checkpoint, having found
+    nothing in it.
+    """
+    for log in log_paths(store):
+        put_aside(log, since)

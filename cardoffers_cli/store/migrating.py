@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.store import copying, journal, signing_secrets
+from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.migrations import Migration, applied, migrate, migrations
 from cardoffers_cli.store.opening import check_ours, connected, lock_for, look_first, must_exist
@@ -19,6 +20,7 @@ from cardoffers_cli.store.opening import check_ours, connected, lock_for, look_f
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cardoffers_cli.store.copying import Contents
     from cardoffers_cli.store.opening import Opening
     from cardoffers_cli.store.store import Store
 
@@ -45,8 +47,11 @@ def migrate_store(opening: Opening) -> list[Migration]:
             if not texts:
                 with store.transaction():
                     return migrate(store, opening.now, have)
+            original = copying.contents(store)
+            store.execute("store/copying:checkpoint")
         signing_secrets.add_secrets(opening.path, texts)
-        return _migrate_anew(opening, have)
+        put_logs_aside(opening.path, opening.since or opening.now)
+        return _migrate_anew(opening, have, original)
 
 
 def _have(store: Store, path: Path) -> set[int]:
@@ -62,13 +67,14 @@ def _secrets_inside(store: Store, have: set[int]) -> list[str]:
     return [row["secret"] for row in store.rows("store/migrating:texts_before")]
 
 
-def _migrate_anew(opening: Opening, have: set[int]) -> list[Migration]:
-    """Migrate a copy of the closed store, and put a copy of that in its place."""
+def _migrate_anew(opening: Opening, have: set[int], original: Contents) -> list[Migration]:
+    """Migrate a copy of the closed store of these contents, and put a copy of that in its place."""
     path, settings = opening.path, opening.settings
     draft, clean = draft_path(path, "migrated"), draft_path(path, "clean")
     try:
         copying.copy_store(path, draft, settings)
         with connected(draft, settings) as store:
+            copying.check_copy(original, copying.contents(store))
             with store.transaction():
                 done = migrate(store, opening.now, have)
             migrated = copying.contents(store)

@@ -15,7 +15,7 @@ import duckdb
 
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreVersion
 from cardoffers_cli.store import copying, engine_errors, history, journal
-from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.identity import inode
 from cardoffers_cli.store.layout import draft_path, journal_path, log_paths, secrets_path
 from cardoffers_cli.store.lock import StoreLock
@@ -137,10 +137,10 @@ def create_store(opening: Opening) -> list[Migration]:
         draft = draft_path(opening.path)
         try:
             done = _make(opening, draft)
-            before = (journal_path(opening.path), secrets_path(opening.path))
-            for path in (*before, *log_paths(opening.path)):
-                # A store that was here once had one of its own.
-                put_aside(path, opening.since or opening.now)
+            since = opening.since or opening.now
+            for path in (journal_path(opening.path), secrets_path(opening.path)):
+                put_aside(path, since)  # a store that was here once had one of its own
+            put_logs_aside(opening.path, since)
             copying.put_in_place(draft, opening.path)
         except BaseException:
             copying.discard(draft)

@@ -24,6 +24,8 @@ from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.stores import init, migrate
 from cardoffers_cli.jobs.webhooks import rotate_secret
+from cardoffers_cli.store import copying
+from cardoffers_cli.store.layout import log_path
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.migrations import migrate as apply
 from cardoffers_cli.store.migrations import migrations
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.settings import Settings
 
 URL = "https://hooks.alder.example/redemptions"
 OLD, NEXT = "whsec_" + "4fj2" * 10, "whsec_" + "kanarie" * 6
@@ -320,6 +323,36 @@ def test_the_secrets_of_an_older_store_move_out_of_it(tmp_path: Path) -> None:
     assert [(1, secret_sha256(OLD))] == found(made, named)
     publish(made)
     assert ["store.duckdb.secrets"] == holders(tmp_path, OLD)
+
+
+def test_a_log_that_nothing_is_read_of_keeps_no_older_store_from_being_migrated(
+    tmp_path: Path,
+) -> None:
+    made = older(tmp_path / "store.duckdb")
+    log_path(made.path).write_bytes(bytes(4096))
+    migrate(made)
+    assert sorted([OLD, NEXT]) == texts(made)
+    assert [4096] == [path.stat().st_size for path in tmp_path.glob("*.wal.*.kept")]
+
+
+def test_an_older_store_of_which_a_copy_differs_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = older(tmp_path / "store.duckdb")
+    copy = copying.copy_store
+
+    def losing(source: Path, draft: Path, settings: Settings) -> None:
+        copy(source, draft, settings)
+        if source == made.path:
+            with connected(draft, settings) as store:
+                store.connection.execute("delete from webhook_secrets where secret_no = 1")
+
+    with monkeypatch.context() as harmed:
+        harmed.setattr(copying, "copy_store", losing)
+        assert "copy_differs" == code_of(lambda: migrate(made))
+    assert "store.duckdb" in holders(tmp_path, OLD)
+    migrate(made)
+    assert sorted([OLD, NEXT]) == texts(made)
 
 
 def test_killed_while_it_is_migrated_a_store_is_as_before_or_done(tmp_path: Path) -> None:
