@@ -2,7 +2,7 @@
 
 The key is judged before the body is read. One that is missing or mistyped is refused at once; one
 that is known to work gives room to a body; any other goes to the worker without its body, to be
-refused there, and noted, as the contract says.
+refused there, and noted, as the contract says. What is open to everybody waits for no worker.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Door:
 
     async def _admitted(self, call: Call, body: Body, route: Route, slot: Slot) -> Answer:
         if route.scope is None:  # its body, if it has one, means nothing
-            return await self._worked(call, route)
+            return await asyncio.to_thread(self._worker.answer_open, call)
         owner = await self._known_keys.owner(presented_key(call))
         if owner is None:
             return await self._worked(replace(call, is_head_only=True), route)
@@ -88,5 +88,4 @@ class Door:
         return answer
 
     async def _worked(self, call: Call, route: Route) -> Answer:
-        may_be_old = route.is_read or route.scope is None
-        return await asyncio.wrap_future(self._worker.put(call, may_be_old=may_be_old))
+        return await asyncio.wrap_future(self._worker.put(call, may_be_old=route.is_read))

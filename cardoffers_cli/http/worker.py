@@ -103,6 +103,10 @@ class Worker:
             self._changed.notify()
         return waiting.promise
 
+    def answer_open(self, call: Call) -> Answer:
+        """Answer a call that is open to everybody, in the caller's thread: it needs no store."""
+        return self._service.answer_all([call], wait_s=0)[0]
+
     def read_keyring(self) -> Future[Keyring]:
         """Promise the keys as the store has them from now on, or else as the snapshot has them."""
         promise: Future[Keyring] = Future()

@@ -99,6 +99,13 @@ def test_the_largest_body_is_read(served: Served) -> None:
     assert 401 == served.call("POST", BATCH, b"x" * (8 << 20)).status
 
 
+def test_what_is_open_to_everybody_is_answered_where_nothing_else_is(tmp_path: Path) -> None:
+    with serving_within(store_with_key(tmp_path).path, waiting_calls=0) as served:
+        assert (503, "busy") == told(served, post(BATCH, KEY, "content-length: 0"))
+        for path in ("/healthz", "/openapi.json", "/docs"):
+            assert 200 == served.call("GET", path).status
+
+
 # Times
 
 
