@@ -1,7 +1,8 @@
 """Files that a killed process left beside the store: drafts that were never put in place.
 
 Whoever looks holds the store's lock, so no draft of the store is being written meanwhile. The draft
-of any other file names its process, and is left alone while that lives.
+of any other file names its process, and is left alone while that lives. Drafts of backups, which
+may be of another machine, are left to the next backup (`backup_places.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cardoffers_cli.store.layout import left_over, written_in
 if TYPE_CHECKING:
     from pathlib import Path
 
-_DRAFT = re.compile(r"\..+\.(\d+)\.part")
+_DRAFT = re.compile(r"\.(?!cardoffers-backup\.).+\.(\d+)\.part")
 
 
 def leftovers(store: Path) -> list[Path]:

@@ -438,6 +438,7 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
         ("reports/2026-10-01/.alder-funnel.csv.4194301.part", True),
         ("store.duckdb.tmp", True),
         (".report.csv.1.part", False),
+        (".cardoffers-backup.another-machine.4194301.part", False),
         ("store.duckdb.calls", False),
         ("report.csv", False),
     ],
