@@ -134,8 +134,7 @@ def _journal(store: Store, path: Path) -> Found:
     try:
         if replaced_by := journal.replaced_by(path):
             return 1, {"fault": journal.REPLACED, "replaced_by": replaced_by}
-        wrong = [*journal.lost(store, path), *journal.changed(store, path)]
-        return _listed([line.document() for line in wrong])
+        return _listed([line.document() for line in journal.wrong(store, path)])
     except StoreDamaged as error:
         return 1, {"fault": error.code}
 

@@ -128,16 +128,32 @@ def newest(store: Store) -> Line | None:
 
 def lost(store: Store, path: Path) -> list[Line]:
     """Return the runs that the journal knows and the store has not, the oldest first."""
-    there = {row["run_no"]: row["run_id"] for row in store.rows("store/journal:all_runs")}
-    return [line for line in lines(path) if line.run_no and there.get(line.run_no) != line.run_id]
+    return _lost(_runs(store), lines(path))
 
 
-def changed(store: Store, path: Path) -> list[Line]:
-    """Return the lines that tell of a run of the store what it does not: nobody wrote them so."""
-    there = {row["run_id"]: Line(**row) for row in store.rows("store/journal:all_runs")}
+def wrong(store: Store, path: Path) -> list[Line]:
+    """Return the runs that are lost, and the lines that tell of a run what the store does not.
+
+    Nobody wrote the latter so.
+    """
+    runs, told = _runs(store), lines(path)
+    return [*_lost(runs, told), *_changed(runs, told)]
+
+
+def _runs(store: Store) -> list[Line]:
+    return [Line(**row) for row in store.rows("store/journal:all_runs")]
+
+
+def _lost(runs: Iterable[Line], told: Iterable[Line]) -> list[Line]:
+    there = {run.run_no: run.run_id for run in runs}
+    return [line for line in told if line.run_no and there.get(line.run_no) != line.run_id]
+
+
+def _changed(runs: Iterable[Line], told: Iterable[Line]) -> list[Line]:
+    there = {run.run_id: run for run in runs}
     return [
         line
-        for line in lines(path)
+        for line in told
         if not line.resets
         and line.run_id in there
         and there[line.run_id].document() != line.document()
