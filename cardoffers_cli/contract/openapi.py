@@ -143,13 +143,9 @@ _WEBHOOK = {
             "schema": {"type": "string", "pattern": pattern},
         }
         for name, says, pattern in (
-            (V1, "sha256= and the HMAC-SHA256 of the raw body.", "^sha256=[0-9a-f]{64}$"),
+            (V1, "sha256= and the HMAC-SHA256 of the raw body.", _SIGNATURE),
             (TIMESTAMP, "Unix time in seconds, of this attempt.", "^[0-9]+$"),
-            (
-                V2,
-                "sha256= and the HMAC-SHA256 of `<timestamp>.<raw body>`.",
-                "^sha256=[0-9a-f]{64}$",
-            ),
+            (V2, "sha256= and the HMAC-SHA256 of `<timestamp>.<raw body>`.", _SIGNATURE),
         )
     ],
     "requestBody": {

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-SUBJECTS = ("institution", "merchant", "merchant_identifier", "offer", "program_offer")
-"""What can be changed: the kinds of catalogue files, one record of each."""
-
 _AMOUNTS = ("min_spend", "cashback_amount", "budget_amount")
 
 
