@@ -93,7 +93,6 @@ class _Look:
     log_bytes_used: int
     newest: Line | None
     lost: list[Line]
-    nights: list[str]
     faults: list[dict[str, Any]]
 
 
@@ -114,15 +113,13 @@ def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Look:
         )
     used = _longest_beginning(job, draft) if refusal else log_path(draft).stat().st_size
     with open_copy(draft, job.settings) as store:
-        lost = journal.lost(store, job.path)
         tell("audit")
         return _Look(
             mended=mended,
             is_log_whole=refusal is None,
             log_bytes_used=used,
             newest=journal.newest(store),
-            lost=lost,
-            nights=journal.nights(job.path, lost),
+            lost=journal.lost(store, job.path),
             faults=faults_of(examine(store, None)),
         )
 
@@ -204,9 +201,7 @@ def _report(job: Job, look: _Look, *, dry_run: bool) -> Document:
         "kept_logs": [],
         "run_no": look.newest.run_no if look.newest else 0,
         "lost": len(look.lost),
-        "lost_runs": [line.document() for line in look.lost],
-        "nights": look.nights,
-        "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in look.nights],
+        **journal.loss(job.path, look.lost),
         "faults": look.faults,
         "dry_run": dry_run,
     }

@@ -98,7 +98,7 @@ def restore(
         "backup": str(file),
         "run_no": checksum.run_no,
         "kept_aside": aside and str(aside),
-        **_loss(look),
+        **look.loss,
         "history": look.history,
         "secrets_missing": look.secrets_missing,
         "faults": look.faults,
@@ -110,13 +110,14 @@ def restore(
 class _Look:
     """What a backup brings: its newest run, what the journal knows beyond it, audits it fails.
 
+    `loss` is what is said of `lost`, as long as the journal knows these runs.
     `history` is the folder that it reads and does not hold, `secrets_missing` are the institutions
     whose signing secrets are neither here nor beside it.
     """
 
     newest: Line | None
     lost: list[Line]
-    nights: list[str]
+    loss: dict[str, Any]
     history: str | None
     secrets_missing: list[str]
     faults: list[dict[str, Any]]
@@ -131,7 +132,7 @@ def _looked_at(job: Job, draft: Path, secrets: Mapping[str, str]) -> _Look:
         return _Look(
             newest=journal.newest(store),
             lost=lost,
-            nights=journal.nights(job.path, lost),
+            loss=journal.loss(job.path, lost),
             history=history_of(store),
             secrets_missing=missing(store, {**read_secrets(job.path), **secrets}),
             faults=faults_of(examine(store, None)),
@@ -158,14 +159,6 @@ def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]
     copying.put_in_place(draft, job.path)
     put_aside(snapshot_path(job.path), since)  # it may show what was lost
     return aside
-
-
-def _loss(look: _Look) -> dict[str, Any]:
-    return {
-        "lost_runs": [line.document() for line in look.lost],
-        "nights": look.nights,
-        "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in look.nights],
-    }
 
 
 def _read_checksum(file: Path) -> Checksum:
@@ -235,5 +228,5 @@ def _older(path: Path, file: Path, look: _Look) -> Refused:
         f"{last.run_no} ({last.kind}, {last.as_of:%Y-%m-%d}).",
         code="backup_older",
         hint="Add --yes if that is what you want; the present store is kept under another name.",
-        **_loss(look),
+        **look.loss,
     )

@@ -150,12 +150,9 @@ def accept_loss(job: Job) -> dict[str, Any]:
 
 def _loss(store: Store, job: Job) -> dict[str, Any]:
     lost = journal.lost(store, job.path)
-    nights = journal.nights(job.path, lost)
     return {
         "lost": len(lost),
         "replaced_by": journal.replaced_by(job.path),
-        "lost_runs": [line.document() for line in lost],
-        "nights": nights,
-        "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in nights],
+        **journal.loss(job.path, lost),
         "accepted": False,
     }

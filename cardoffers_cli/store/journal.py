@@ -19,7 +19,7 @@ higher numbers do not count any more. Runs are told apart by number and id toget
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment
@@ -185,6 +185,19 @@ def nights(path: Path, runs: Iterable[Line]) -> list[str]:
     """Return the dates of the nights that these runs belong to."""
     as_of = {line.as_of for line in lines(path) if line.kind == NIGHTLY}
     return sorted({f"{run.as_of:%Y-%m-%d}" for run in runs if run.as_of in as_of})
+
+
+def loss(path: Path, gone: Sequence[Line]) -> dict[str, Any]:
+    """Return what a report says of lost runs: their nights, and how to run those again.
+
+    The journal at `path` is still to know them.
+    """
+    dates = nights(path, gone)
+    return {
+        "lost_runs": [line.document() for line in gone],
+        "nights": dates,
+        "next": [f"cardoffers nightly DROP_DIR --as-of {date}" for date in dates],
+    }
 
 
 def lost_commits(path: Path, gone: Sequence[Line], found: Line | None) -> StoreDamaged:
