@@ -97,7 +97,7 @@ def add(
 
         cardoffers institution add larkmere --name "Larkmere Bank" --currency GBP
     """
-    from cardoffers_cli.jobs.catalogue_rows import add_institution  # polars is heavy
+    from cardoffers_cli.jobs.institutions import add_institution  # polars is heavy
 
     desk = Desk.of(ctx)
     cells: dict[str, str | None] = {

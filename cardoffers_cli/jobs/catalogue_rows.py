@@ -17,7 +17,7 @@ from cardoffers_cli.files.catalogue import read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue import take
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
-from cardoffers_cli.services import catalogue, institutions, merchants, offers
+from cardoffers_cli.services import catalogue, merchants, offers
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
 
@@ -53,24 +53,6 @@ def write_row(
     changes = catalogue.changes(store)
     catalogue.end(store)
     return changes
-
-
-def add_institution(job: Job, cells: Cells, *, dry_run: bool = False) -> dict[str, Any]:
-    """Make an institution with its program; return it as `institution show` does."""
-    with job.store() as store, store.transaction(keep=not dry_run):
-        slug = cells["slug"] or ""
-        if institutions.is_known(store, slug):
-            raise Refused(
-                f"There is an institution {slug} already.",
-                code="institution_exists",
-                hint=f"`cardoffers institution set {slug}` changes its settings.",
-            )
-        run = start_run(store, kind="institution_add", now=job.now, actor=job.actor)
-        write_row(store, "institutions", {**cells, "institution_id": str(uuid4())}, run)
-        finish_run(store, run, {"institution": slug})
-        made = find_institution(store, slug)
-    shown = {name: value for name, value in vars(made).items() if name not in {"id", "slug"}}
-    return {"slug": made.slug, "institution_id": made.id, **shown, "dry_run": dry_run}
 
 
 def add_merchant(

@@ -1,4 +1,4 @@
-"""List institutions, show one, and change its settings.
+"""List institutions, show one, make one, and change its settings.
 
 A change goes the way of a catalogue row: the present values with the new ones among them are judged
 by the rules of `institutions` files, compared, written and audited. So there is one set of rules.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue_rows import write_row
 from cardoffers_cli.jobs.reading import reading
@@ -16,6 +18,7 @@ from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services.institutions import (
     Institution,
     find_institution,
+    is_known,
     list_institutions,
 )
 
@@ -38,6 +41,28 @@ def show_institution(job: Job, slug_or_id: str) -> dict[str, Any]:
     """Return one institution with its program; raise `NotFound`."""
     with reading(job) as source:
         return _shown(find_institution(source.store, slug_or_id))
+
+
+def add_institution(
+    job: Job, cells: Mapping[str, str | None], *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Make an institution with its program; return it as `institution show` does.
+
+    Raises `Refused` where there is one of its slug, and as `write_row` does.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        slug = cells["slug"] or ""
+        if is_known(store, slug):
+            raise Refused(
+                f"There is an institution {slug} already.",
+                code="institution_exists",
+                hint=f"`cardoffers institution set {slug}` changes its settings.",
+            )
+        run = start_run(store, kind="institution_add", now=job.now, actor=job.actor)
+        write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
+        finish_run(store, run, {"institution": slug})
+        made = find_institution(store, slug)
+    return {**_shown(made), "dry_run": dry_run}
 
 
 def set_institution(
