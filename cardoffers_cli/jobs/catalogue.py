@@ -33,7 +33,6 @@ from cardoffers_cli.services import (
     catalogue_offers,
     catalogue_program_offers,
 )
-from cardoffers_cli.store.store import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -180,7 +179,7 @@ def _count_concerned(store: Store, run: Run, results: list[dict[str, Any]]) -> N
             continue
         result["waiting_purchases"] = 0
         if result["changed"]:
-            with guarded():
+            with store.guarded():
                 resolve(DuckEngine(store.connection))
             result["waiting_purchases"] = catalogue_offers.concerned(store, run.run_no)
 

@@ -5,10 +5,11 @@ from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 
 import work
-from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.errors import FileUnusable, StoreDamaged
 from cardoffers_cli.jobs import catalogue as jobs_catalogue
 from cardoffers_cli.jobs.catalogue import export_catalogue, import_catalogue
 from tables import given, select, snapshot
@@ -332,6 +333,18 @@ def test_it_is_said_how_many_waiting_purchases_a_change_concerns(
     told = correction(job, *changes, effective_at=effective_at)
     (file,) = told["files"]
     assert concerned == file["waiting_purchases"]
+
+
+def test_damage_that_is_met_while_purchases_are_counted_names_the_store(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(_engine: object) -> None:
+        raise duckdb.FatalException("of the engine")
+
+    monkeypatch.setattr("cardoffers_cli.jobs.catalogue.resolve", damaged)
+    with pytest.raises(StoreDamaged) as caught:
+        correction(job, ("1.50", "2.50"))
+    assert str(job.path) == caught.value.details["file"]
 
 
 # What becomes of a budget of 100.00 of which 30.00 are spent, and what is said.
