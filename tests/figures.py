@@ -170,7 +170,7 @@ class Figure:
 
 
 FIGURES = [
-    Figure("lines of Python", 31_000, 47_110, lambda texts, _: python_lines(texts)),
+    Figure("lines of Python", 31_000, 47_600, lambda texts, _: python_lines(texts)),
     Figure("lines of SQL", 8_000, 11_152, lambda texts, _: sql_lines(texts)),
     Figure("class names of several classes", 0, 22, lambda _, house: shared_class_names(house)),
     Figure("rings of imports", 0, 4, lambda _, house: import_cycles(house)),

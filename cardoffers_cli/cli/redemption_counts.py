@@ -11,8 +11,11 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS, DAY_COUNTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cardoffers_cli.cli.desk import Desk
     from cardoffers_cli.cli.funnel import By
+    from cardoffers_cli.services.reports import RedemptionCount
 
 BAR_WIDTH = 16
 _BAR = Column("bar", "redemptions")
@@ -48,7 +51,7 @@ def show_counts(
         desk.note("There is more: --all for every row.")
 
 
-def _sheet(by: By, rows: list[dict[str, Any]], form: Format) -> Sheet:
+def _sheet(by: By, rows: Sequence[RedemptionCount], form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
     name, group = f"redemptions by {by}", COUNTED_BY[by]
     is_of_days = by.value == "day"
@@ -57,8 +60,8 @@ def _sheet(by: By, rows: list[dict[str, Any]], form: Format) -> Sheet:
     quiet = "day" if is_of_days else ""
     if form is not Format.table:
         return Sheet(name, columns, rows, totals_by=("currency",), first=first, quiet=quiet)
-    most = max((row["redemptions"] for row in rows), default=0)
-    drawn = [{**row, "bar": bar(row["redemptions"], most, BAR_WIDTH)} for row in rows]
+    most = max((row.redemptions for row in rows), default=0)
+    drawn = [{**row, "bar": bar(row.redemptions, most, BAR_WIDTH)} for row in rows]
     title = "Redemptions by day: decided, and purchased" if is_of_days else f"Redemptions by {by}"
     shown = (*columns[: len(group)], _BAR, *columns[len(group) :])
     return Sheet(name, shown, drawn, title=title, first=first[:1], quiet=quiet)

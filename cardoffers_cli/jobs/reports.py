@@ -19,6 +19,7 @@ from cardoffers_cli.services.settlements import find_settlement
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from cardoffers_cli.domain.records import Record
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
@@ -40,7 +41,7 @@ def report_page(
         return _page(report, source.store, limit=limit, cursor=cursor, **filters)
 
 
-def report_rows(report: str, job: Job, **filters: Any) -> Iterator[dict[str, Any]]:
+def report_rows(report: str, job: Job, **filters: Any) -> Iterator[Record]:
     """Return every row of a report, read page by page; the filters are those of `report_page`.
 
     The first page is read at once.
@@ -60,7 +61,7 @@ def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[dict[str, A
 
 def redemption_counts(
     job: Job, by: reports.By, *, limit: int, **filters: Any
-) -> list[dict[str, Any]]:
+) -> list[reports.RedemptionCount]:
     """Return the counts and the money of redemptions, by day, offer or merchant."""
     with reading(job) as source:
         wanted = filters_of(source.store, **filters)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.card_forms import key_of
 from cardoffers_cli.domain.cards import LEAST_IN_TEXT, is_card_number, without_card_numbers
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.services.card_numbers import reference_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
@@ -32,15 +33,20 @@ def without_cards(value: Any) -> Any:
     match value:
         case str():
             return without_card_numbers(value) if len(value) >= LEAST_IN_TEXT else value
+        case Record():
+            return type(value)(**_members_without_cards(value))
         case dict():
-            return {
-                name: each if name == _REFERENCE else without_cards(each)
-                for name, each in value.items()
-            }
+            return _members_without_cards(value)
         case list():
             return [without_cards(each) for each in value]
         case _:
             return value
+
+
+def _members_without_cards(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: each if name == _REFERENCE else without_cards(each) for name, each in value.items()
+    }
 
 
 def without_card_references(store: Store, institution_id: UUID, rows: Iterable[Row]) -> list[Row]:

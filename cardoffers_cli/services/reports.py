@@ -10,24 +10,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
+    from collections.abc import Sequence
+    from datetime import date, datetime
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
-
-    Row = dict[str, Any]
 
 By = Literal["day", "offer", "merchant"]
 UnresolvedOrder = Literal["purchases", "amount", "last seen"]
 MOST_ROWS = 1_000_000
 """Rows of a report that does not come in pages, at most."""
-_BESIDE = {"entry_id", "merchant_name", "offer_title", "purchase_amount", "transacted_at"}
-"""What the statement of ledger entries has beside the entry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,32 +53,220 @@ class Filters:
         }
 
 
+class OfferNamed(Record):
+    """The offer of a redemption, its title in the first language of the institution."""
+
+    id: UUID
+    title: str | None
+    merchant_name: str
+
+
+class Redemption(Record):
+    """A redemption (specification, Redemption)."""
+
+    id: UUID
+    created_at: datetime
+    status: str
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    currency: str
+    offer: OfferNamed
+    cardholder_token_masked: str
+    institution: str
+    transaction_ref: str
+
+
+class ExportedRedemption(Redemption):
+    """A redemption, with its purchase and its merchant beside it."""
+
+    purchase_amount: Amount
+    transacted_at: datetime
+    merchant_id: UUID
+
+
+class LedgerEntry(Record):
+    """A ledger entry (decisions, Ledger entry); what did not happen yet is None."""
+
+    id: UUID
+    redemption_id: UUID
+    offer_id: UUID
+    merchant_id: UUID
+    transaction_ref: str
+    currency: str
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    status: str
+    created_at: datetime
+    settles_at: datetime
+    settled_at: datetime | None
+    reversed_at: datetime | None
+    reversal_reason: str | None
+    settlement_id: UUID | None
+    institution: str
+
+
+class ExportedEntry(LedgerEntry):
+    """A ledger entry, with its purchase, its offer and its merchant beside it."""
+
+    merchant_name: str
+    offer_title: str | None
+    purchase_amount: Amount
+    transacted_at: datetime
+
+
+class RedemptionRow(Record):
+    """A redemption as the statement returns it; the cardholder's token is not masked here."""
+
+    redemption_id: UUID
+    created_at: datetime
+    status: str
+    currency: str
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    offer_id: UUID
+    offer_title: str | None
+    merchant_name: str
+    cardholder_token: str
+    institution: str
+    transaction_ref: str
+    purchase_amount: Amount
+    transacted_at: datetime
+    merchant_id: UUID
+
+
+class UnknownMerchant(Record):
+    """Purchases of one institution whose merchant nobody knows, by identifier and currency.
+
+    `merchant_descriptor` is the text that most often came with it, of so many `descriptors`.
+    """
+
+    institution: str
+    merchant_identifier_type: str | None
+    merchant_identifier: str | None
+    merchant_id: UUID | None
+    currency: str
+    purchases: int
+    amount: Amount
+    cardholders: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+    merchant_descriptor: str | None
+    descriptors: int
+
+
+class UnknownTotal(Record):
+    """What purchases of unknown merchants come to in one currency, in so many `rows`."""
+
+    currency: str
+    purchases: int
+    amount: Amount
+    cardholders: int
+    rows: int
+
+
+class DayCount(Record):
+    """Redemptions decided on a day (UTC) and, as `purchase_day_…`, those of its purchases."""
+
+    day: date
+    redemptions: int
+    reversed: int
+    currency: str
+    merchant_funded_amount: Amount
+    institution_payout_amount: Amount
+    purchase_day_redemptions: int
+    purchase_day_payout_amount: Amount
+
+
+class OfferCount(Record):
+    """Redemptions of one offer in one currency."""
+
+    offer_id: UUID
+    title: str | None
+    merchant_name: str
+    redemptions: int
+    reversed: int
+    currency: str
+    merchant_funded_amount: Amount
+    institution_payout_amount: Amount
+
+
+class MerchantCount(Record):
+    """Redemptions at one merchant in one currency."""
+
+    merchant_id: UUID
+    merchant_name: str
+    redemptions: int
+    reversed: int
+    currency: str
+    merchant_funded_amount: Amount
+    institution_payout_amount: Amount
+
+
+RedemptionCount = DayCount | OfferCount | MerchantCount
+
+
+class EntryTotal(Record):
+    """What the ledger entries of one institution, currency and state come to."""
+
+    institution: str
+    currency: str
+    status: str
+    entries: int
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+
+
 @dataclass(frozen=True, kw_only=True)
 class Page:
     """Rows of a report, and the cursor of the page after them (None at the end)."""
 
-    rows: list[dict[str, Any]]
+    rows: Sequence[Record]
     next_cursor: str | None
 
 
 def redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
-    """Return a page of redemptions (specification, Redemption)."""
-    return _page(store, "redemptions", filters, limit=limit, cursor=cursor, present=_redemption)
-
-
-def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
-    """Return a page of ledger entries (decisions, Ledger entry)."""
-    return _page(store, "settlements", filters, limit=limit, cursor=cursor, present=_ledger_entry)
+    """Return a page of `Redemption`."""
+    page = exported_redemptions(store, filters, limit=limit, cursor=cursor)
+    return Page(rows=[Redemption.cut(row) for row in page.rows], next_cursor=page.next_cursor)
 
 
 def exported_redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
-    """Return a page of redemptions, each with its purchase and its merchant beside it."""
-    return _page(store, "redemptions", filters, limit=limit, cursor=cursor, present=_exported)
+    """Return a page of `ExportedRedemption`."""
+    purpose, position = _position("redemptions", filters, cursor)
+    rows = store.records(
+        RedemptionRow,
+        "services/reports:redemptions",
+        **_parameters(filters),
+        **_runs(filters),
+        **position,
+        limit=limit + 1,
+    )
+    return _page([_exported(row) for row in rows], limit, purpose)
+
+
+def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+    """Return a page of `LedgerEntry`."""
+    page = exported_settlements(store, filters, limit=limit, cursor=cursor)
+    return Page(rows=[LedgerEntry.cut(row) for row in page.rows], next_cursor=page.next_cursor)
 
 
 def exported_settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
-    """Return a page of ledger entries, each with its purchase, its offer and its merchant."""
-    return _page(store, "settlements", filters, limit=limit, cursor=cursor, present=_exported_entry)
+    """Return a page of `ExportedEntry`."""
+    purpose, position = _position("settlements", filters, cursor)
+    rows = store.records(
+        ExportedEntry,
+        "services/reports:settlements",
+        **_parameters(filters),
+        **_runs(filters),
+        **position,
+        settlement_no=filters.settlement_no,
+        limit=limit + 1,
+    )
+    return _page(rows, limit, purpose)
 
 
 def unresolved(
@@ -91,83 +276,61 @@ def unresolved(
     limit: int = MOST_ROWS,
     order: UnresolvedOrder = "purchases",
     each_currency: bool = False,
-) -> list[Row]:
+) -> list[UnknownMerchant]:
     """Return the merchant identifiers that resolve to nothing, most purchases first.
 
-    They are the first `limit` of all, or of each currency. `merchant_descriptor` is the text that
-    most often came with it, of so many `descriptors`.
+    They are the first `limit` of all, or of each currency.
     """
-    rows = store.rows(
+    return store.records(
+        UnknownMerchant,
         "services/reports:unresolved",
         **filters.window,
         each_currency=each_currency,
         order=order,
         limit=limit,
     )
-    return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
 
 
-def unresolved_totals(store: Store, filters: Filters) -> list[Row]:
-    """Return, per currency, `purchases`, `amount`, `cardholders`, and how many `rows` there are."""
-    rows = store.rows("services/reports:unresolved_totals", **filters.window)
-    return [{**row, "amount": quantize(row["amount"], row["currency"])} for row in rows]
+def unresolved_totals(store: Store, filters: Filters) -> list[UnknownTotal]:
+    """Return what purchases of unknown merchants come to, per currency."""
+    return store.records(UnknownTotal, "services/reports:unresolved_totals", **filters.window)
 
 
 def count_redemptions(
     store: Store, filters: Filters, by: By, *, limit: int = MOST_ROWS
-) -> list[Row]:
+) -> list[RedemptionCount]:
     """Return how many redeemed and for how much money, by day, offer or merchant and by currency.
 
     Newest days come first (UTC, days without any between the others too), of offers and merchants
-    the most redeemed. A day counts what was decided on it and, as `purchase_day_…`, the same
-    redemptions on the day of their purchase. What was reversed counts in full, as it does among the
-    redemptions, and is told as `reversed` too.
+    the most redeemed. What was reversed counts in full, as it does among the redemptions, and is
+    told as `reversed` too.
     """
-    rows = store.rows(f"services/reports:redemptions_by_{by}", **_parameters(filters), limit=limit)
-    names = ("merchant_funded_amount", "institution_payout_amount", "purchase_day_payout_amount")
-    return [
-        {**row, **{name: quantize(row[name], row["currency"]) for name in names if name in row}}
-        for row in rows
-    ]
+    parameters = {**_parameters(filters), "limit": limit}
+    if by == "day":
+        return [*store.records(DayCount, "services/reports:redemptions_by_day", **parameters)]
+    if by == "offer":
+        return [*store.records(OfferCount, "services/reports:redemptions_by_offer", **parameters)]
+    return [*store.records(MerchantCount, "services/reports:redemptions_by_merchant", **parameters)]
 
 
-def settlement_totals(store: Store, filters: Filters) -> list[Row]:
+def settlement_totals(store: Store, filters: Filters) -> list[EntryTotal]:
     """Return what ledger entries come to, per institution, currency and state."""
-    rows = store.rows("services/reports:settlement_totals", **_parameters(filters))
-    return [{**row, **_amounts(row)} for row in rows]
+    return store.records(EntryTotal, "services/reports:settlement_totals", **_parameters(filters))
 
 
-def _page(
-    store: Store,
-    report: str,
-    filters: Filters,
-    *,
-    limit: int,
-    cursor: str | None,
-    present: Callable[[Row], Row],
-) -> Page:
-    own = {"settlement_no": filters.settlement_no} if report == "settlements" else {}
-    purpose = repr((report, *_parameters(filters).values(), *filter(None, own.values())))
+def _position(report: str, filters: Filters, cursor: str | None) -> tuple[str, dict[str, Any]]:
+    """Return what cursors of a report are for, and the position that one stands for."""
+    purpose = repr((report, *_parameters(filters).values(), *filter(None, [filters.settlement_no])))
     after_at, after_id = (None, None) if cursor is None else decode_cursor(cursor, purpose)
-    rows = [
-        present(row)
-        for row in store.rows(
-            f"services/reports:{report}",
-            **_parameters(filters),
-            **own,
-            after_run_no=filters.after_run_no,
-            to_run_no=filters.to_run_no,
-            after_at=after_at,
-            after_id=after_id,
-            limit=limit + 1,
-        )
-    ]
-    page = rows[:limit]
-    more = len(rows) > limit
-    last = page[-1] if more else None
+    return purpose, {"after_at": after_at, "after_id": after_id}
+
+
+def _page(rows: Sequence[ExportedRedemption | ExportedEntry], limit: int, purpose: str) -> Page:
+    """Return the page of rows of which one more than fits was read."""
+    last = rows[limit - 1] if len(rows) > limit else None
     return Page(
-        rows=page,
-        next_cursor=encode_cursor(last["created_at"], last["id"], purpose) if last else None,
+        rows=rows[:limit],
+        next_cursor=encode_cursor(last.created_at, last.id, purpose) if last else None,
     )
 
 
@@ -180,43 +343,24 @@ def _parameters(filters: Filters) -> dict[str, Any]:
     }
 
 
-def _amounts(row: Row) -> Row:
-    names = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
-    return {name: quantize(row[name], row["currency"]) for name in names}
+def _runs(filters: Filters) -> dict[str, Any]:
+    return {"after_run_no": filters.after_run_no, "to_run_no": filters.to_run_no}
 
 
-def _redemption(row: Row) -> Row:
-    return {
-        "id": row["redemption_id"],
-        "created_at": row["created_at"],
-        "status": row["status"],
-        **_amounts(row),
-        "currency": row["currency"],
-        "offer": {
-            "id": row["offer_id"],
-            "title": row["offer_title"],
-            "merchant_name": row["merchant_name"],
-        },
-        "cardholder_token_masked": mask(row["cardholder_token"]),
-        "institution": row["institution"],
-        "transaction_ref": row["transaction_ref"],
-    }
-
-
-def _exported(row: Row) -> Row:
-    return {**_redemption(row), **_purchase(row), "merchant_id": row["merchant_id"]}
-
-
-def _ledger_entry(row: Row) -> Row:
-    entry = {name: value for name, value in row.items() if name not in _BESIDE}
-    return {"id": row["entry_id"], **entry, **_amounts(row)}
-
-
-def _exported_entry(row: Row) -> Row:
-    named = {name: row[name] for name in ("merchant_name", "offer_title")}
-    return {**_ledger_entry(row), **named, **_purchase(row)}
-
-
-def _purchase(row: Row) -> Row:
-    amount = quantize(row["purchase_amount"], row["currency"])
-    return {"purchase_amount": amount, "transacted_at": row["transacted_at"]}
+def _exported(row: RedemptionRow) -> ExportedRedemption:
+    return ExportedRedemption(
+        id=row.redemption_id,
+        created_at=row.created_at,
+        status=row.status,
+        merchant_funded_amount=row.merchant_funded_amount,
+        commission_amount=row.commission_amount,
+        institution_payout_amount=row.institution_payout_amount,
+        currency=row.currency,
+        offer=OfferNamed(id=row.offer_id, title=row.offer_title, merchant_name=row.merchant_name),
+        cardholder_token_masked=mask(row.cardholder_token),
+        institution=row.institution,
+        transaction_ref=row.transaction_ref,
+        purchase_amount=row.purchase_amount,
+        transacted_at=row.transacted_at,
+        merchant_id=row.merchant_id,
+    )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
 from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.sql import statement
 from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.interrupting import Interruptible
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cardoffers_cli.settings import Settings
+
+R = TypeVar("R", bound=Record)
 
 _PRIVATE = 0o077
 _PAGE = 10_000
@@ -105,6 +108,14 @@ class Store:
             result = self._connection.execute(statement(name), parameters)
             names = [column[0] for column in result.description or ()]
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def records(self, shape: type[R], name: str, /, **parameters: Any) -> list[R]:
+        """Return every row of a named query as a record, whose fields are the query's columns."""
+        return [shape.of(row) for row in self.rows(name, **parameters)]
+
+    def record(self, shape: type[R], name: str, /, **parameters: Any) -> R | None:
+        """Return the first row of a named query as a record, or None."""
+        return next(iter(self.records(shape, name, **parameters)), None)
 
     def pages(self, name: str, /, **parameters: Any) -> Iterator[list[dict[str, Any]]]:
         """Yield every row of a named query as dictionaries, some at a time; take them to the end.

@@ -24,10 +24,11 @@ from cardoffers_cli.services.reports import Filters
 from cardoffers_cli.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Record
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.reports import Page
     from cardoffers_cli.store.store import Store
@@ -64,7 +65,7 @@ def write_reports(work: Work) -> Done:
     return Done(counts={"folder": str(folder), "files": files})
 
 
-def _read(work: Work, institution_id: UUID) -> dict[str, list[dict[str, Any]]]:
+def _read(work: Work, institution_id: UUID) -> dict[str, Sequence[Mapping[str, Any]]]:
     """Return the rows of every report of an institution, for when the store is closed again."""
     night = work.night
     filters = Filters(
@@ -77,7 +78,7 @@ def _read(work: Work, institution_id: UUID) -> dict[str, list[dict[str, Any]]]:
     return {**found, "funnel": list(conversions(counted["data"]))}
 
 
-def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterator[dict[str, Any]]:
+def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterator[Record]:
     page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=None)
     yield from page.rows
     while page.next_cursor is not None:

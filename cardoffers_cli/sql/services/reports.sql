@@ -55,7 +55,7 @@ limit $limit;
 -- A page of ledger entries, newest first, after a position; nulls in the parameters filter nothing.
 -- Grain: one row per ledger entry.
 select
-    ledger_entries.entry_id,
+    ledger_entries.entry_id as id,
     redemptions.redemption_id,
     offers.offer_id,
     ledger_entries.merchant_id,

@@ -1,0 +1,57 @@
+"""Records: fields by name and as a mapping, and amounts with the decimals of their currency."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from cardoffers_cli.domain import json_text
+from cardoffers_cli.domain.records import Amount, Record
+
+
+class Owed(Record):
+    currency: str
+    amount: Amount
+    paid: Amount | None = None
+
+
+class OwedTo(Owed):
+    institution: str
+
+
+@pytest.mark.parametrize(
+    ("expected", "currency", "amount"),
+    [
+        ("12.50", "GBP", "12.5000"),
+        ("12", "JPY", "12.0000"),
+        ("12.500", "KWD", "12.5"),
+    ],
+)
+def test_an_amount_has_the_decimals_of_its_currency(
+    expected: str, currency: str, amount: str
+) -> None:
+    owed = Owed.of({"currency": currency, "amount": Decimal(amount), "paid": None})
+    assert (expected, None) == (str(owed.amount), owed.paid)
+
+
+def test_a_record_is_a_mapping_of_its_fields() -> None:
+    owed = OwedTo(institution="acme", currency="GBP", amount=Decimal(1))
+    as_mapping = {"currency": "GBP", "amount": Decimal(1), "paid": None, "institution": "acme"}
+    assert as_mapping == owed
+    assert list(as_mapping) == list(owed)
+    assert {**as_mapping, "paid": 1} == {**owed, "paid": 1}
+    assert Decimal(1) == owed["amount"]
+    assert '{"currency": "GBP", "amount": 1, "paid": null}' == json_text.dumps(Owed.cut(owed))
+    with pytest.raises(KeyError):
+        owed["owner"]
+    with pytest.raises(AttributeError):
+        owed.amount = Decimal(2)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "row", [{"currency": "GBP"}, {"currency": "GBP", "amount": Decimal(1), "x": 1}]
+)
+def test_a_row_of_other_columns_is_no_record(row: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        Owed.of(row)

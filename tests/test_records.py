@@ -1,0 +1,89 @@
+"""Every record has the columns of each statement that it is read by; a test binds them all.
+
+Where a statement is run for a record is found in the source: `store.records(Shape, "address")`.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.settings import Settings
+from cardoffers_cli.store.opening import scratch_store
+from house import House, Module, module, read_house, uses
+from tables import NOON
+from test_sql_binds import PARAMETER, queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READERS = {"records", "record"}
+Reading = tuple[str, str]  # the dotted name of the record, the address of the statement
+
+
+def readings(house: House) -> Iterator[Reading]:
+    """Yield each record with each statement that it is read by."""
+    for source in house.values():
+        named = {id(node): dotted for node, dotted in uses(source)}
+        for node in ast.walk(source.tree):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(attr=name),
+                    args=[shape, ast.Constant(value=str() as address), *_],
+                ) if name in READERS:
+                    yield own_name(source, named[id(shape)]), address
+
+
+def own_name(source: Module, dotted: str) -> str:
+    """Return the whole name of a class, which its own module has without its package."""
+    return dotted if "." in dotted else f"{source.dotted}.{dotted}"
+
+
+def unlike(shape: type[Record], sql: str) -> set[str]:
+    """Return the fields that the statement does not return, and its columns that are no field."""
+    code = re.sub(r"--[^\n]*", "", sql)
+    with scratch_store(Settings(), NOON) as store:
+        rows = store.connection.execute(
+            f"describe {code}", dict.fromkeys(PARAMETER.findall(code))
+        ).fetchall()
+    return {name for name, *_ in rows} ^ {each.name for each in fields(shape)}  # type: ignore[arg-type]
+
+
+READINGS = sorted(set(readings(read_house())))
+
+
+@pytest.mark.parametrize(("shape", "address"), READINGS)
+def test_a_record_has_the_columns_of_its_statement(shape: str, address: str) -> None:
+    place, _, name = shape.rpartition(".")
+    assert set() == unlike(getattr(importlib.import_module(place), name), queries()[address])
+
+
+class Counted(Record):
+    currency: str
+    purchases: int
+
+
+@pytest.mark.parametrize(
+    ("expected", "sql"),
+    [
+        (set(), "select 'GBP' as currency, 3 as purchases"),
+        ({"purchases"}, "select 'GBP' as currency"),
+        ({"amount"}, "select 'GBP' as currency, 3 as purchases, 1.5 as amount"),
+    ],
+)
+def test_a_record_of_other_columns_is_found(expected: set[str], sql: str) -> None:
+    assert expected == unlike(Counted, sql)
+
+
+def test_a_statement_that_is_read_as_a_record_is_found() -> None:
+    code = "class Day(Record):\n    day: date\ndef days(store):\n    return store.{}(Day, 'a/b:c')"
+    for name in sorted(READERS):
+        source = module("services/days.py", code.format(name))
+        expected = ("cardoffers_cli.services.days.Day", "a/b:c")
+        assert [expected] == list(readings({source.dotted: source}))
