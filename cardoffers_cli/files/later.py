@@ -65,14 +65,24 @@ def look_later(path: Path, taken_bytes: int, taken_sha256: str) -> Later | None:
         return Later(what="changed", stamp=later_stamp(path) or "")
 
 
-def content_sha256(path: Path) -> str | None:
-    """Return the SHA-256 by which an import of the file would be known; None where it has none."""
-    limits = Limits(
-        stored_bytes=_MOST_MORE, unpacked_bytes=64 << 30, ratio=200, check_time=lambda: None
-    )
+def content_sha256(path: Path, taken_bytes: int) -> str | None:
+    """Return the SHA-256 by which an import of a kept file would be known; None where it has none.
+
+    None too where it grew by more than is read of it, before or while it is read.
+    """
     with suppress(OSError, FileUnusable):
         with Folder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
             file = os.fdopen(os.dup(opened), "rb")
+
+        def check_size() -> None:
+            limits.check_stored(os.fstat(file.fileno()).st_size)
+
+        limits = Limits(
+            stored_bytes=taken_bytes + _MOST_MORE,
+            unpacked_bytes=64 << 30,
+            ratio=200,
+            check_time=check_size,  # before each reading: whoever writes to it may go on for ever
+        )
         with Source(path.name, file, limits) as source:
             for _ in source.blocks():
                 pass

@@ -86,7 +86,7 @@ class Change:
     @property
     def content_sha256(self) -> str | None:
         """The digest by which an import of it would be known."""
-        return content_sha256(self.path)
+        return content_sha256(self.path, self.file.taken_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,8 +150,11 @@ def keep_looked(
 
 def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> dict[str, Any]:
     """Accept a file that changed after it was taken as it is now; raise `NotFound`."""
+    with job.store(read_only=True) as store:
+        files = watched(store)
+    looked = look_at(files)  # which takes its time: others may have the store meanwhile
     with job.store() as store, store.transaction(keep=not dry_run):
-        found = unanswered(store, look_at(watched(store)))
+        found = unanswered(store, looked)
         changes = {change.file.shown: change for change in found}
         if name not in changes:
             raise NotFound(

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.files.later import content_sha256, later_stamp, look_later
+from cardoffers_cli.files.sources import ahead
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 READ = b"a\nb\n"
@@ -85,6 +87,40 @@ def test_a_state_shows_though_size_and_time_are_set_back(tmp_path: Path) -> None
 @pytest.mark.parametrize("stored", [READ, gzip.compress(READ, mtime=0)], ids=["plain", "gzip"])
 def test_an_import_is_known_by_what_a_file_unpacks_to(tmp_path: Path, stored: bytes) -> None:
     (tmp_path / "tx").write_bytes(stored)
-    assert hashlib.sha256(READ).hexdigest() == content_sha256(tmp_path / "tx")
+    assert hashlib.sha256(READ).hexdigest() == content_sha256(tmp_path / "tx", len(stored))
     (tmp_path / "tx").write_bytes(gzip.compress(READ)[:-1])
-    assert content_sha256(tmp_path / "tx") is None
+    assert content_sha256(tmp_path / "tx", len(stored)) is None
+
+
+ENDLESS = 1 << 40
+
+
+@pytest.mark.parametrize("stored", [READ, gzip.compress(READ)], ids=["plain", "gzip"])
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_of_a_file_that_grows_without_end_no_import_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: bytes, when: str
+) -> None:
+    path = tmp_path / "tx"
+    path.write_bytes(stored)
+
+    def grow_and_read(items: Iterator[bytes]) -> Iterator[bytes]:
+        os.truncate(path, ENDLESS)
+        return ahead(items)
+
+    if when == "before":
+        os.truncate(path, ENDLESS)
+    else:  # by when it is open and was looked at
+        monkeypatch.setattr("cardoffers_cli.files.sources.ahead", grow_and_read)
+    assert content_sha256(path, len(stored)) is None
+    assert ENDLESS == path.stat().st_size
+
+
+def test_the_bound_is_of_what_came_behind_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cardoffers_cli.files.later._MOST_MORE", 2)
+    path = tmp_path / "tx"
+    path.write_bytes(READ + b"c\n")
+    assert hashlib.sha256(READ + b"c\n").hexdigest() == content_sha256(path, len(READ))
+    path.write_bytes(READ + b"cc\n")
+    assert content_sha256(path, len(READ)) is None

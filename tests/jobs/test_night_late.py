@@ -16,13 +16,15 @@ from cardoffers_cli.jobs.institutions import set_institution
 from cardoffers_cli.jobs.night import looking, steps
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.taken import accept_taken
+from cardoffers_cli.jobs.taken import Looked, accept_taken, look_at
 from commands import in_a_pipe
 from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from cardoffers_cli.services.taken_files import TakenFile
 
 OLD_S = 1_000_000_000
 HEADER = ",".join(COLUMNS) + "\n"
@@ -261,6 +263,32 @@ def test_the_command_line_accepts(grown: Job) -> None:
         again.exit_code,
         json.loads(again.stderr)["error"]["code"],
     )
+
+
+def test_others_may_write_while_somebody_looks_at_what_to_accept(
+    grown: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(files: Sequence[TakenFile]) -> Looked:
+        with grown.store(wait_s=0):
+            return look_at(files)
+
+    monkeypatch.setattr("cardoffers_cli.jobs.taken.look_at", look)
+    assert "grew" == accept_taken(grown, "alder/tx.csv")["change"]
+
+
+@pytest.mark.parametrize(("begins", "what"), [(b"C", "changed"), (b"c", "grew")])
+def test_a_file_that_grows_without_end_is_told_and_can_be_accepted(
+    made: Job, begins: bytes, what: str
+) -> None:
+    dropped(made)
+    night(made)
+    with kept(made).open("r+b") as writer:
+        writer.write(begins)
+        writer.truncate(1 << 40)
+    dropped(made, "next.csv", 0)
+    assert 1 == len(told(night(made), "taken_file_changed"))
+    assert what == accept_taken(made, "alder/tx.csv")["change"]
+    assert doctor(made)["ok"]
 
 
 def test_only_what_changed_is_accepted(made: Job) -> None:
