@@ -232,6 +232,14 @@ def card_audit(made: Job) -> dict[str, bool]:
     return {each.name: each.ok for each in audits if each.name == "no_card_numbers"}
 
 
+@pytest.mark.parametrize("text", ["CO {}", "{} A", "x {} y"])
+def test_a_card_number_is_masked_whatever_the_length_of_its_text(old: Job, text: str) -> None:
+    with old.store() as store, store.transaction():
+        store.connection.execute("update merchants set name = ?", [text.format(CARD)])
+    mask_card_numbers(old)
+    assert [(text.format("[masked]"),)] == found(old, "select name from merchants")
+
+
 def test_a_masked_reference_is_known_when_it_comes_again(old: Job, tmp_path: Path) -> None:
     assert {"no_card_numbers": False} == card_audit(old)
     mask_card_numbers(old)

@@ -69,3 +69,20 @@ def test_each_institution_is_judged_by_its_own_references(store: Store) -> None:
 def test_it_is_found_inside_of_what_people_write(store: Store, text: str) -> None:
     put(store, "merchants", [{"merchant": text}])
     assert {"merchants.name": 1} == places(store)
+
+
+@pytest.mark.parametrize("number", [*RIGHT, "30569309025904", "4222222222222"])
+@pytest.mark.parametrize("letters", range(1, 6))
+@pytest.mark.parametrize("form", ["{} {}", "{1} {0}"])
+def test_letters_beside_a_card_number_make_it_no_merchants_number(
+    store: Store, number: str, letters: int, form: str
+) -> None:
+    """Though 15 and 18 digits may be a merchant's, a text of as many characters is none."""
+    put(store, "merchants", [{"merchant": form.format("C" * letters, number)}])
+    assert {"merchants.name": 1} == places(store)
+
+
+@pytest.mark.parametrize("text", ["411111111111116", "CO 411111111111116"])
+def test_a_merchants_number_is_none_inside_of_a_text_either(store: Store, text: str) -> None:
+    put(store, "merchants", [{"merchant": text}])
+    assert {} == places(store)

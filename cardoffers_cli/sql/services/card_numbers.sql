@@ -87,7 +87,8 @@ where institution_id = $institution_id
 
 -- name: inside
 -- Texts with a long row of digits, spaces and dashes in them, of what people wrote, or shops are
--- called. Grain: one row per text and place.
+-- called. Which of the numbers in a text may be merchants' is asked of each, never of the text whole.
+-- Grain: one row per text and place.
 with texts as (
     select 'purchase_details.merchant_descriptor' as place, purchase_no as row_no,
         institution_id, merchant_descriptor as text
@@ -125,7 +126,7 @@ with texts as (
 )
 select
     texts.place, texts.row_no, texts.institution_id, texts.text,
-    cast(null as varchar) as together, true as may_be_merchants
+    cast(null as varchar) as together, false as may_be_merchants
 from texts
 where length(texts.text) >= 12
     and regexp_matches(texts.text, '[0-9][0-9\s\p{Zs}\p{Pd}\x{2212}]{10,}[0-9]');
