@@ -91,7 +91,7 @@ def find_card_numbers(store: Store) -> Iterator[Found]:
     """Yield every text that is, or holds, a real card number."""
     tallies = _tallies(store)
     references = {judged: tally.references(fewest=1) for judged, tally in tallies.items()}
-    for place, row_no, text in _texts(store):
+    for place, row_no, text in _texts(store, "whole", "inside"):
         if place.is_inside:
             is_found = any(map(_is_card, numbers_in(text)))
         else:
@@ -129,7 +129,7 @@ def _tallies(store: Store) -> dict[tuple[str | None, Any], Tally]:
         (row["together"], row["institution_id"]): Tally(filled=row["filled"])
         for row in store.rows("services/card_numbers:filled")
     }
-    for place, _, text in _texts(store):
+    for place, _, text in _texts(store, "whole"):
         if place.together:
             _count(tallies[place.judged], text)
     return tallies
@@ -147,9 +147,12 @@ def _is_card(number: str) -> bool:
     return is_card_number(number) and not is_merchants(number)
 
 
-def _texts(store: Store) -> Iterator[tuple[Place, int | None, str]]:
-    """Yield texts that could be, or hold, card numbers: place, row_no and text."""
-    for name in ("whole", "inside"):
+def _texts(store: Store, *queries: str) -> Iterator[tuple[Place, int | None, str]]:
+    """Yield texts that could be, or hold, card numbers: place, row_no and text.
+
+    The query `whole` has those that could be one, `inside` those that could hold some.
+    """
+    for name in queries:
         for page in store.pages(f"services/card_numbers:{name}"):
             for row in page:
                 place = Place(
