@@ -432,6 +432,39 @@ def test_a_file_keeps_within_its_bounds(
     assert (tmp_path / "processed" / "alder" / state / "tx.csv").exists()
 
 
+def with_card_numbers(right: int, unreadable: int) -> bytes:
+    """Return a file with references that are card numbers, and with rows that are nothing."""
+    numbers = [4 * 10**15 + 10 * number for number in range(right)]
+    refs = [number + -luhn(number) % 10 for number in numbers]
+    rows = [f"c0,card,M0,1.00,{ref},2026-06-01T11:00:00Z\n".encode() for ref in refs]
+    return HEADER + b"".join(rows) + b"x\n" * unreadable
+
+
+def luhn(number: int) -> int:
+    digits = str(number)
+    return sum(map(int, digits[::-2])) + sum(sum(divmod(2 * int(n), 10)) for n in digits[-2::-2])
+
+
+@pytest.mark.parametrize(
+    ("right", "unreadable", "code"),
+    [
+        (11, 0, "too_many_rejects"),
+        (6, 5, "too_many_rejects"),
+        (10, 0, "rows_rejected"),
+        (6, 4, "rows_rejected"),
+    ],
+)
+def test_rows_that_the_end_of_a_file_makes_invalid_count(
+    tmp_path: Path, right: int, unreadable: int, code: str
+) -> None:
+    made = world(tmp_path, file_most_rejects=10)
+    (alder(made) / "tx.csv").write_bytes(with_card_numbers(right, unreadable))
+    assert {"tx.csv": code} == codes(night(made))
+    if code == "rows_rejected":
+        refused = "select count(distinct line) from rejects where code = 'card_number'"
+        assert [(right,)] == found(made, refused)
+
+
 ENDLESS = "select count(*) from range(10000000000) a, range(10000000000) b"
 
 

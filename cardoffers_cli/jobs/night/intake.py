@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
+    from cardoffers_cli.jobs.intake import FileReport
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.nights import NightFile
     from cardoffers_cli.store.store import Store
@@ -225,6 +226,10 @@ class _File:
                 bounds.check_time()
                 bounds.check_rows(opened)
 
+            def approve(report: FileReport) -> None:
+                bounds.check_rows(opened)  # again: the end of a file tells which are card numbers
+                check_sums(store, report, owner, manifest)
+
             made = take_in(
                 store,
                 opened,
@@ -233,7 +238,7 @@ class _File:
                 options,
                 site=self.work.site,
                 progress=look,
-                approve=lambda report: check_sums(store, report, owner, manifest),
+                approve=approve,
             )
             if keeps_reports and (not made.report.ok or made.report.look_alikes):
                 self._write_reports(store, opened)
