@@ -60,6 +60,12 @@ class NightFile:
     report: dict[str, Any] | None
     is_moved: bool
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether it has its place in `done/` or `failed/`; one that cannot be moved has none."""
+        is_judged = self.state in {"imported", "failed"}
+        return is_judged and bool((self.report or {}).get("is_kept", True))
+
 
 def night_name(as_of: datetime, number: int) -> str:
     """Return what a night is called: its date, and its number if it is not the first of it."""

@@ -7,6 +7,7 @@ second process, and by a second user where root is there to be one.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import shutil
@@ -22,9 +23,11 @@ from zlib import crc32
 import pytest
 
 from cardoffers_cli.files.claims import Claim
+from cardoffers_cli.files.folders import Folder
 from cardoffers_cli.jobs.night import intake, run
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
+from disks import small_disk
 from work import Job, file_of, found, job, new_store, short_nights, tell
 
 if TYPE_CHECKING:
@@ -430,6 +433,33 @@ def test_a_file_keeps_within_its_bounds(
     assert ("finished", {"tx.csv": code}) == (result["status"], codes(result))
     state = "done" if code == "rows_rejected" else "failed"
     assert (tmp_path / "processed" / "alder" / state / "tx.csv").exists()
+
+
+def refuse(*_given: Any, **_more: Any) -> None:
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+@pytest.mark.parametrize("how", ["too large", "too large, elsewhere", "not to be moved"])
+def test_what_to_look_at_and_where_a_file_is_kept_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """A file stays where it lay if it cannot be moved, or is too large for a copy of it."""
+    made = world(tmp_path, file_most_bytes=1 if how.startswith("too large") else 1000)
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        drop = (disk if how == "too large, elsewhere" else tmp_path) / "drop"
+        (drop / "alder").mkdir(parents=True, exist_ok=True)
+        csv(drop / "alder" / "tx.csv")
+        if how == "not to be moved":
+            monkeypatch.setattr(Folder, "move", refuse)
+        result = run_night(made, Order(drop=drop))
+        stays = (drop / "alder" / "tx.csv").exists()
+    assert stays is (how != "too large")
+    (told,) = [each for each in result["findings"] if each.get("institution") == "alder"]
+    (file,) = [each for each in result["imports"] if each["institution"] == "alder"]
+    assert stays is (file["kept_as"] is None)
+    assert stays or Path(file["kept_as"]).exists()
+    assert stays is (told["next"] == file["file_error"]["hint"])
+    assert stays or Path(told["next"].removeprefix("cat ")).exists()
 
 
 def with_card_numbers(right: int, unreadable: int) -> bytes:

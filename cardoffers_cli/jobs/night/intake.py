@@ -273,7 +273,8 @@ class _File:
         write_outputs(store, opened, outputs, mode=self.work.job.settings.mode)
 
     def _fail(self, taken: Folder, error: CardoffersError, kept: dict[str, Any]) -> str:
-        if taken.look(self.claim.as_name) is not None:
+        is_kept = taken.look(self.claim.as_name) is not None
+        if is_kept:
             row = {
                 "line": error.details.get("line"),
                 "transaction_ref": None,
@@ -285,7 +286,7 @@ class _File:
             name, mode = f"{self.file.taken_as}.errors.csv", self.work.job.settings.mode
             with replacing(self._path(FAILED, name), mode=mode) as out:
                 write_findings(out, [row])
-        return self._judge("failed", self._failure(error), kept)
+        return self._judge("failed", {**self._failure(error), "is_kept": is_kept}, kept)
 
     def _failure(self, error: CardoffersError) -> dict[str, Any]:
         return {

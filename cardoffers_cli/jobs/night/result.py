@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 _RESULT = "result.json"
+_SAID = {"file", "is_kept"}
+"""What of the report on a file `file` and `kept_as` say."""
 
 
 def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[str, Any]:
@@ -63,9 +65,9 @@ def needs_attention(result: dict[str, Any]) -> bool:
 
 def _import(file: NightFile, night: Night) -> dict[str, Any]:
     report = file.report or {}
-    kind = {"imported": DONE, "failed": FAILED}.get(file.state)
     kept = None
-    if night.processed_folder and kind:
+    if night.processed_folder and file.is_kept:
+        kind = DONE if file.state == "imported" else FAILED
         kept = Processed(Path(night.processed_folder)).path(file.institution, kind, file.taken_as)
     return {
         "file": f"{file.institution}/{file.file_name}",
@@ -73,5 +75,5 @@ def _import(file: NightFile, night: Night) -> dict[str, Any]:
         "status": file.state,
         "taken_as": file.taken_as,
         "kept_as": kept and str(kept),
-        **{name: value for name, value in report.items() if name != "file"},
+        **{name: value for name, value in report.items() if name not in _SAID},
     }

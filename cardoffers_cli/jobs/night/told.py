@@ -42,7 +42,7 @@ def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[
         if file.state == "failed":
             error = report["file_error"]
             where = processed.path(file.institution, FAILED, f"{file.taken_as}.errors.csv")
-            then = error["hint"] if error["code"] == "file_unmovable" else _look_at(where)
+            then = _look_at(where) if file.is_kept else error["hint"]
             yield finding(error["code"], f"{shown}: {error['message']}", then=then, **about)
         elif file.state in {"changed", "gone"}:
             message = f"{shown} was {file.state} during the nightly run; nothing of it was taken."
