@@ -239,27 +239,35 @@ def list_nights(store: Store, limit: int) -> list[dict[str, Any]]:
     return [{**row, "night": night_name(row["as_of"], row["number"])} for row in rows]
 
 
-def history(store: Store, limit: int, *, up_to: Night | None = None) -> list[dict[str, Any]]:
-    """Return the newest nights with what came in and what it became, and their `findings`.
-
-    `money` has, by currency, `redeemed`, `institution_payout_amount`, `settled` and
-    `settled_payout_amount`; `seconds` are of the real clock.
-    """
-    asked = {"night_no": up_to and up_to.night_no, "limit": limit}
-    money: dict[int, dict[str, Any]] = {}
-    for row in store.rows("services/nights:history_money", **asked):
-        names = ("institution_payout_amount", "settled_payout_amount")
-        exact = {name: quantize(row[name], row["currency"]) for name in names}
-        money.setdefault(row["night_no"], {})[row["currency"]] = {**row, **exact}
+def newest(store: Store, limit: int, *, up_to: Night | None = None) -> list[dict[str, Any]]:
+    """Return the newest nights with what came in, and their `findings`; `seconds` are real ones."""
     return [
         {
             **row,
             "findings": [found for step in row["findings"] for found in _parsed(step)],
-            "money": money.get(row["night_no"], {}),
             "name": night_name(row["as_of"], row["number"]),
         }
-        for row in store.rows("services/nights:history", **asked)
+        for row in store.rows("services/nights:newest", **_asked(limit, up_to))
     ]
+
+
+def history(store: Store, limit: int, *, up_to: Night | None = None) -> list[dict[str, Any]]:
+    """Return the newest nights as `newest` does, and what each redeemed and settled as `money`.
+
+    That has, by currency, `redeemed`, `institution_payout_amount`, `settled` and
+    `settled_payout_amount`.
+    """
+    money: dict[int, dict[str, Any]] = {}
+    for row in store.rows("services/nights:newest_money", **_asked(limit, up_to)):
+        names = ("institution_payout_amount", "settled_payout_amount")
+        exact = {name: quantize(row[name], row["currency"]) for name in names}
+        money.setdefault(row["night_no"], {})[row["currency"]] = {**row, **exact}
+    found = newest(store, limit, up_to=up_to)
+    return [{**row, "money": money.get(row["night_no"], {})} for row in found]
+
+
+def _asked(limit: int, up_to: Night | None) -> dict[str, Any]:
+    return {"night_no": up_to and up_to.night_no, "limit": limit}
 
 
 def count(store: Store) -> int:

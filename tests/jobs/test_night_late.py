@@ -14,6 +14,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.institutions import set_institution
 from cardoffers_cli.jobs.night import looking, steps
+from cardoffers_cli.jobs.night.history import last_night, list_nights, night_history
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.taken import Looked, accept_taken, look_at
@@ -362,6 +363,26 @@ def test_a_file_that_failed_for_being_half_is_told_when_the_rest_comes(made: Job
     assert str(kept(made, "tx.csv.gz", "failed")) in finding["next"]
     assert 1 == taken(made, kept(made, "tx.csv.gz", "failed"), "alder")["accepted"]
     assert doctor(made)["ok"]
+
+
+# What is told of the nights
+
+
+def test_a_file_that_was_not_taken_for_what_others_did_has_not_failed(made: Job) -> None:
+    gone, changed, bad = (dropped(made, f"{name}.csv") for name in ("gone", "changed", "bad"))
+    bad.write_text("no header\n")
+    age(bad)
+
+    def meddle() -> None:
+        gone.unlink()
+        changed.write_text(HEADER)
+
+    states = [each["status"] for each in night(made, During("import", meddle))["imports"]]
+    assert ["changed", "failed", "gone"] == sorted(states)
+    with made.store(read_only=True) as store:
+        newest = last_night(store, made.path)
+    rows = [newest or {}, *list_nights(made, 1), *night_history(made, 1)["nights"]]
+    assert [(3, 1)] * 3 == [(each["files"], each["failed_files"]) for each in rows]
 
 
 # A layout of before

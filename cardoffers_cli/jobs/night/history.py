@@ -35,7 +35,7 @@ def list_nights(job: Job, limit: int) -> list[dict[str, Any]]:
 
 def last_night(store: Store, path: Path) -> dict[str, Any] | None:
     """Return the newest night with its findings and its page, as `status` tells of it."""
-    newest = nights.history(store, 1)
+    newest = nights.newest(store, 1)
     if not newest:
         return None
     (row,) = newest

@@ -349,7 +349,7 @@ where ledger_entries.status = 'pending'
 select count(*) as nights
 from nights;
 
--- name: history
+-- name: newest
 -- Nights up to one, the newest first: files, rows and what they became, by the runs that the night's
 -- reports cover. Findings and seconds are of its steps; the seconds are of the real clock.
 -- Grain: one row per night.
@@ -366,8 +366,9 @@ files as (
         night_no,
         count(*) as files,
         count(*) filter (where state = 'imported') as imported_files,
-        count(*) filter (where state not in ('imported', 'waiting')) as failed_files
+        count(*) filter (where state = 'failed') as failed_files
     from night_files
+    where night_no in (select chosen.night_no from chosen)
     group by night_no
 ),
 
@@ -390,6 +391,7 @@ stepped as (
         sum(epoch(ended_at) - epoch(began_at)) as seconds,
         list(findings order by position) as findings
     from night_steps
+    where night_no in (select chosen.night_no from chosen)
     group by night_no
 )
 
@@ -413,8 +415,8 @@ left join imported on imported.night_no = chosen.night_no
 left join stepped on stepped.night_no = chosen.night_no
 order by chosen.night_no desc;
 
--- name: history_money
--- What the nights of `history` redeemed and settled. Grain: one row per night and currency with any.
+-- name: newest_money
+-- What the nights of `newest` redeemed and settled. Grain: one row per night and currency with any.
 with chosen as (
     select night_no, after_run_no, to_run_no
     from nights
