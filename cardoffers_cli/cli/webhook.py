@@ -27,6 +27,7 @@ from cardoffers_cli.cli.progress import Progress
 from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.deliveries import HELD_NEXT
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_minute
 
@@ -372,19 +373,13 @@ _MEANINGS = {
     "unknown": "had been cut off in an earlier run, and were tried again",
     "still_due": "are still to be delivered",
 }
-_NEXT = {
-    "no_url": "cardoffers webhook set -i {institution} --url URL",
-    "no_secret": "cardoffers webhook set -i {institution} --url URL",
-    "secret_missing": "put the file of secrets back, or cardoffers webhook rotate-secret "
-    "-i {institution}",
-}
 
 
 def _sent(report: dict[str, Any]) -> Iterator[Block]:
     rows = [{"events": report[name], "meaning": text} for name, text in _MEANINGS.items()]
     yield Sheet("sent", SENT, rows)
     if report["held"]:
-        held = [{**row, "next": _NEXT[row["reason"]].format(**row)} for row in report["held"]]
+        held = [{**row, "next": HELD_NEXT[row["reason"]].format(**row)} for row in report["held"]]
         yield Sheet("held", HELD, held, title="What cannot be sent as things are")
     if report["next_attempt_at"]:
         yield Text([f"The next attempt is due at {format_minute(report['next_attempt_at'])}."])

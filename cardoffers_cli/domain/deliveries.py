@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 _OF_STATE = {"delivered": "delivered", "exhausted": "failed", "stopped": "stopped"}
 _WAITING = {"due", "failed"}
 
+HELD_BECAUSE = {
+    "no_url": "it has no webhook URL",
+    "no_secret": "it has no signing secret",
+    "secret_missing": "its signing secret is not beside the store any more",
+}
+"""Why nobody can send the events of an institution, by reason."""
+
+HELD_NEXT = {
+    "no_url": "cardoffers webhook set -i {institution} --url URL",
+    "no_secret": "cardoffers webhook set -i {institution} --url URL",
+    "secret_missing": "put the file of secrets back, or cardoffers webhook rotate-secret"
+    " -i {institution}",
+}
+"""What to type so that they can be sent, by reason; to be given the `institution`."""
+
 
 def delivery_of(state: str | None, *, attempts: int, has_webhook: bool) -> str:
     """Return the word for the state of an event; one that waits for nothing has no webhook."""

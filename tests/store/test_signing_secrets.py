@@ -231,6 +231,19 @@ def test_a_night_does_the_rest_without_them(
     assert ("finished", "snapshot") == (result["status"], result["steps"][-1]["name"])
 
 
+def test_a_night_says_in_words_what_events_wait_for(made: Job, tmp_path: Path) -> None:
+    gone(secrets_path(made.path))
+    (tmp_path / "drop").mkdir()
+    result = run_night(made, Order(drop=tmp_path / "drop"))
+    (told,) = [each for each in result["findings"] if each["code"] == "webhooks_held"]
+    assert (
+        "1 webhook of alder cannot be sent (its signing secret is not beside the store any more)."
+        == told["message"]
+    )
+    send_again = "put the file of secrets back, or cardoffers webhook rotate-secret -i alder"
+    assert send_again == told["next"]
+
+
 # Killed at any moment: stores are opened a few times for each of them, which takes seconds
 
 OURS = r"^\.?store\.duckdb\.secrets"

@@ -10,6 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.deliveries import HELD_BECAUSE, HELD_NEXT
 from cardoffers_cli.domain.errors import Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.jobs.clock import Clock, Watch
@@ -26,13 +27,7 @@ if TYPE_CHECKING:
 _GRACE_S = 1.0
 """How long an interrupted night waits for what is in flight."""
 
-_MENDED_BY = {
-    "no_url": "cardoffers webhook set -i {institution} --url URL",
-    "secret_missing": "cardoffers webhook rotate-secret -i {institution}",
-}
-
 _FAILURES = (("failed", "warning", "will be tried again"), ("exhausted", "error", "will not be"))
-_REASONS = {"no_url": "it has no webhook URL", "no_secret": "it has no signing secret"}
 
 
 def send_webhooks(work: Work) -> Done:
@@ -106,9 +101,9 @@ def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dic
         yield finding(
             "webhooks_held",
             f"{counted(held['events'], 'webhook')} of {held['institution']} cannot be sent "
-            f"({_REASONS.get(held['reason'], held['reason'])}).",
+            f"({HELD_BECAUSE[held['reason']]}).",
             level=WITHOUT_CONSEQUENCE,
-            then=_MENDED_BY.get(held["reason"], _MENDED_BY["no_url"]).format(**held),
+            then=HELD_NEXT[held["reason"]].format(**held),
             institution=held["institution"],
             count=held["events"],
         )
