@@ -3,7 +3,7 @@
 One name per setting: `memory_limit` in the TOML file is `CARDOFFERS_MEMORY_LIMIT` in the
 environment, which is passed in and never read here. A relative path in the file is meant from the
 file's own folder; `url` and `root` of a table `[engine]` are `engine` and `engine_root`. To add a
-setting, add a field; `cli/topics/environment.md` lists them for users.
+setting, add a field; `docs/environment.md` lists them for users.
 """
 
 from __future__ import annotations

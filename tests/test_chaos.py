@@ -1,8 +1,9 @@
 """Struck at any moment, a command loses nothing, does nothing twice, and says what is wrong.
 
-This is the small edition of `benchmarks/chaos.py`, whose counts the README quotes: every command
-that writes is struck here by a seed, one way each. `CARDOFFERS_SLOW_TESTS=1` strikes each in every
-way, some times. The nights are left to `test_night.py` unless it is set: they take seconds.
+This is the small edition of `benchmarks/chaos.py`, whose counts `operations.md` quotes: every
+command that writes is struck here by a seed, one way each. `CARDOFFERS_SLOW_TESTS=1` strikes each
+in every way, some times. The nights are left to `test_night.py` unless it is set: they take
+seconds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The night can be trusted: killed at any moment and run again, it ends as if nothing had been.
 
 Its files, the reports and the store are compared with those of a night that nobody disturbed.
-`CARDOFFERS_SLOW_TESTS=1` strikes ten times as often, and at large nights only; the counts that the
-README quotes are those of `tests/benchmarks/nights.py`.
+`CARDOFFERS_SLOW_TESTS=1` strikes ten times as often, and at large nights only; the counts that
+`operations.md` quotes are those of `tests/benchmarks/nights.py`.
 """
 
 from __future__ import annotations

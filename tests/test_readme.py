@@ -1,6 +1,6 @@
-"""The README is true: its tour runs and shows what it says, its tables are the program's own.
+"""README and the pages are true: tours run and show what they say, tables are the program's own.
 
-The tour's commands run in order, on a terminal of 80 columns. In the output it shows, `…` stands
+The commands of a tour run in order, on a terminal of 80 columns. In the output it shows, `…` stands
 for anything on a line, and a line of `…` alone for any number of lines.
 """
 
@@ -21,6 +21,7 @@ import pytest
 
 from cardoffers_cli import pipeline
 from cardoffers_cli.cli.exits import EXIT_CODES
+from cardoffers_cli.cli.help_topics import PAGES, page_text
 from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.settings import Settings, read_settings
@@ -28,8 +29,9 @@ from commands import read_all
 
 CHECKOUT = Path(__file__).parents[1]
 README = (CHECKOUT / "README.md").read_text("utf-8")
+CONTRIBUTING = (CHECKOUT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+MOST_LINES = 250
 FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-TITLE = re.compile(r"^#+ .*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,10 @@ class Typed:
     shown: str | None
 
 
-def section(title: str) -> str:
-    """Return a section of the README, without its title, up to the next of the same level."""
-    _, _, rest = README.partition(f"\n## {title}\n")
+def section(title: str, page: str) -> str:
+    """Return a section of a page, without its title, up to the next of the same level."""
+    _, found, rest = page.partition(f"\n## {title}\n")
+    assert found
     return rest.partition("\n## ")[0]
 
 
@@ -50,8 +53,8 @@ def blocks(text: str, kind: str) -> list[str]:
     return [body for language, body in FENCE.findall(text) if language == kind]
 
 
-def tour() -> list[Typed]:
-    found = FENCE.findall(section("A tour in ten minutes"))
+def tour(page: str) -> list[Typed]:
+    found = FENCE.findall(page)
     following = [*found[1:], ("", "")]
     return [
         Typed(body, output if kind == "text" else None)
@@ -89,17 +92,35 @@ def pattern(shown: str) -> re.Pattern[str]:
     return re.compile("".join(lines))
 
 
-def test_the_tour_shows_what_it_says(tmp_path: Path) -> None:
+TOURS = {"short": section("Three people", README), "long": page_text("tour")}
+
+
+@pytest.mark.parametrize("page", TOURS.values(), ids=TOURS)
+def test_a_tour_shows_what_it_says(page: str, tmp_path: Path) -> None:
+    """Every command is a process of its own, as whoever types it has it: that takes its time."""
     copytree(CHECKOUT / "sample_data", tmp_path / "sample_data")
-    for typed in tour():
+    for typed in tour(page):
         output = on_a_terminal(typed.commands, tmp_path)
         if typed.shown is not None:
             assert pattern(typed.shown).fullmatch(output), f"{typed.commands}\n{output}"
 
 
-def test_the_tour_is_found() -> None:
-    assert 10 < len(tour())
-    assert 5 < sum(typed.shown is not None for typed in tour())
+@pytest.mark.parametrize(("name", "blocks", "shown"), [("short", 4, 4), ("long", 20, 18)])
+def test_a_tour_is_found(name: str, blocks: int, shown: int) -> None:
+    typed = tour(TOURS[name])
+    assert blocks <= len(typed)
+    assert shown <= sum(each.shown is not None for each in typed)
+
+
+def test_readme_is_a_screen_of_what_and_why() -> None:
+    assert len(README.splitlines()) <= MOST_LINES
+
+
+def test_readme_leads_to_every_page() -> None:
+    rows = re.findall(
+        r"^\| \[([\w-]+)\]\(cardoffers_cli/docs/([\w-]+)\.md\) \|", README, re.MULTILINE
+    )
+    assert {(name, name) for name in PAGES} == set(rows)
 
 
 @pytest.mark.parametrize(
@@ -116,12 +137,14 @@ def test_a_difference_is_found(expected: bool, shown: str, output: str) -> None:
 
 
 def test_the_exit_codes_are_the_programs() -> None:
-    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", section("Exit codes"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\d+) \| ([^|]+) \|", section("Exit codes", page_text("operations")), re.MULTILINE
+    )
     assert [(str(row.code), row.meaning) for row in EXIT_CODES] == rows
 
 
 def test_the_map_of_the_code_is_the_codes() -> None:
-    way = section("Find your way in the code")
+    way = section("Find your way in the code", CONTRIBUTING)
     river = [line for line in (inspect.getdoc(pipeline) or "").splitlines() if "->" in line]
     assert river
     assert [] == [line for line in river if line.strip() not in way]
@@ -131,7 +154,7 @@ def test_the_map_of_the_code_is_the_codes() -> None:
 
 
 def test_the_configuration_is_one(tmp_path: Path) -> None:
-    (example,) = blocks(section("Configuration"), "toml")
+    example, *_ = blocks(page_text("environment"), "toml")
     path = tmp_path / "cardoffers.toml"
     path.write_text(example)
     settings = read_settings({}, {}, path)
@@ -140,17 +163,22 @@ def test_the_configuration_is_one(tmp_path: Path) -> None:
 
 
 def test_every_endpoint_is_named_with_its_scope() -> None:
-    rows = re.findall(r"^\| `(\w+) (\S+)` \| (?:`(\w+)`)? ?\|", section("HTTP"), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+) (\S+)` \| (?:`(\w+)`)? ?\|", page_text("http"), re.MULTILINE)
     assert [(route.method, route.template, route.scope or "") for route in ROUTES] == rows
 
 
 def test_every_command_is_named_and_no_other() -> None:
-    named = re.findall(r"(?:^|`|run |\$\()cardoffers ([a-z]+)", README, re.MULTILINE)
+    pages = "\n".join([README, *map(page_text, PAGES)])
+    named = re.findall(r"(?:^|`|run |\$\()cardoffers ([a-z]+)", pages, re.MULTILINE)
     assert {entry.name for entry in COMMANDS} == set(named)
 
 
 def test_the_night_can_be_run_as_it_is_shown(tmp_path: Path) -> None:
-    (shown,) = [block for block in blocks(section("The night"), "sh") if "nightly" in block]
+    (shown,) = [
+        block
+        for block in blocks(section("The nightly run", page_text("operations")), "sh")
+        if "nightly" in block
+    ]
     rehearsal, night, missed, runs = (line.partition("#")[0].strip() for line in shown.splitlines())
     copytree(CHECKOUT / "sample_data", tmp_path / "sample_data")
     on_a_terminal("cardoffers init; cardoffers catalog import sample_data/catalog", tmp_path)

@@ -153,7 +153,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_the_example_in_the_help_is_valid() -> None:
-    page = files("cardoffers_cli.cli").joinpath("topics", "environment.md").read_text("utf-8")
+    page = files("cardoffers_cli").joinpath("docs", "environment.md").read_text("utf-8")
     example = page.partition("```toml\n")[2].partition("```")[0]
     assert Settings.model_validate(tomllib.loads(example)) != Settings()
     uncommented = tomllib.loads(example.replace("# allow", "allow"))

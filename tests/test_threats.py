@@ -78,4 +78,4 @@ def test_nothing_that_was_thought_of_is_left_out(subject: str) -> None:
 def test_readme_leads_there() -> None:
     readme = (CHECKOUT / "README.md").read_text("utf-8")
     assert "(cardoffers_cli/docs/threats.md)" in readme
-    assert "cardoffers help threats" in readme
+    assert "`cardoffers help` shows these pages" in readme

@@ -1,6 +1,6 @@
 """What a finding's code means: why it matters, and a bad and a mended line to look at.
 
-The words stand in `topics/findings.toml`, one entry for each code of the catalogues in `domain/`.
+The words stand in `docs/findings.toml`, one entry for each code of the catalogues in `domain/`.
 """
 
 import tomllib
@@ -75,5 +75,5 @@ def explain(code: str) -> Explained:
 @cache
 def entries() -> dict[str, dict[str, str]]:
     """Return the words of every code, as the page has them."""
-    page = files("cardoffers_cli.cli").joinpath("topics", "findings.toml")
+    page = files("cardoffers_cli").joinpath("docs", "findings.toml")
     return tomllib.loads(page.read_text("utf-8"))

@@ -1,4 +1,7 @@
-"""`cardoffers help`: what is not about one command: exit codes, formats, files, findings."""
+"""`cardoffers help`: what is not about one command: lists of the program, and the pages of `docs/`.
+
+To add a page, write `docs/<name>.md` and give it a line in `PAGES`.
+"""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -17,14 +20,20 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 PAGES = {
+    "tour": "Everything once, typed and shown, in ten minutes.",
+    "rules": "What the service promises, whichever way it is used.",
+    "glossary": "Each word, what it means, and what carries it.",
     "formats": "How data is shown, and what each format does to a cell.",
     "environment": "Settings, the environment, shell completion.",
     "files": "Transaction and catalogue files: what they hold and how they are read.",
+    "operations": "The nightly run, support, keys, backups, exit codes.",
+    "http": "Endpoints, the server, webhooks.",
     "store": "The store: what stands beside it, its names, and what to do when it is damaged.",
     "threats": "What could be done to the service, what holds it, and what does not.",
+    "scale": "How quick it is, and what to do when one machine is not enough.",
+    "why-duckdb": "Why the store is what it is.",
 }
-DOCS = {"threats"}
-"""The pages that are read beside the code too, in `docs/`."""
+"""The pages of `docs/`, which are read beside the code too, and what each is about."""
 
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
@@ -49,11 +58,11 @@ def topic(
         typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
     ] = None,
 ) -> None:
-    """Explain exit codes, formats, the environment, files, findings, the store and threats.
+    """Show a page: the rules, a tour, formats, files, operations; or explain a code.
 
     Try:
 
-        cardoffers help files
+        cardoffers help rules
         cardoffers help files -o files.md
         cardoffers help findings amount_precision
     """
@@ -104,8 +113,7 @@ def _no_topic(name: str) -> NotFound:
 
 def page_text(name: str) -> str:
     """Return a page's Markdown; to that of files, the columns of catalogue files are added."""
-    folder = files("cardoffers_cli").joinpath(*("docs",) if name in DOCS else ("cli", "topics"))
-    text = folder.joinpath(f"{name}.md").read_text("utf-8")
+    text = files("cardoffers_cli").joinpath("docs", f"{name}.md").read_text("utf-8")
     return "\n".join([text.rstrip(), "", *_catalogue_files()]) if name == "files" else text
 
 

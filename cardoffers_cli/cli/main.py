@@ -61,7 +61,7 @@ COMMANDS = (
     Entry("Upkeep", "run", "run:app", "The nightly runs that were, and going on with one."),
     Entry("Upkeep", "doctor", "doctor:doctor", "Audit the store: what must not be in it."),
     Entry("Upkeep", "store", "storage:app", "Look at, migrate and publish the store."),
-    Entry("Upkeep", "help", "help_topics:topic", "Exit codes, formats, files, findings, threats."),
+    Entry("Upkeep", "help", "help_topics:topic", "Rules, a tour, files, findings, exit codes."),
 )
 
 

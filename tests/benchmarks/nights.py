@@ -1,4 +1,4 @@
-"""Disturb nights, and count: one command, one table, for the README.
+"""Disturb nights, and count: one command, one table, for `docs/operations.md`.
 
     CARDOFFERS_SLOW_TESTS=1 python tests/benchmarks/nights.py [--rows 200000] [--strikes 50]
 
