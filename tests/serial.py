@@ -1,4 +1,4 @@
-"""The serial meaning of matching (decisions, From purchase to redemption), as a plain loop.
+"""The serial meaning of matching (rules.md#redeeming), as a plain loop.
 
 Written for reading, one purchase after the other, to hold the set-based program against. Offers,
 versions, links and purchases are the rows of `tables.put`, their cells as values. An offer is as it

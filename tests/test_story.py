@@ -1,8 +1,8 @@
 """The sample data through every command, held against the goldens beside it.
 
-Then everything again, which changes nothing, and the input shuffled and cut into many files, which
-gives the same answers. To accept a change: `UPDATE_GOLDENS=1 pytest tests/test_story.py`, and read
-the difference.
+Then everything again, which changes nothing (rules.md#running-again), and the input shuffled and
+cut into many files, which gives the same answers. To accept a change:
+`UPDATE_GOLDENS=1 pytest tests/test_story.py`, and read the difference.
 """
 
 from __future__ import annotations

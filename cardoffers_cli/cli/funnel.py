@@ -47,7 +47,7 @@ def funnel(
     The window is the last 30 days up to now, if not said otherwise. People see the cardholders who
     saw offers, who of these had added one, and who of these redeemed; beside them what happened:
     views, offers shown and added, redemptions. For programs (json, jsonl, csv, tsv, parquet) there
-    are the five counts of the specification, and each one divided by the one that stands beside it;
+    are the five counts of the contract, and each one divided by the one that stands beside it;
     json has the cardholders too. With --by, the rows of days, offers or merchants come first.
 
     Try:

@@ -152,6 +152,7 @@ AllInstitutions = Annotated[
     bool, typer.Option("--all-institutions", help="Look at every institution.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
+"""Stands on everything that writes (rules.md#dry-runs)."""
 Engine = Annotated[
     str | None,
     typer.Option(

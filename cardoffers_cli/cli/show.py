@@ -1,4 +1,4 @@
-"""The only writer to stdout: one outcome, as JSON for programs and as sheets for readers.
+"""The only writer to stdout (rules.md#streams): JSON for programs, sheets for readers.
 
 A command gives both and does not ask which is wanted. Cells come from `files/sheets.py`; this
 module lays them out, as text of one row a line or as a table.

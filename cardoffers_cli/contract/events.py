@@ -1,4 +1,4 @@
-"""Transaction events: one call with one event, or a batch (specification, POST transactions).
+"""Transaction events: one call with one event, or a batch (rules.md#events).
 
 What a call says is read here; the events of all calls that wait are then taken together. An event
 that is not accepted is kept as a rejected row, so that support finds it.

@@ -1,4 +1,4 @@
-"""The gate: who calls, whether they may, and whether it is too often.
+"""The gate: who calls, whether they may, and whether it is too often (rules.md#rates).
 
 A key is told from others by its hash, in constant time. Why a key was refused goes into the call
 book, and from there into the security log; a key that is only mistyped tells of nobody, so it is
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """Whose key a call came with. Everything a call sees or does belongs to this institution."""
+    """Whose key a call came with; all that a call sees or does is theirs (rules.md#callers)."""
 
     institution: Institution
     key: ApiKey

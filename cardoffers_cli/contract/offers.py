@@ -1,4 +1,4 @@
-"""Offers: a cardholder's feed, and the adding of an offer (specification, GET offers, POST add).
+"""Offers: a cardholder's feed, and the adding of an offer (rules.md#feed).
 
 Both write, so both run in a transaction of their own. Segment and hints are used for the call
 alone and written nowhere.

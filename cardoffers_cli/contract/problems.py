@@ -27,7 +27,7 @@ TITLES = {
     "token_expired": "Token expired",
     "token_revoked": "Token revoked",
 }
-"""The titles that are not their status's own phrase (specification, Authentication)."""
+"""The titles that are not their status's own phrase (rules.md#refusals)."""
 
 FORBIDDEN = {"segment_not_eligible", "institution_mismatch"}
 """Codes of `Refused` that are answered 403; the others are conflicts, 409."""

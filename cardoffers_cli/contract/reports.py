@@ -1,4 +1,4 @@
-"""Reports: redemptions and settlements in pages, and the funnel (specification, GET reporting).
+"""Reports: redemptions and settlements in pages, and the funnel (rules.md#pages).
 
 They only read, so they may be answered from a snapshot. Every one is restricted to the caller's
 institution, also by its cursors, which are good for no other.

@@ -69,7 +69,7 @@ ROUTES = (
     Route("GET", "/docs", None, "docs:show"),
     Route("GET", "/healthz", None, "health:tell"),
 )
-"""Every endpoint of the specification, the description of them all, and a sign of life."""
+"""Every endpoint of the contract, its description, and a sign of life (rules.md#versions)."""
 
 
 def find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:

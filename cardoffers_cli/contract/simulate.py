@@ -1,4 +1,4 @@
-"""Simulate: what one event would come to; nothing is written (specification, POST simulate)."""
+"""Simulate: what one event would come to; nothing is written (rules.md#simulation)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a webhook may go: the form of its URL, and the addresses no connection is made to.
+"""Where a webhook may go (rules.md#receivers): the form of its URL, and addresses it may not reach.
 
 A URL is given by an institution and followed from inside our network, so it must not be able to
 reach what only the inside can reach. `REFUSED` is the explicit list, after IANA's special-purpose

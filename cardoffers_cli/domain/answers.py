@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 LOCALES = ("en", "es", "pt-BR")
-"""The languages there are answers in (specification, GET offers: locale)."""
+"""The languages there are answers in (rules.md#languages)."""
 
 _MONTHS = {
     "en": "January February March April May June July August September October November December",

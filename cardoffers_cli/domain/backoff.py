@@ -1,4 +1,4 @@
-"""When a failed delivery is tried again (decisions, Webhooks): a schedule, its jitter, Retry-After.
+"""When a failed delivery is tried again (rules.md#retries): a schedule, its jitter, Retry-After.
 
 Each delay is drawn once, by whoever owns chance, and then stored, so the next attempt is a moment
 that everybody can read and not a matter of who asks.

@@ -4,7 +4,7 @@ The rate is what redemptions took from the budget in the last 28 days (whole wee
 day of the week counts alike) or since the offer began if that is later, though never over less than
 a day. What was reversed took nothing. The run-out day is the first day (UTC) whose cumulated spend
 at that rate exceeds the budget. An offer whose budget does not cover one more redemption in full is
-spent already, on the day of the last one that it covered (decisions, Redeem).
+spent already, on the day of the last one that it covered (rules.md#budgets).
 
 The day has a band: the run-out days at the rates of the quickest and of the slowest of the last
 four weeks, as far as the offer has run for whole weeks, two at least. A slowest week that would not

@@ -2,7 +2,8 @@
 
 A number counts as real when it has an issuer's prefix and length and a right check digit. Text
 that only looks like one (a numeric token) passes in nine of ten cases by the check digit alone: so
-of many numbers of one form that are none, one in ten is right, and hardly more.
+of many numbers of one form that are none, one in ten is right, and hardly more
+(rules.md#card-numbers).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What can be wrong with a row or a file, as data: the codes, their levels and how to mend them.
 
-A finding never quotes the value it is about: it names the line, the column and the rule. The codes
+A finding (rules.md#findings) never quotes its value: it names line, column and rule. The codes
 are stable (they stand in reports, JSON and tests) and this catalogue is their only list: `help
 findings`, the grouped summary of `validate` and the rules of `files/rules.py` all read it.
 """

@@ -21,7 +21,7 @@ STEPS = (
     "offer_add_successes",
     "redemptions",
 )
-"""The counts of a funnel, from its wide end to its narrow one (specification, Funnel)."""
+"""The counts of a funnel, from its wide end to its narrow one (rules.md#funnel)."""
 
 LABELS = dict(
     zip(

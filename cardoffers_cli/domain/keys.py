@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SCOPES = ("offers", "reporting", "transactions")
-"""What a key may be allowed to do (specification, Authentication), in the order of the store."""
+"""What a key may be allowed to do (rules.md#scopes), in the order of the store."""
 
 _LONGEST_NAME = 100
 _MARK = "co_live_"

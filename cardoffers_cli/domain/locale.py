@@ -1,4 +1,4 @@
-"""Which language a text is shown in (specification, GET offers: locale).
+"""Which language a text is shown in (rules.md#languages).
 
 The language asked for counts if the program offers it; else, and for a text that is missing in it,
 the program's first language. Where even that has no text, the program's others follow, and English

@@ -42,7 +42,7 @@ def parse_moment(text: str) -> datetime:
 
 
 def format_moment(moment: datetime) -> str:
-    """Write a UTC moment as ISO 8601 with milliseconds and `Z` (specification, Redemption)."""
+    """Write a UTC moment as ISO 8601 with milliseconds and `Z` (rules.md#times)."""
     return moment.isoformat(timespec="milliseconds") + "Z"
 
 

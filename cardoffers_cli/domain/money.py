@@ -1,8 +1,8 @@
 """Exact money: minor units, commission and the text of an amount.
 
 Amounts are `decimal.Decimal` from end to end; nothing here divides and nothing passes through a
-float. The set-based twin of `commission_amount` is the macro `commission_of` (migrations); a
-property test holds the two together.
+float (rules.md#exact-money). The set-based twin of `commission_amount` is the macro `commission_of`
+(migrations); a property test holds the two together.
 """
 
 from __future__ import annotations
@@ -51,5 +51,5 @@ def money_text(amount: Decimal, currency: str) -> str:
 
 
 def commission_amount(cashback_amount: Decimal, rate: Decimal, currency: str) -> Decimal:
-    """Return the service's commission on one redemption (decisions, Money): half up."""
+    """Return the service's commission on one redemption (rules.md#ledger-amounts): half up."""
     return quantize(cashback_amount * rate, currency)

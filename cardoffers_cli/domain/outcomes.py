@@ -1,4 +1,4 @@
-"""What becomes of a purchase with an offer, and every check that tells (decisions, Why).
+"""What becomes of a purchase with an offer, and every check that tells (rules.md#reasons).
 
 An evaluation is a row of what was known when it was decided: the purchase's amount and moment, the
 offer's terms of then, when the cardholder added it, and for an offer that fitted what purchases
@@ -191,7 +191,7 @@ _CHECKS: dict[str, Callable[[Row], tuple[bool | None, Any, Any, str]]] = {
     "uses": _uses,
     "best_offer": _best,
 }
-"""The checks by name, in their order (decisions, Eligible and Redeem)."""
+"""The checks by name, in their order (rules.md#eligibility)."""
 
 CHECK_OF = {
     "enrolled_after_purchase": "enrolled",

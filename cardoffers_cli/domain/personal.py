@@ -1,4 +1,4 @@
-"""How a personal feed is ordered, and the reason an offer gives for its place.
+"""How a personal feed is ordered, and the reason an offer gives (rules.md#personal-order).
 
 Every signal that holds for an offer adds its weight to the score; equal scores stand in program
 order. Each weight is more than all later ones together, so what the reader asks for comes before

@@ -1,8 +1,8 @@
 """The signatures of a webhook: made by the sender, checked by the receiver.
 
-The specification's page Authentication, 6: V1 signs the raw body; V2 signs the timestamp, a dot and
-the raw body, so that a captured request cannot be sent again later. The key is the UTF-8 text of
-the secret as it was shown; digests are lower-case hex.
+V1 signs the raw body; V2 signs the timestamp, a dot and the raw body, so that a captured request
+cannot be sent again later (rules.md#signatures). The key is the UTF-8 text of the secret as it was
+shown; digests are lower-case hex.
 """
 
 from __future__ import annotations

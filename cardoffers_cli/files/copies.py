@@ -1,7 +1,8 @@
 """Copy the records of a file, byte for byte, to one of two files: valid and rejected.
 
 Of rejected records the fields that were refused as card numbers or personal data are masked: the
-copy is looked at by those who mend the file, and lies about. All else of them stays as it came.
+copy is looked at by those who mend the file, and lies about. All else of them stays as it came
+(rules.md#rejected-rows).
 """
 
 from __future__ import annotations

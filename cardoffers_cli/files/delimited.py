@@ -1,4 +1,4 @@
-"""Read delimited lines into columns: one physical line is one record.
+"""Read delimited lines into columns: one physical line is one record (rules.md#lines).
 
 Two roads to the same result. A block whose lines all split plainly goes to polars in one call; a
 block with quotes, faults or blank lines is sorted line by line, and only the lines that need it are

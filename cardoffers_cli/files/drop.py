@@ -1,4 +1,4 @@
-"""The drop folder: which files in `DROP_DIR/<institution>/` are ready to be taken.
+"""The drop folder (rules.md#drop-folder): which files of `DROP_DIR/<institution>/` are ready.
 
 A file is ready when a marker lies beside it (`NAME.done`, or a manifest `NAME.manifest.json`), or
 when its size, time and inode have stood still for a while and nobody has it open for writing, as

@@ -39,6 +39,8 @@ INVISIBLE = (
     "\\x{180e}\\x{200b}-\\x{200d}\\x{2060}\\x{feff}]"  # no width
 )
 E_MAIL = r"^\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*$"
+"""The form of an e-mail address, which no token may have (rules.md#personal-data)."""
+
 NOT_VISIBLE_ASCII = "[^!-~]"
 NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?$"
 _WORDS = "null|n/a|#n/a|na|nil|none|nan"

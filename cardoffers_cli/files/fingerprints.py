@@ -20,7 +20,7 @@ def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
 
     `reference` is of the transaction_ref, `cardholder` and `instrument` of the tokens, `payer` of
     both, `identifier` of the merchant identifier with its type (null where there is none), and
-    `content` of all that tells a duplicate from a conflict (decisions, Duplicates).
+    `content` of all that tells a duplicate from a conflict (rules.md#duplicates).
     """
     return rows.with_columns(
         reference=pl.col("transaction_ref").hash(seed),

@@ -45,7 +45,7 @@ def read_header(
     What is not known is quoted only where it can be nothing but names.
 
     Columns to be left out get names that start with a space, which no known name does. Raises
-    `FileUnusable` with the codes of a header (decisions, Reading transaction files).
+    `FileUnusable` with the codes of a header (rules.md#unusable-files).
     """
     given = _given_names(line, names, delimiter, number)
     _check(given, names, line, delimiter, number)

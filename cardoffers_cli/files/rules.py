@@ -4,7 +4,8 @@ Each rule is an expression over the text columns of a row that is true where the
 several rules broken by one column the first in the table speaks, so a card number is not also
 called a token with spaces. Levels and advice stand in `domain/findings.py`. To add a rule, add its
 code there and a line here: `rulebook.py` derives all else. Messages name the column and the rule,
-never the value.
+never the value. In words they stand in rules.md#columns, rules.md#amounts, rules.md#currency,
+rules.md#merchant-fields and rules.md#control-characters.
 """
 
 from __future__ import annotations

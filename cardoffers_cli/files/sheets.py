@@ -177,7 +177,7 @@ def guarded_text(value: Any) -> str:
 
 
 def guard(text: str) -> str:
-    """Keep a spreadsheet from reading text as a formula (decisions, Privacy)."""
+    """Keep a spreadsheet from reading text as a formula (rules.md#exports)."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 

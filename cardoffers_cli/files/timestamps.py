@@ -1,4 +1,4 @@
-"""Read the timestamps of transactions as columns: strict ISO 8601, as naive UTC.
+"""Read the timestamps of transactions as columns (rules.md#timestamps): as naive UTC.
 
 The pattern is checked before anything is parsed, because parsers are kinder than the rule (they
 take hour 24 or second 60). Beside the usual `2026-03-18T13:12:54Z` the forms of ISO 8601 that

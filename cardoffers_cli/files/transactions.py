@@ -1,5 +1,7 @@
 """Read a transaction file: chunks of judged rows, then, if wanted, its lines sorted apart.
 
+Which files are read stands in rules.md#file-kinds.
+
 Read this file first to follow a file from its bytes to valid rows: `sources` opens it, `pages`
 numbers its records and splits them into text columns, `chunks` judges them by `rules`.
 """

@@ -1,4 +1,4 @@
-"""Import catalogue files into the store and export them again.
+"""Import catalogue files into the store and export them again (rules.md#catalogue-files).
 
 One import is one transaction and one run, whatever number of files it reads. A file says
 everything about its rows: an empty optional cell clears the value (an institution's id,
@@ -125,7 +125,7 @@ def export_catalogue(
 ) -> list[dict[str, Any]]:
     """Write every catalogue file to a folder; return the names of the files and their rows.
 
-    Full tokens do not leave the store (decisions, Privacy), so links come masked or not at all, and
+    Full tokens do not leave the store (rules.md#masking), so links come masked or not at all, and
     under a name that import leaves alone. Engagement never comes: without whole tokens its rows
     say no more than the funnel does.
     """

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 MOST_ITEMS = 1000
-"""The most events a call may carry (specification, Limits)."""
+"""The most events a call may carry (rules.md#batches)."""
 
 _STRIDE = 1024  # lines of a call; more than any call has items
 

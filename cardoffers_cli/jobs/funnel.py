@@ -31,7 +31,7 @@ def read_funnel(
     compare: bool = False,
     people: bool = False,
 ) -> dict[str, Any]:
-    """Return `window` and `data` (specification, Funnel).
+    """Return `window` and `data` (rules.md#funnel).
 
     `compare` adds `previous`, the same of the window of the same length before it; `by` adds `by`,
     its rows; `people` adds to each window the cardholders of `services/funnel.py`. Raises
@@ -57,13 +57,13 @@ def _count(store: Store, institution_id: UUID, window: Window, *, people: bool) 
 
 
 def count_window(store: Store, institution_id: UUID, window: Window) -> dict[str, Any]:
-    """Return `window` and `data` of one window (specification, Funnel)."""
+    """Return `window` and `data` of one window (rules.md#funnel)."""
     counts = funnel.count_funnel(store, institution_id, window)
     return {"window": {"from": window.from_at, "to": window.to_at}, "data": counts}
 
 
 def window_of(now: datetime, from_at: datetime | None, to_at: datetime | None) -> Window:
-    """Return the window of a funnel: without an end until now, without a start 30 days long.
+    """Return the window of a funnel (rules.md#windows): until now, 30 days long, if not told.
 
     One that ends now includes what happened at this very moment, such as a night's own redemptions.
     Raises `UsageError` if there is no time in it.

@@ -33,14 +33,15 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
-"""The plans that may upload files (specification, CSV transaction file)."""
+"""The plans that may upload files (rules.md#uploads)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
     """How to read the file, and whether to keep what it held.
 
-    Somebody vouches for a last line without a line end: the operator, or a manifest.
+    Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
+    manifest.
     """
 
     delimiter: str = ","

@@ -1,4 +1,4 @@
-"""API keys: make, list, rotate, revoke and check them (decisions, Keys).
+"""API keys: make, list, rotate, revoke and check them (rules.md#rotation).
 
 The text of a key exists in this process only: it is handed to whoever asked, or to a file of theirs
 that is written before the key is, and nothing else ever holds it.

@@ -73,7 +73,7 @@ def read_feed(
 def show_feed(
     store: Store, owner: Institution, request: FeedRequest, job: Job, *, dry_run: bool = False
 ) -> dict[str, Any]:
-    """Return a feed (specification, GET offers), and note in the caller's transaction who saw it.
+    """Return a feed (rules.md#feed), and note in the caller's transaction who saw it.
 
     Token and limit must have been checked.
     """
@@ -106,7 +106,7 @@ def add_offer(
 
 
 def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> dict[str, Any]:
-    """Add an offer in the caller's transaction (specification, POST add).
+    """Add an offer in the caller's transaction (rules.md#adding).
 
     A repeated add finds the link that is there, whatever became of the offer. Else raises, in this
     order: `NotFound` offer_not_found; `Refused` offer_not_available, segment_not_eligible,

@@ -7,7 +7,8 @@ the same URL or another, keeps the secret.
 
 An institution that sets its webhook for the first time may have events from before: those that wait
 are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
-at any time. Nothing but this stops the events of an institution, whatever its receiver answers.
+at any time. Nothing but this stops the events of an institution, whatever its receiver answers
+(rules.md#first-webhook).
 """
 
 from __future__ import annotations

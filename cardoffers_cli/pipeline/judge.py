@@ -147,7 +147,7 @@ def note_repeats(store: Store, position: str) -> None:
 
 
 def tokens_look_rotated(store: Store, received: int) -> bool:
-    """Whether over 99 % of the cardholder tokens occur once (decisions, `tokens_unstable`)."""
+    """Whether over 99 % of the cardholder tokens occur once (rules.md#tokens)."""
     if received <= _ROWS_TO_JUDGE_TOKENS:
         return False
     counted = store.rows("pipeline/judge:tokens_once")[0]

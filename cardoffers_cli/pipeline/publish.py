@@ -2,7 +2,7 @@
 
 It runs in the transaction that redeems, so there is no redemption without its event and no event of
 a simulation. The bytes are written once and sent as they are on every attempt. An institution need
-have no webhook yet: its events wait, and are sent when it has one.
+have no webhook yet: its events wait, and are sent when it has one (rules.md#redemption-events).
 """
 
 from __future__ import annotations

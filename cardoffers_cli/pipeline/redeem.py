@@ -1,6 +1,6 @@
 """Redeem: every purchase takes the best offer still open to it, as if one after the other.
 
-The serial meaning (decisions, Redeem) is computed in rounds: each purchase proposes to its best
+The serial meaning (rules.md#redeeming) is computed in rounds: each purchase proposes to its best
 offer; an offer keeps the earliest within its budget and its uses; the rest move on to their next
 best. Only offers that cannot serve everybody (`tight`) can refuse, so only their proposals go
 round. The loop ends because every round but the last refuses somebody, and nobody is refused by the

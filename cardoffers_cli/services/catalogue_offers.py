@@ -1,9 +1,10 @@
 """Take offers from a catalogue file: terms, texts, and a version per change.
 
 A version counts from the clock of the import, or from `effective_at`, which dates a correction
-back: the newest version known at a purchase is the one it is judged by, so a correction also takes
-the place of what was imported between. It cannot lie in the future, as the feed shows the newest
-terms at once. `effective_at` alone, on an offer that stays as it is, dates its newest version back.
+back: the newest version known at a purchase is the one it is judged by (rules.md#terms), so a
+correction also takes the place of what was imported between. It cannot lie in the future, as the
+feed shows the newest terms at once. `effective_at` alone, on an offer that stays as it is, dates
+its newest version back.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was changed in the catalogue and in settings: the old value, the new one, by whom and when.
+"""What was changed in catalogue and settings: old and new values, who, when (rules.md#changes).
 
 Every change is written where it is made (`services/catalogue.py`), as text. A row that was new
 changed nothing, and has no line here.

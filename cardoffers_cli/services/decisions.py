@@ -23,7 +23,7 @@ def decisions_of_import(store: Store, institution_id: UUID, import_no: int) -> l
 
     One item per purchase: outcome `match` or `no_match`, the merchant, the offer and amounts of a
     match, and one evaluation per offer of the merchant that is in the program or linked, or of the
-    cardholder's links while the merchant is unknown (decisions, Why, and HTTP contract: simulate).
+    cardholder's links while the merchant is unknown (rules.md#reasons).
     """
     of = {"institution_id": institution_id, "import_no": import_no}
     found = store.rows("services/decisions:evaluations_of_import", **of)

@@ -1,4 +1,4 @@
-"""Why a purchase did, or did not, redeem: from what was decided then (decisions, Why).
+"""Why a purchase did, or did not, redeem: from what was decided then (rules.md#reasons).
 
 Terms, links, budgets and uses are those that the deciding run knew, so that the answer of today is
 the answer of then. `explain` takes refs by the list, and a ref that is no purchase is looked for

@@ -1,4 +1,4 @@
-"""The offer feed of one cardholder (specification, GET offers; decisions, Feed).
+"""The offer feed of one cardholder (rules.md#feed).
 
 `open_offers` stages what may be seen now; the readings choose from it, `offers_shown` says what a
 feed says of the chosen, and `record` notes that they were seen. Segment and hints are parameters of
@@ -87,7 +87,7 @@ def offers_shown(
     chosen: Sequence[Row],
     languages: Sequence[str],
 ) -> list[Row]:
-    """Return the chosen offers as the specification shows them, texts in the first language had."""
+    """Return the chosen offers as the contract shows them, texts in the first language had."""
     numbers = [row["offer_no"] for row in chosen]
     texts = _texts(store, numbers)
     found = {
@@ -111,7 +111,7 @@ def record(
     chosen: Sequence[Row],
     now: datetime,
 ) -> None:
-    """Note one widget view and one impression per offer shown."""
+    """Note one widget view and one impression per offer shown (rules.md#engagement)."""
     store.execute(
         "services/feed:record",
         institution_id=institution_id,

@@ -36,7 +36,7 @@ class Window:
 
 
 def count_funnel(store: Store, institution_id: UUID, window: Window) -> dict[str, int]:
-    """Return the five counts of a funnel (specification, Funnel)."""
+    """Return the five counts of a funnel (rules.md#funnel)."""
     row = store.row("services/funnel:count", **_parameters(institution_id, window)) or {}
     return {step: row[step] for step in STEPS}
 

@@ -1,4 +1,4 @@
-"""The inbox of an institution's team: what somebody there has to know, each thing said once.
+"""The inbox of an institution's team: what somebody there has to know (rules.md#alerts).
 
 What a message is about (`subject`) makes its id, so a job that runs again, or late, says nothing
 twice.

@@ -23,7 +23,7 @@ _NAMED = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Institution:
-    """An institution with its program; `minor_unit` is the number of decimals of its currency."""
+    """An institution and its program (rules.md#programs); `minor_unit`: its currency's decimals."""
 
     id: UUID
     slug: str

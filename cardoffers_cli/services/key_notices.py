@@ -1,4 +1,4 @@
-"""Notices that a key is about to end (specification, Authentication): which are owed, and given."""
+"""Notices that a key is about to end (rules.md#key-notices): which are owed, and given."""
 
 from __future__ import annotations
 

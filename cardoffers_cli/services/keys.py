@@ -1,4 +1,4 @@
-"""API keys: find the one that is presented, make, replace and end one (decisions, Keys)."""
+"""API keys: find the one that is presented, make, replace and end one (rules.md#keys)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links of one cardholder to offers (specification, Cardholder-offer link).
+"""Links of one cardholder to offers (rules.md#adding).
 
 A link is made once and never changed. It counts towards `max_active_offers` until its offer has
 expired or its uses are spent; a pause, a later start or a spent budget does not end it.

@@ -1,4 +1,4 @@
-"""One redemption: find it, show it, reverse it (decisions, Money: states)."""
+"""One redemption: find it, show it, reverse it (rules.md#reversals)."""
 
 from __future__ import annotations
 

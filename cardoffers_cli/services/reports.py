@@ -62,7 +62,7 @@ class OfferNamed(Record):
 
 
 class Redemption(Record):
-    """A redemption (specification, Redemption)."""
+    """A redemption, as the HTTP contract tells it (rules.md#masking)."""
 
     id: UUID
     created_at: datetime
@@ -86,7 +86,7 @@ class ExportedRedemption(Redemption):
 
 
 class LedgerEntry(Record):
-    """A ledger entry (decisions, Ledger entry); what did not happen yet is None."""
+    """A ledger entry; what did not happen yet is None."""
 
     id: UUID
     redemption_id: UUID
@@ -229,7 +229,7 @@ class Page:
 
 
 def redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
-    """Return a page of `Redemption`."""
+    """Return a page of `Redemption` (rules.md#pages)."""
     page = exported_redemptions(store, filters, limit=limit, cursor=cursor)
     return Page(rows=[Redemption.cut(row) for row in page.rows], next_cursor=page.next_cursor)
 
@@ -249,7 +249,7 @@ def exported_redemptions(store: Store, filters: Filters, *, limit: int, cursor: 
 
 
 def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
-    """Return a page of `LedgerEntry`."""
+    """Return a page of `LedgerEntry` (rules.md#pages)."""
     page = exported_settlements(store, filters, limit=limit, cursor=cursor)
     return Page(rows=[LedgerEntry.cut(row) for row in page.rows], next_cursor=page.next_cursor)
 

@@ -1,4 +1,4 @@
-"""The security log: who made, used and ended keys, in rows that are chained by hash.
+"""The security log (rules.md#security-log): who made, used and ended keys, chained by hash.
 
 Whoever keeps the head (number and hash of the last row) can tell later whether a row before it was
 changed, removed or put elsewhere, and whether the end was cut off.

@@ -1,4 +1,4 @@
-"""The lock beside the store: who holds it, and a wait that says so.
+"""The lock beside the store: who holds it, and a wait that says so (rules.md#exclusive-work).
 
 DuckDB locks its file too, but its lock names nobody, cannot be waited for, and is lost when the
 same process opens and closes the file. So a `flock` on `<store>.lock` comes first. The kernel

@@ -2,7 +2,7 @@
 
 The store has the SHA-256 of each secret, and its text is in this file alone. So no copy of the
 store holds any: not the snapshot, not what engines are handed, no export. A backup has them in a
-file of its own.
+file of its own (rules.md#signing-secrets).
 
 The file is JSON, texts by their SHA-256, and is replaced in one step, under the lock of the store.
 A text is on the disk before the transaction that names it is committed, and is removed after one

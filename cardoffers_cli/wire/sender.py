@@ -2,8 +2,8 @@
 
 A receiver is a stranger. Whatever it does, an attempt ends within one deadline over everything
 (name, connection, TLS, headers, body), reads a bounded part of the answer, follows nothing,
-remembers nothing, and ends in one outcome. Delivered means a 2xx whose answer came in whole, or up
-to the cap.
+remembers nothing, and ends in one outcome. Delivered means a 2xx status, whatever becomes of the
+body behind it (rules.md#success).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Two measurements, each on a new store and with the server as a process of its ow
 
 - Load: clients with a connection each send batches of 1000, single events, feed reads and reports
   in turn, without a pause, while `cardoffers import` takes a file into the same store in another
-  process. Every status must be one that the specification names for such a call, and every event
+  process. Every status must be one that the contract names for such a call, and every event
   acknowledged must be in the store afterwards, once. A snapshot was published before; the limit of
   reporting calls is lifted, so that reports are answered and not refused.
 - Batches: the rows of a file sent in batches of 1000, against the time `cardoffers import` needs
@@ -117,7 +117,7 @@ class Outcome:
 
     @property
     def unspecified(self) -> list[tuple[str, int]]:
-        """What was answered that the specification does not name."""
+        """What was answered that the contract does not name."""
         return [(name, status) for name, status in self.statuses if status not in SPECIFIED[name]]
 
 

@@ -110,7 +110,7 @@ def _received(door: Door, event: Any) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("report", ["redemptions", "settlements"])
-def test_a_report_is_the_envelope_of_the_specification(door: Door, report: str) -> None:
+def test_a_report_is_the_envelope_of_the_contract(door: Door, report: str) -> None:
     status, page = answered(door, f"GET /api/v1/reporting/{report}?limit=2")
     assert (200, 2, 2) == (status, len(page["data"]), page["pagination"]["limit"])
     cursor = page["pagination"]["next_cursor"]

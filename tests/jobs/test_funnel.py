@@ -48,7 +48,7 @@ def window(found: dict[str, Any]) -> tuple[datetime, datetime]:
     return found["window"]["from"], found["window"]["to"]
 
 
-def test_it_has_what_the_specification_says_and_nothing_else(job: Job) -> None:
+def test_it_has_what_the_contract_says_and_nothing_else(job: Job) -> None:
     assert {
         "window": {"from": NOON - MONTH, "to": NOON},
         "data": {

@@ -67,7 +67,7 @@ def add(job: Job, offer_id: str, *, dry_run: bool = False, **asked: Any) -> dict
 # The feed
 
 
-def test_an_offer_is_what_the_specification_says(job: Job) -> None:
+def test_an_offer_is_what_the_contract_says(job: Job) -> None:
     assert {
         "offers": [
             {

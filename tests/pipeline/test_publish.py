@@ -45,7 +45,7 @@ def body(store: Store) -> str:
     return str(text)
 
 
-def test_the_bytes_of_an_event_are_those_of_the_specification(store: Store) -> None:
+def test_the_bytes_of_an_event_are_those_of_the_contract(store: Store) -> None:
     redeem(store, now=NOON + timedelta(microseconds=123_999))
     ((id_,),) = select(store, "select cast(redemption_id as varchar) from redemptions")
     expected = (

@@ -273,7 +273,7 @@ def of(events: list[Row], step: str) -> list[Row]:
 
 
 def plainly(events: list[Row], window: Window) -> tuple[int, ...]:
-    """Count as the specification says, one event after the other."""
+    """Count as the contract says, one event after the other."""
     views, holders, seen, added, redeemed = 0, set(), 0, 0, 0
     for row in events:
         if row["institution"] != "alder" or not window.from_at <= row["at"] < window.to_at:

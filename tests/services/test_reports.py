@@ -73,7 +73,7 @@ def every_page(store: Store, report: Any, filters: Filters, limit: int) -> list[
             return pages
 
 
-def test_a_redemption_has_the_fields_of_the_specification(store: Store) -> None:
+def test_a_redemption_has_the_fields_of_the_contract(store: Store) -> None:
     catalogue(store)
     redeem(store, "r1")
     (row,) = redemptions(store, Filters(), limit=10, cursor=None).rows

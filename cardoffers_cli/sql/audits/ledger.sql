@@ -65,7 +65,7 @@ order by redemptions.redemption_no;
 
 -- name: moves_are_legal
 -- Moves of ledger entries that no state allows: the first is into pending, then settled, and
--- reversed is final (decisions, States). Runs give their order. Grain: one row per move.
+-- reversed is final (rules.md#states). Runs give their order. Grain: one row per move.
 with ordered as (
     select
         ledger_moves.redemption_no,

@@ -85,7 +85,7 @@ order by offers.offer_id, held.run_no;
 
 -- name: uses_hold
 -- Matching after which a link had redeemed more often than the terms of any of its purchases
--- allowed; counted as budgets are. Grain: one row per cardholder, offer and run.
+-- allowed (rules.md#uses); counted as budgets are. Grain: one row per cardholder, offer and run.
 with changes as (
     select
         redemptions.offer_no,

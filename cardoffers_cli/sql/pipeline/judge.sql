@@ -146,7 +146,7 @@ from frame;
 
 -- name: staged_duplicates
 -- Makes staged_duplicates: every staged row whose ref is known already, or stands in an earlier
--- line (decisions, Duplicates: the first one wins). Refs are sought by fingerprint and told apart by
+-- line (rules.md#duplicates). Refs are sought by fingerprint and told apart by
 -- their text. The first one stands in `first_line` of an earlier import or, where that is null, of
 -- this file. Grain: one row per such row.
 create or replace temp table staged_duplicates as
@@ -200,7 +200,7 @@ create or replace temp table look_alikes (
 
 -- name: look_alikes
 -- Makes look_alikes: the staged rows to be admitted that are like an earlier one in all but their
--- ref: the same instrument, merchant, amount and second. Earlier ones stand among the purchases,
+-- ref (rules.md#look-alikes): instrument, merchant, amount and second are the same. Earlier ones stand among the purchases,
 -- which are read only for the time of the file, if at all ($with_history), or in this file. Grain:
 -- one row per such row.
 create or replace temp table look_alikes as

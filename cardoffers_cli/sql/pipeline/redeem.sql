@@ -23,7 +23,7 @@ select cast($run_no as bigint) as run_no;
 
 -- name: redemptions
 -- Writes one redemption per purchase of redeemed_purchases. Its id is derived from institution, ref and
--- offer. Idempotent: a purchase that redeemed is never undecided again.
+-- offer (rules.md#ids). Idempotent: a purchase that redeemed is never undecided again.
 insert into redemptions (
     redemption_no, redemption_id, institution_id, purchase_no, cardholder_no, offer_no, version_no,
     run_no, created_at
@@ -52,7 +52,7 @@ inner join offers on offers.offer_no = redeemed_purchases.offer_no;
 
 -- name: ledger_entries
 -- Writes the pending ledger entry of every redemption of this run, by the terms of its version
--- (decisions, Money).
+-- (rules.md#ledger-amounts).
 insert into ledger_entries (
     redemption_no, entry_id, institution_id, cardholder_no, offer_no, merchant_id, currency,
     merchant_funded_amount, commission_amount, institution_payout_amount, status, created_at,

@@ -1,6 +1,6 @@
 -- name: due
 -- Makes due: pending entries whose hold has ended, and adjustments no settlement has taken yet
--- (decisions, Settle run). Grain: one row per entry or adjustment.
+-- (rules.md#settlement). Grain: one row per entry or adjustment.
 create or replace temp table due as
 select
     ledger_entries.redemption_no,

@@ -18,7 +18,7 @@ from terms_in_force;
 -- name: enrolled
 -- Every undecided purchase with each offer of its merchant that its cardholder has a link to, the
 -- offer's terms at its moment (by their preference_no), and the first check that failed, or eligible
--- (decisions, Eligible). Grain: one row per purchase and offer.
+-- (rules.md#eligibility). Grain: one row per purchase and offer.
 select
     resolutions.purchase_no,
     ranked_terms.offer_no,

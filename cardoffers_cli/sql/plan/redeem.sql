@@ -99,7 +99,7 @@ select
 from starts;
 
 -- name: turns
--- The order in which purchases take their turn: time, institution, ref (decisions, Redeem), and the
+-- The order in which purchases take their turn: time, institution, ref (rules.md#redeeming), and the
 -- period of each. Where an offer can serve everybody the order does not matter, so only tight offers
 -- ask for it. Turns are counted by the day, for no one worker could count them all.
 -- Grain: one row per purchase that fits a tight offer.

@@ -28,7 +28,7 @@ inner join ranked_terms on ranked_terms.preference_no = before_them.preference_n
 
 -- name: kept
 -- What each of these offers keeps: the earliest of every cardholder while uses are left, of these
--- the earliest while the budget covers one more in full (decisions, Redeem). What it kept in earlier
+-- the earliest while the budget covers one more in full (rules.md#budgets). What it kept in earlier
 -- periods comes first and stays; in one period all ask for the same. Grain: one row per purchase.
 with by_cardholder as (
     select

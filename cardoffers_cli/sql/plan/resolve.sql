@@ -6,7 +6,7 @@ inner join merchants on merchants.merchant_id = identifiers.merchant_id;
 
 -- name: resolutions
 -- The merchant of every undecided purchase: the one of the merchant_id that it was sent with, if that
--- is known, else its identifier's (decisions, Resolve); null while nobody knows it.
+-- is known, else its identifier's (rules.md#resolving); null while nobody knows it.
 -- Grain: one row per undecided purchase.
 select
     undecided.purchase_no,

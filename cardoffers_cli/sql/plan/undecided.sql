@@ -1,5 +1,6 @@
 -- name: undecided
--- Purchases that no run has decided yet, and those whose merchant was unknown (decisions, Decided).
+-- Purchases that no run has decided yet, and those whose merchant was unknown
+-- (rules.md#standing-decisions).
 -- Grain: one row per purchase.
 with decided as (
     select decisions.purchase_no

@@ -65,7 +65,7 @@ order by institution, program_offers.position, program_offers.offer_id;
 
 -- name: masked_links
 -- Every link in the columns of its file, by number: its tokens reduced to first and last 4
--- characters, short ones to the ellipsis (decisions, Privacy).
+-- characters, short ones to the ellipsis (rules.md#masking).
 select
     institutions.slug as institution,
     case

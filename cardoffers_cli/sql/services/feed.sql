@@ -1,5 +1,5 @@
 -- name: open_offers
--- Makes open_offers: what an institution's cardholder of a segment may see now (decisions, Feed), but
+-- Makes open_offers: what an institution's cardholder of a segment may see now (rules.md#feed), but
 -- for offers whose uses the cardholder has spent. Only budgets that could be spent are looked up.
 -- Grain: one row per offer.
 create or replace temp table open_offers as
