@@ -86,8 +86,8 @@ OUTSIDE = re.compile(
 WRAPS_SQL = {"engine/duck.py"}
 """An engine gives a plan's SELECT the name of a table, which no parameter can carry."""
 
-STDOUT = {"cli/show.py"}
-STDERR = {"cli/exits.py", "cli/progress.py", "cli/desk.py"}
+STDOUT = {"cli/kernel/show.py"}
+STDERR = {"cli/kernel/exits.py", "cli/kernel/progress.py", "cli/kernel/desk.py"}
 HEAVY = {"aiohttp", "duckdb", "fsspec", "httpx", "polars", "pyarrow", "rich"}
 
 BESIDE_A_STORE = re.compile(
@@ -359,10 +359,13 @@ def one_module_knows_what_is_beside_a_store(source: Module) -> Iterator[str]:
 def few_write_to_the_terminal(source: Module) -> Iterator[str]:
     for node, stream in streams(source):
         if stream == "stdout" and source.path not in STDOUT:
-            yield source.complain(node, "stdout is data: return it and let cli/show.py print it")
+            yield source.complain(
+                node, "stdout is data: return it and let cli/kernel/show.py print it"
+            )
         if stream == "stderr" and source.path not in STDERR:
             yield source.complain(
-                node, "raise an error for cli/exits.py, or tell cli/progress.py or cli/desk.py"
+                node,
+                "raise an error for exits.py, or tell progress.py or desk.py of cli/kernel/",
             )
 
 

@@ -53,7 +53,7 @@ _PRELOADED = [
     "cardoffers_cli.cli.nightly",
     "cardoffers_cli.cli.night_log",
     "cardoffers_cli.cli.night_screen",
-    "cardoffers_cli.cli.layout",
+    "cardoffers_cli.cli.kernel.layout",
     "cardoffers_cli.jobs.night.run",
     "cardoffers_cli.settings",
     "pyarrow",

@@ -84,8 +84,8 @@ BREACHES: list[tuple[Check, str, str]] = [
     (imports_go_down, "store/store.py", "import cardoffers_cli.files.rules"),
     (imports_go_down, "store/store.py", "from ..files import rules"),
     (imports_go_down, "store/store.py", "def f():\n    from cardoffers_cli import engine"),
-    (imports_go_down, "cli/show.py", "from cardoffers_cli.http import app"),
-    (imports_go_down, "cli/show.py", "from cardoffers_cli.store import store"),
+    (imports_go_down, "cli/kernel/show.py", "from cardoffers_cli.http import app"),
+    (imports_go_down, "cli/kernel/show.py", "from cardoffers_cli.store import store"),
     (imports_go_down, "pipeline/stage.py", "from cardoffers_cli.files import rules"),
     (imports_go_down, "pipeline/stage.py", "from cardoffers_cli.pipeline.judge import judge"),
     (imports_go_down, "services/offers.py", "from . import institutions"),
@@ -130,12 +130,20 @@ BREACHES: list[tuple[Check, str, str]] = [
     (one_module_knows_what_is_beside_a_store, "store/lock.py", "store.name + '.lock'"),
     (one_module_knows_what_is_beside_a_store, "store/copying.py", "f'{name}.wal.checkpoint'"),
     (few_write_to_the_terminal, "files/rules.py", "print(1)"),
-    (few_write_to_the_terminal, "cli/exits.py", "import sys\nsys.stdout.write('')"),
-    (few_write_to_the_terminal, "cli/show.py", "from sys import stderr as e\nprint(1, file=e)"),
+    (few_write_to_the_terminal, "cli/kernel/exits.py", "import sys\nsys.stdout.write('')"),
+    (
+        few_write_to_the_terminal,
+        "cli/kernel/show.py",
+        "from sys import stderr as e\nprint(1, file=e)",
+    ),
     (few_write_to_the_terminal, "cli/match.py", "import typer\ntyper.echo('', err=True)"),
-    (few_write_to_the_terminal, "cli/exits.py", "import typer\ntyper.echo('')"),
-    (few_write_to_the_terminal, "cli/exits.py", "from rich.console import Console\nConsole()"),
-    (few_write_to_the_terminal, "cli/desk.py", "import rich\nrich.print('')"),
+    (few_write_to_the_terminal, "cli/kernel/exits.py", "import typer\ntyper.echo('')"),
+    (
+        few_write_to_the_terminal,
+        "cli/kernel/exits.py",
+        "from rich.console import Console\nConsole()",
+    ),
+    (few_write_to_the_terminal, "cli/kernel/desk.py", "import rich\nrich.print('')"),
 ]
 
 FINE: list[tuple[Check, str, str]] = [
@@ -153,12 +161,12 @@ FINE: list[tuple[Check, str, str]] = [
     (one_module_knows_what_is_beside_a_store, "store/layout.py", "store.name + '.lock'"),
     (one_module_knows_what_is_beside_a_store, "store/lock.py", '""".lock is beside the store."""'),
     (one_module_knows_what_is_beside_a_store, "files/drop.py", "name + '.done'"),
-    (few_write_to_the_terminal, "cli/show.py", "import sys\nsys.stdout.write('')\nprint(1)"),
-    (few_write_to_the_terminal, "cli/desk.py", "import sys\nsys.stdout.isatty()"),
-    (few_write_to_the_terminal, "cli/exits.py", "import sys\nprint(1, file=sys.stderr)"),
+    (few_write_to_the_terminal, "cli/kernel/show.py", "import sys\nsys.stdout.write('')\nprint(1)"),
+    (few_write_to_the_terminal, "cli/kernel/desk.py", "import sys\nsys.stdout.isatty()"),
+    (few_write_to_the_terminal, "cli/kernel/exits.py", "import sys\nprint(1, file=sys.stderr)"),
     (
         few_write_to_the_terminal,
-        "cli/progress.py",
+        "cli/kernel/progress.py",
         "from rich.console import Console\nConsole(stderr=True)",
     ),
 ]

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import All, AnyInstitution, From, Limit, To
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli import completing
 from cardoffers_cli.cli.clock import running_clock
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.exits import Terminated, on_ctrl_c
-from cardoffers_cli.cli.extras import extra
+from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.exits import Terminated, on_ctrl_c
+from cardoffers_cli.cli.kernel.extras import extra
 
 if TYPE_CHECKING:
     from cardoffers_cli.tui.inquiry import Inquiry

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, Format
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, Format
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 
 STEPS = (Column("step", kind="integer"), Column("command"))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.file_reports import first_lines
 from cardoffers_cli.cli.funnel_picture import picture
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.cli.match import decided
-from cardoffers_cli.cli.show import Column, Sheet, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cardoffers_cli.cli.show import Block
+    from cardoffers_cli.cli.kernel.show import Block
     from cardoffers_cli.jobs.demo import Step
 
 CATALOGUE = (Column("file"), Column("new", "taken", kind="integer"))

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain import json_text
 
 AUDITS = (

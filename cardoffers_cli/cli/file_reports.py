@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.cli.options import Format
-from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.options import Format
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import CODES
@@ -14,8 +14,8 @@ from cardoffers_cli.domain.visible import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cardoffers_cli.cli.desk import Desk
-    from cardoffers_cli.cli.show import Block
+    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.show import Block
     from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.intake import FileReport
 

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import AllInstitutions, AskedInstitution, From, Limit, Raw, To
-from cardoffers_cli.cli.show import Column, Row, Sheet
-from cardoffers_cli.cli.typed import typed
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    AllInstitutions,
+    AskedInstitution,
+    From,
+    Limit,
+    Raw,
+    To,
+)
+from cardoffers_cli.cli.kernel.show import Column, Row, Sheet
+from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.local_forms import read_amount, read_day

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.funnel_picture import picture
-from cardoffers_cli.cli.options import Format, From, Institution, Raw, To
-from cardoffers_cli.cli.show import Block, Sheet, Text
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import Format, From, Institution, Raw, To
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.funnel import (
     compared,
     conversions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.cli.bars import bar
+from cardoffers_cli.cli.kernel.bars import bar
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.funnel import people, people_compared, volumes
 from cardoffers_cli.domain.moments import format_brief

@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli import completing
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.exits import EXIT_CODES
 from cardoffers_cli.cli.explained import KNOWN, explain
-from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.exits import EXIT_CODES
+from cardoffers_cli.cli.kernel.options import Format
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.cli.reference import reference
-from cardoffers_cli.cli.show import Column, Sheet, Text
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import (
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
     AllowUnterminated,
     Delimiter,
     DryRun,
@@ -17,7 +17,7 @@ from cardoffers_cli.cli.options import (
     Timezone,
     Valid,
 )
-from cardoffers_cli.cli.show import Text
+from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.cli.validate import one_file_for
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.visible import shortened

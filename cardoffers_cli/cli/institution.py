@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli import completing, show
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun
+from cardoffers_cli.cli.kernel import completing, show
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun
 from cardoffers_cli.domain.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

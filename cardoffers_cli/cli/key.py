@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from cardoffers_cli.cli import completing
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import AnyInstitution, DryRun, Institution, Yes, moment
-from cardoffers_cli.cli.show import Column, Sheet
-from cardoffers_cli.cli.typed import typed
+from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes, moment
+from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, parse_duration
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import Format
-from cardoffers_cli.cli.secret import VARIABLE, SecretFile, read_secrets
-from cardoffers_cli.cli.show import Column, Sheet, say
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import Format
+from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
+from cardoffers_cli.cli.kernel.show import Column, Sheet, say
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.visible import visible

@@ -15,8 +15,8 @@ import typer
 from typer.main import get_command, get_group
 
 from cardoffers_cli import __version__
-from cardoffers_cli.cli import exits
-from cardoffers_cli.cli.options import Command, Group
+from cardoffers_cli.cli.kernel import exits
+from cardoffers_cli.cli.kernel.options import Command, Group
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from cardoffers_cli.cli.show import say
+        from cardoffers_cli.cli.kernel.show import say
 
         say(__version__)
         raise typer.Exit

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, Engine
-from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, Engine
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 DECIDED = (Column("decided"), Column("purchases", kind="integer"), Column("meaning"))

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.cli import exits
+from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.jobs.night.order import Onlooker
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from cardoffers_cli.cli.desk import Desk
-    from cardoffers_cli.cli.progress import Progress
+    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.progress import Progress
 
 
 class Lines(Onlooker):

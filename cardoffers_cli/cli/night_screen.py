@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, Engine, Format
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, Engine, Format
 from cardoffers_cli.domain.moments import parse_duration
 
 WITH_FINDINGS = 3
@@ -79,7 +79,7 @@ def show_night(desk: Desk, result: dict[str, Any], log_format: LogFormat) -> Non
 
     A quiet night that needs no attention says nothing there.
     """
-    from cardoffers_cli.cli import exits
+    from cardoffers_cli.cli.kernel import exits
     from cardoffers_cli.cli.night_screen import ending_lines, night_blocks
 
     exit_code = exit_code_of(result)

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli import completing
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, Institution
-from cardoffers_cli.cli.show import Block, Column, Sheet
-from cardoffers_cli.cli.typed import typed
+from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, Institution
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet
+from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import AnyInstitution, DryRun, Yes
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Yes
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 
 app = typer.Typer(
     name="redemption",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cardoffers_cli.cli.options import everywhere_params
+from cardoffers_cli.cli.kernel.options import everywhere_params
 
 _TITLE = """# Commands
 

@@ -5,12 +5,21 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
 from cardoffers_cli.cli.funnel import By, funnel
-from cardoffers_cli.cli.options import All, AnyInstitution, Cursor, Format, From, Limit, Raw, To
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AnyInstitution,
+    Cursor,
+    Format,
+    From,
+    Limit,
+    Raw,
+    To,
+)
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.redemption_counts import show_counts
 from cardoffers_cli.cli.results import merchants, offers
-from cardoffers_cli.cli.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.report_columns import (
     ENTRIES_FIRST,

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, Format, Limit
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.nightly import (
     Log,
     LogFormat,
@@ -17,8 +19,6 @@ from cardoffers_cli.cli.nightly import (
     onlooker,
     show_night,
 )
-from cardoffers_cli.cli.options import DryRun, Format, Limit
-from cardoffers_cli.cli.show import Column, Sheet
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli import show
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, moment
+from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, moment
 
 
 class Kind(StrEnum):

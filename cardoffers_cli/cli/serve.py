@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli import exits
 from cardoffers_cli.cli.clock import running_clock
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.extras import extra
+from cardoffers_cli.cli.kernel import exits
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.extras import extra
 
 EXTRA = {"h11"}
 """The packages of the extra `serve`."""

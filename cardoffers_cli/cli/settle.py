@@ -5,9 +5,9 @@ from typing import Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun
-from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain.moments import format_moment
 
 COLUMNS = (

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import (
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
     AllowUnterminated,
     Delimiter,
     Engine,
@@ -18,7 +18,7 @@ from cardoffers_cli.cli.options import (
     Timezone,
     Valid,
 )
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 
 COLUMNS = (
     Column("line", kind="integer"),

@@ -9,11 +9,11 @@ from typing import Any
 
 import typer
 
-from cardoffers_cli.cli.bars import sparkline
-from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.kernel.bars import sparkline
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import Format
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
 from cardoffers_cli.cli.night_screen import findings_lines
-from cardoffers_cli.cli.options import Format
-from cardoffers_cli.cli.show import Block, Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
 

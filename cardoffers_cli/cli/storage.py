@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.catalog import file_sheets
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, Yes
-from cardoffers_cli.cli.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, Yes
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
 
 app = typer.Typer(

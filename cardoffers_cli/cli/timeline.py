@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import AllInstitutions, AskedInstitution
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 
 EVENTS = (
     Column("happened_at", kind="moment"),

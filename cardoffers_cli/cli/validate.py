@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli import show
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import (
+from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
     Delimiter,
     Errors,
     Format,

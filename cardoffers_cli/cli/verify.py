@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.secret import VARIABLE, SecretFile, read_secrets
-from cardoffers_cli.cli.show import Column, Sheet
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
+from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.signing import RULES, TOLERANCE_S, check_signature
 

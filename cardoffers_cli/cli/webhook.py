@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli import completing
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.exits import stop_on_signals
-from cardoffers_cli.cli.listen import listen
-from cardoffers_cli.cli.options import (
+from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.exits import stop_on_signals
+from cardoffers_cli.cli.kernel.options import (
     All,
     AnyInstitution,
     DryRun,
@@ -23,8 +22,9 @@ from cardoffers_cli.cli.options import (
     To,
     moment,
 )
-from cardoffers_cli.cli.progress import Progress
-from cardoffers_cli.cli.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.kernel.progress import Progress
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.listen import listen
 from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.deliveries import HELD_NEXT

@@ -6,9 +6,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import AllInstitutions, AskedInstitution
-from cardoffers_cli.cli.show import Block, Column, Sheet
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.cli.exits import EXIT_CODES
+from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.domain.errors import CardoffersError
 from chaos.judging import Fault, Tables, content
 from chaos.places import STORE

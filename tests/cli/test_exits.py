@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from cardoffers_cli.cli.exits import EXIT_CODES, Terminated
+from cardoffers_cli.cli.kernel.exits import EXIT_CODES, Terminated
 from cardoffers_cli.domain import errors
 from cardoffers_cli.domain.errors import (
     CardoffersError,
@@ -203,7 +203,7 @@ import sys, time, types
 from pathlib import Path
 import typer
 from cardoffers_cli.cli import main
-from cardoffers_cli.cli.desk import Desk
+from cardoffers_cli.cli.kernel.desk import Desk
 
 def wait(ctx: typer.Context) -> None:
     try:

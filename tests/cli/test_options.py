@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import typer
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.options import DryRun, From, Institution, Yes
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import DryRun, From, Institution, Yes
 
 
 def look(

@@ -20,10 +20,10 @@ import pytest
 import typer
 from rich.cells import cell_len
 
-from cardoffers_cli.cli.desk import Desk
-from cardoffers_cli.cli.layout import print_blocks
-from cardoffers_cli.cli.options import Format, Raw
-from cardoffers_cli.cli.show import Column, Sheet, Style, Text
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.layout import print_blocks
+from cardoffers_cli.cli.kernel.options import Format, Raw
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Style, Text
 from cardoffers_cli.domain.moments import parse_moment
 
 GOLDENS = Path(__file__).parent / "goldens"

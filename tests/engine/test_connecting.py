@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from cardoffers_cli.cli.exits import exit_code_of
+from cardoffers_cli.cli.kernel.exits import exit_code_of
 from cardoffers_cli.domain.errors import EngineFailed, UsageError
 from cardoffers_cli.engine import connecting
 from cardoffers_cli.engine.spark import SparkEngine

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from cardoffers_cli.cli import exits
+from cardoffers_cli.cli.kernel import exits
 
 EVERY_S = 10.0
 """Seconds between two plain lines, at least."""

@@ -56,8 +56,8 @@ def codes(ctx: typer.Context) -> Offered:
 
 
 def _quietly(ctx: typer.Context, look: Callable[[Any], list[Any]]) -> list[Any]:
-    from cardoffers_cli.cli.desk import Desk
-    from cardoffers_cli.cli.options import Options
+    from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.options import Options
 
     try:
         return look(Desk(ctx.ensure_object(Options), os.environ, "completion").job)

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cardoffers_cli.cli.blocks import Block, Style, Text
-from cardoffers_cli.cli.options import Format
+from cardoffers_cli.cli.kernel.blocks import Block, Style, Text
+from cardoffers_cli.cli.kernel.options import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible, visible
@@ -80,7 +80,7 @@ def page(markdown: str, style: Style) -> None:
     if not style.is_terminal:
         say(markdown)
         return
-    from cardoffers_cli.cli.layout import print_page  # rich is heavy
+    from cardoffers_cli.cli.kernel.layout import print_page  # rich is heavy
 
     with _stdout() as out, _text(out) as text:
         print_page(markdown, style, text)
@@ -196,7 +196,7 @@ def _xlsx(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) 
 
 
 def _md(_document: Any, blocks: Sequence[Block], _style: Style, out: BinaryIO) -> None:
-    from cardoffers_cli.cli.layout import markdown_lines
+    from cardoffers_cli.cli.kernel.layout import markdown_lines
 
     with _text(out) as text:
         text.writelines(f"{line}\n" for line in markdown_lines(blocks))
@@ -216,7 +216,7 @@ def _html(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) 
 
 
 def _table(_document: Any, blocks: Sequence[Block], style: Style, out: BinaryIO) -> None:
-    from cardoffers_cli.cli.layout import plain_lines, print_blocks
+    from cardoffers_cli.cli.kernel.layout import plain_lines, print_blocks
 
     with _text(out) as text:
         if style.is_terminal:

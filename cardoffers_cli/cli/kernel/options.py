@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
-from cardoffers_cli.cli import completing
+from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.domain.moments import parse_moment
 
 

@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli.folding import folded
-from cardoffers_cli.cli.tones import painted
+from cardoffers_cli.cli.kernel.folding import folded
+from cardoffers_cli.cli.kernel.tones import painted
 from cardoffers_cli.domain import errors
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.visible import visible
@@ -127,7 +127,7 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
     except typer.Exit as end:
         return end.exit_code
     except BrokenPipeError:
-        from cardoffers_cli.cli.show import hang_up
+        from cardoffers_cli.cli.kernel.show import hang_up
 
         hang_up()
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nothing may pass the last door

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli import exits, progress, show
-from cardoffers_cli.cli.options import Format, Options
-from cardoffers_cli.cli.show import Block, Style
+from cardoffers_cli.cli.kernel import exits, progress, show
+from cardoffers_cli.cli.kernel.options import Format, Options
+from cardoffers_cli.cli.kernel.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.visible import visible

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
-from cardoffers_cli.cli.tones import tone_of, tone_of_line
+from cardoffers_cli.cli.kernel.tones import tone_of, tone_of_line
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.sheets import NUMBERS, Column, Row, Sheet
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text as RichText
 
-    from cardoffers_cli.cli.blocks import Block, Style
+    from cardoffers_cli.cli.kernel.blocks import Block, Style
 
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|&~]|(?<![^\W_])_|_(?![^\W_]))")
 _MARKDOWN_BLOCK = re.compile(r"^( *\d*)(#|[-+.)](?=\s|$)|[-=]+$)")
