@@ -12,7 +12,8 @@ from uuid import uuid4
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import DryRun, Format
+from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.options import DryRun
 from cardoffers_cli.domain.errors import NotFound, StoreBusy, UsageError
 
 if TYPE_CHECKING:

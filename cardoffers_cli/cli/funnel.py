@@ -1,14 +1,14 @@
 """`cardoffers report funnel`: from offers seen to offers redeemed."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from cardoffers_cli.cli.funnel_picture import picture
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import Format, From, Institution, Raw, To
+from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.options import By, From, Institution, Raw, To
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.funnel import (
     compared,
@@ -20,14 +20,6 @@ from cardoffers_cli.domain.funnel import (
 from cardoffers_cli.files.report_columns import BEFORE, FUNNEL, FUNNEL_BY, PEOPLE, VOLUMES
 
 COMPARED = (*FUNNEL[:-1], *BEFORE, FUNNEL[-1])
-
-
-class By(StrEnum):
-    """What a report can be taken apart by."""
-
-    day = "day"
-    offer = "offer"
-    merchant = "merchant"
 
 
 def funnel(

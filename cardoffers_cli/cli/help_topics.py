@@ -5,15 +5,14 @@ To add a page, write `docs/<name>.md` and give it a line in `PAGES`.
 
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cardoffers_cli.cli.explained import KNOWN, explain
-from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.exits import EXIT_CODES
-from cardoffers_cli.cli.kernel.options import Format
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.cli.reference import reference
 from cardoffers_cli.domain.errors import NotFound
@@ -45,17 +44,25 @@ MEANING = ("code", "level", "summary", "fix", "why")
 EXAMPLE = (Column("part"), Column("line"))
 
 
+def _topics() -> list[str]:
+    """Offer the topics to a shell."""
+    return [*LISTS, *PAGES]
+
+
+def _codes(ctx: typer.Context) -> list[str]:
+    """Offer the codes of findings to a shell, behind the topic that explains them."""
+    return [*KNOWN] if ctx.params.get("name") == "findings" else []
+
+
 def topic(
     ctx: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="TOPIC", help=", ".join([*LISTS, *PAGES]), autocompletion=completing.topics
-        ),
+        typer.Argument(metavar="TOPIC", help=", ".join(_topics()), autocompletion=_topics),
     ] = None,
     code: Annotated[
         str | None,
-        typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=completing.codes),
+        typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=_codes),
     ] = None,
 ) -> None:
     """Show a page: the rules, a tour, formats, files, operations; or explain a code.
@@ -67,10 +74,11 @@ def topic(
         cardoffers help findings amount_precision
     """
     desk = Desk.of(ctx)
+    front_page: Any = ctx.find_root().command
     if name in PAGES:
         _show_text(desk, name, page_text(name))
     elif name == "commands":
-        _show_text(desk, name, reference())
+        _show_text(desk, name, reference(front_page))
     elif name == "findings":
         _show_finding(desk, code) if code else _show_findings(desk)
     elif name == "exit-codes":
@@ -80,7 +88,7 @@ def topic(
         rows = [{"topic": topic, "about": about} for topic, about in {**LISTS, **PAGES}.items()]
         _show(desk, "topics", rows, ("topic", "about"))
     else:
-        raise _no_topic(name)
+        raise _no_topic(name, is_command=name in front_page.list_commands(ctx))
 
 
 def _show_text(desk: Desk, name: str, text: str) -> None:
@@ -96,18 +104,14 @@ def _show_text(desk: Desk, name: str, text: str) -> None:
         desk.show(row, Sheet(name, (Column("topic"), Column("text")), [row]))
 
 
-def _no_topic(name: str) -> NotFound:
-    from cardoffers_cli.cli.main import COMMANDS  # which imports this module
-
-    topics = [*LISTS, *PAGES]
-    is_command = any(entry.name == name for entry in COMMANDS)
+def _no_topic(name: str, *, is_command: bool) -> NotFound:
     hint = f"`cardoffers {name} --help` explains the command." if is_command else None
     return NotFound(
         f"There is no topic {name!r}.",
         code="topic_unknown",
         hint=hint
-        or did_you_mean(nearest(name, topics))
-        or f"The topics are {', '.join(topics)}. For a command: --help.",
+        or did_you_mean(nearest(name, _topics()))
+        or f"The topics are {', '.join(_topics())}. For a command: --help.",
     )
 
 

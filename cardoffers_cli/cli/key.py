@@ -8,7 +8,8 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes, moment
+from cardoffers_cli.cli.kernel.everywhere import moment
+from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.errors import CardoffersError

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import Format
+from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Column, Sheet, say
 from cardoffers_cli.domain import json_text

@@ -16,7 +16,7 @@ from typer.main import get_command, get_group
 
 from cardoffers_cli import __version__
 from cardoffers_cli.cli.kernel import exits
-from cardoffers_cli.cli.kernel.options import Command, Group
+from cardoffers_cli.cli.kernel.everywhere import Command, Group
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,18 @@ class FrontPage(Group):
         """Return the names of the commands, in the page's order."""
         return list(self.commands)
 
+    def sections(self) -> dict[str, list[Entry]]:
+        """Return the commands by section, in the page's order."""
+        sections: dict[str, list[Entry]] = {}
+        for entry in COMMANDS:
+            sections.setdefault(entry.section, []).append(entry)
+        return sections
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the commands by section."""
-        for section in dict.fromkeys(entry.section for entry in COMMANDS):
+        for section, entries in self.sections().items():
             with formatter.section(section):
-                formatter.write_dl(
-                    [(entry.name, entry.help) for entry in COMMANDS if entry.section == section]
-                )
+                formatter.write_dl([(entry.name, entry.help) for entry in entries])
 
     def main(
         self,

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import DryRun, Engine, Format
+from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.options import DryRun, Engine
 from cardoffers_cli.domain.moments import parse_duration
 
 WITH_FINDINGS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.kernel.bars import bar
-from cardoffers_cli.cli.kernel.options import Format
+from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS, DAY_COUNTS
@@ -13,8 +13,8 @@ from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS, DAY_COUNTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.cli.funnel import By
     from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.options import By
     from cardoffers_cli.services.reports import RedemptionCount
 
 BAR_WIDTH = 16

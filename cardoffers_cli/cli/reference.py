@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cardoffers_cli.cli.kernel.options import everywhere_params
+from cardoffers_cli.cli.kernel.everywhere import everywhere_params
 
 _TITLE = """# Commands
 
@@ -16,20 +16,17 @@ Written by `cardoffers help commands` from the commands themselves.
 _ESCAPED = re.compile(r"([|<>*\[\]])")
 
 
-def reference() -> str:
-    """Return the page: each command with its usage, arguments, options and examples."""
-    from typer.main import get_command
+def reference(page: Any) -> str:
+    """Return the page of a command line, as its front page assembles it.
 
-    from cardoffers_cli.cli.main import COMMANDS, app
-
-    page: Any = get_command(app)
+    It has each command by section, with its usage, arguments, options and examples.
+    """
     root = page.context_class(page, info_name="cardoffers")
     parts = [_TITLE, *_table("Options of every command", everywhere_params(), root)]
-    for section in dict.fromkeys(entry.section for entry in COMMANDS):
+    for section, entries in page.sections().items():
         parts.append(f"## {section}\n")
-        for entry in COMMANDS:
-            if entry.section == section:
-                parts.extend(_command(page.get_command(root, entry.name), entry.name, root))
+        for entry in entries:
+            parts.extend(_command(page.get_command(root, entry.name), entry.name, root))
     return "\n".join(parts).rstrip() + "\n"
 
 

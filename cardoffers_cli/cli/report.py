@@ -5,18 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.funnel import By, funnel
+from cardoffers_cli.cli.funnel import funnel
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import (
-    All,
-    AnyInstitution,
-    Cursor,
-    Format,
-    From,
-    Limit,
-    Raw,
-    To,
-)
+from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.options import All, AnyInstitution, By, Cursor, From, Limit, Raw, To
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.redemption_counts import show_counts
 from cardoffers_cli.cli.results import merchants, offers

@@ -10,8 +10,8 @@ from cardoffers_cli.files.html.pages import MOST_ROWS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.cli.funnel import By
     from cardoffers_cli.cli.kernel.desk import Desk
+    from cardoffers_cli.cli.kernel.options import By
 
     Filters = dict[str, Any]
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import All, AnyInstitution, Format, From, Limit, Raw, To
+from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, Raw, To
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
 

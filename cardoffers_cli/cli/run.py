@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import DryRun, Format, Limit
+from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.options import DryRun, Limit
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.nightly import (
     Log,

@@ -9,7 +9,8 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import DryRun, moment
+from cardoffers_cli.cli.kernel.everywhere import moment
+from cardoffers_cli.cli.kernel.options import DryRun
 
 
 class Kind(StrEnum):

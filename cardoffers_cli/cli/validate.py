@@ -7,10 +7,10 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import (
     Delimiter,
     Errors,
-    Format,
     RawRejected,
     Rejected,
     Timezone,

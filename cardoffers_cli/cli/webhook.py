@@ -11,6 +11,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import moment
 from cardoffers_cli.cli.kernel.exits import stop_on_signals
 from cardoffers_cli.cli.kernel.options import (
     All,
@@ -20,7 +21,6 @@ from cardoffers_cli.cli.kernel.options import (
     Institution,
     Limit,
     To,
-    moment,
 )
 from cardoffers_cli.cli.kernel.progress import Progress
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text

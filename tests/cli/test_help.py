@@ -10,9 +10,9 @@ import typer
 
 import cardoffers_cli
 from cardoffers_cli.cli.help_topics import LISTS, PAGES, page_text
+from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.cli.kernel.layout import print_page
-from cardoffers_cli.cli.kernel.options import Format
 from cardoffers_cli.cli.kernel.show import Style
 from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
+from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.layout import markdown_lines, print_blocks
-from cardoffers_cli.cli.kernel.options import Format
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Style, Text
 
 COLUMNS = (

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.main import get_command
 
 from cardoffers_cli.cli.explained import KNOWN, explain
 from cardoffers_cli.cli.help_topics import LISTS, PAGES, page_text
+from cardoffers_cli.cli.main import app
 from cardoffers_cli.cli.reference import reference
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def test_every_message_speaks_the_words_of_the_field(folder: Path) -> None:
 
 @pytest.mark.parametrize("page", [*PAGES, "commands"])
 def test_every_help_page_speaks_them(page: str) -> None:
-    text = reference() if page == "commands" else page_text(page)
+    text = reference(get_command(app)) if page == "commands" else page_text(page)
     found = [
         f"{number}: {word}"
         for number, line in enumerate(text.splitlines(), 1)

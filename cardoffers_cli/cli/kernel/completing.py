@@ -1,4 +1,4 @@
-"""The values a shell offers when Tab is pressed: institutions, offers, keys, topics, codes.
+"""The values a shell offers when Tab is pressed: institutions, offers, keys.
 
 Whatever is wrong (no store, a busy one, a broken configuration), nothing is offered and nothing is
 said: an error in the middle of a line that is being typed helps nobody. Shells evaluate what they
@@ -41,23 +41,9 @@ def keys(ctx: typer.Context) -> Offered:
     return [(key_id, _NOT_PLAIN.sub(" ", meaning)) for key_id, meaning in found]
 
 
-def topics() -> Offered:
-    """Offer the topics of the help."""
-    from cardoffers_cli.cli.help_topics import LISTS, PAGES
-
-    return [*LISTS, *PAGES]
-
-
-def codes(ctx: typer.Context) -> Offered:
-    """Offer the codes of findings, behind the topic that explains them."""
-    from cardoffers_cli.cli.explained import KNOWN
-
-    return [*KNOWN] if ctx.params.get("name") == "findings" else []
-
-
 def _quietly(ctx: typer.Context, look: Callable[[Any], list[Any]]) -> list[Any]:
     from cardoffers_cli.cli.kernel.desk import Desk
-    from cardoffers_cli.cli.kernel.options import Options
+    from cardoffers_cli.cli.kernel.everywhere import Options
 
     try:
         return look(Desk(ctx.ensure_object(Options), os.environ, "completion").job)

@@ -1,0 +1,183 @@
+"""The options that every command has, and the commands and groups that take them.
+
+`everywhere` declares them once; `Command` and `Group` add them to each command, so that they work
+before its name and after it. What was given lands in `Options`, as `ctx.obj`; flags that were not
+given stay None here, and `settings.py` looks on in the environment and the file.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_command
+
+from cardoffers_cli.domain.moments import parse_moment
+
+
+class Format(StrEnum):
+    """The forms in which data can be shown."""
+
+    table = "table"
+    tsv = "tsv"
+    csv = "csv"
+    json = "json"
+    jsonl = "jsonl"
+    md = "md"
+    html = "html"
+    parquet = "parquet"
+    xlsx = "xlsx"
+
+
+@dataclass
+class Options:
+    """What the command line said, before the command or after it."""
+
+    store: Path | None = None
+    config: Path | None = None
+    as_of: datetime | None = None
+    lock_wait: int | None = None
+    engine: str | None = None
+    format: Format | None = None
+    output: Path | None = None
+    quiet: bool = False
+    no_color: bool = False
+    debug: bool = False
+
+
+def moment(value: str | None) -> datetime | None:
+    """Read an option's moment, as a naive datetime in UTC."""
+    try:
+        return parse_moment(value) if value else None
+    except ValueError:
+        raise typer.BadParameter(
+            f"{value!r} is not a time; write 2026-03-01 or 2026-03-01T06:00:00Z"
+        ) from None
+
+
+def everywhere(
+    *,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="The store [CARDOFFERS_STORE, else ./cardoffers.duckdb]."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration, TOML [CARDOFFERS_CONFIG].")
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(metavar="TIME", callback=moment, help="The clock, if not now.")
+    ] = None,
+    lock_wait: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="SECONDS", help="How long to wait for a busy store [60]."),
+    ] = None,
+    format: Annotated[  # noqa: A002  the flag's name
+        Format | None,
+        typer.Option(
+            metavar="FORMAT",
+            help=f"One of {', '.join(Format)} [table on a terminal, else tsv].",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to a file; its suffix is a format.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes, no progress.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours [NO_COLOR].")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Say where an unexpected error was.")
+    ] = False,
+) -> None:
+    """Declare the options of every command."""
+
+
+class _Shared(TyperOption):
+    """An option of every command: it keeps what was given in `Options`.
+
+    One that was not given is not looked at, because Typer would import pydantic for it.
+    """
+
+    def process_value(self, ctx: Any, value: Any) -> None:
+        """Keep the value; of two, the one nearer to the end of the line holds."""
+        if value is None or value is False:
+            return
+        setattr(ctx.ensure_object(Options), self.name, super().process_value(ctx, value))
+
+
+@cache
+def everywhere_params() -> list[Any]:
+    """Return the parameters that `everywhere` declares, made once."""
+    declaration = typer.Typer(add_completion=False)
+    declaration.command()(everywhere)
+    params: list[Any] = get_command(declaration).params
+    for param in params:
+        param.expose_value = False
+        param.__class__ = _Shared  # Typer makes every option a TyperOption
+    return params
+
+
+class _Everywhere:
+    """Adds the options of every command, and gives them a section of their own in the help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the command's own parameters, then those of every command."""
+        own: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in own:
+            if getattr(param, "is_flag", False) and param.default is None:
+                param.default = False  # for None, Typer would import pydantic
+        return [*own, *everywhere_params()]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse, with a place where the options of every command are kept."""
+        ctx.ensure_object(Options)
+        return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections of the help, the options of every command last."""
+        shared = everywhere_params()
+        own = [param for param in self.get_params(ctx) if param not in shared]
+        sections = {
+            "Arguments": [param for param in own if param.param_type_name == "argument"],
+            "Options": [param for param in own if param.param_type_name == "option"],
+        }
+        for title, params in sections.items():
+            _write_section(ctx, formatter, title, params)
+        if isinstance(self, TyperGroup):
+            self.format_commands(ctx, formatter)
+        _write_section(ctx, formatter, "Everywhere", shared)
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the docstring; indented paragraphs (examples) keep their lines."""
+        text = _keep_indented(getattr(self, "help", None) or "")
+        if text:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(text)
+
+
+def _write_section(ctx: Any, formatter: Any, title: str, params: list[Any]) -> None:
+    records = [record for param in params if (record := param.get_help_record(ctx))]
+    if records:
+        with formatter.section(title):
+            formatter.write_dl(records)
+
+
+def _keep_indented(text: str) -> str:
+    paragraphs = text.partition("\f")[0].strip().split("\n\n")
+    return "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in paragraphs)
+
+
+class Command(_Everywhere, TyperCommand):
+    """A command with the options of every command."""
+
+
+class Group(_Everywhere, TyperGroup):
+    """A group of commands with the options of every command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; nothing at all means that somebody wants to look around."""
+        looks_around = not args and not ctx.resilient_parsing
+        return super().parse_args(ctx, ["--help"] if looks_around else args)
