@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[1]
@@ -43,6 +44,15 @@ OPENS_DOOR = {"cli/serve.py": "http", "cli/browse.py": "tui"}
 
 SIBLINGS_APART = {"pipeline", "services"}
 """Packages whose modules do not import each other either."""
+
+KERNEL = "cli/kernel/"
+"""What the commands are made with, and which knows none of them."""
+
+RINGS = {
+    ("jobs.elsewhere", "jobs.match"),
+    ("jobs.job", "jobs.publish", "jobs.reading"),
+}
+"""The rings of imports that are still there; this may only shrink."""
 
 ROOMS_OF = {
     "aiohttp": {"wire"},
@@ -150,6 +160,7 @@ def module(path: str, text: str) -> Module:
     return Module(path, ast.parse(text))
 
 
+@cache
 def read_house() -> House:
     root = CHECKOUT / PRODUCT
     modules = [
@@ -254,6 +265,16 @@ def imports_go_down(source: Module) -> Iterator[str]:
                 node,
                 f"{dotted} is a sibling: the steps meet in tables, and jobs/ calls one after the"
                 " other; what two of them need belongs to domain/",
+            )
+
+
+def the_kernel_knows_no_command(source: Module) -> Iterator[str]:
+    if not source.path.startswith(KERNEL):
+        return
+    for node, dotted in imports(source):
+        if dotted.startswith(f"{PRODUCT}.cli.") and not dotted.startswith(f"{PRODUCT}.cli.kernel."):
+            yield source.complain(
+                node, f"{dotted} is a command's: hand in what {KERNEL} needs, or move it there"
             )
 
 
@@ -402,6 +423,7 @@ def streams(source: Module) -> Iterator[tuple[ast.AST, str]]:
 
 CHECKS: list[Check] = [
     imports_go_down,
+    the_kernel_knows_no_command,
     packages_keep_to_their_rooms,
     time_and_chance_come_from_jobs,
     domain_touches_nothing_outside,
@@ -430,6 +452,42 @@ def way_to_heavy(start: str, house: House) -> list[str]:
             chains.extend([*chain, name] for name in sorted(loaded - seen))
             seen |= loaded
     return []
+
+
+def rings(house: House) -> set[tuple[str, ...]]:
+    """Return the groups of modules that reach each other by imports, wherever these stand.
+
+    Imports inside functions and those for types alone count: who reads the one has to know the
+    other.
+    """
+    to = {name: imported_modules(source, house) for name, source in house.items()}
+    reached = {name: reached_from(name, to) for name in to}
+    groups = {
+        tuple(sorted(other for other in reached[name] if name in reached[other]))
+        for name in to
+        if name in reached[name]
+    }
+    return {tuple(name.removeprefix(f"{PRODUCT}.") for name in group) for group in groups}
+
+
+def imported_modules(source: Module, house: House) -> set[str]:
+    """Return the modules of the house that a module imports anywhere, without itself."""
+    origins = {
+        dotted if dotted in house else dotted.rpartition(".")[0] for _, dotted in imports(source)
+    }
+    return (origins & house.keys()) - {source.dotted}
+
+
+def reached_from(start: str, to: Mapping[str, set[str]]) -> set[str]:
+    """Return what imports lead to; the start itself only if they lead back."""
+    reached: set[str] = set()
+    waiting = [*to[start]]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting.extend(to[name])
+    return reached
 
 
 def sql_without_module(paths: list[str], house: House) -> list[str]:

@@ -8,6 +8,7 @@ from house import (
     CHECKOUT,
     CHECKS,
     PRODUCT,
+    RINGS,
     Check,
     domain_touches_nothing_outside,
     every_package_has_a_sign,
@@ -18,8 +19,10 @@ from house import (
     one_module_knows_what_is_beside_a_store,
     packages_keep_to_their_rooms,
     read_house,
+    rings,
     sql_stands_in_sql_files,
     sql_without_module,
+    the_kernel_knows_no_command,
     time_and_chance_come_from_jobs,
     way_to_heavy,
 )
@@ -61,6 +64,51 @@ def test_a_slow_door_is_found(heavy: bool, door: str, neighbour: str) -> None:
     assert heavy == bool(way)
 
 
+# No module imports what imports it
+
+
+def test_imports_make_no_ring() -> None:
+    found = rings(read_house())
+    assert found == RINGS, "break what is new, and strike from RINGS what is gone"
+
+
+@pytest.mark.parametrize(
+    ("expected", "imports"),
+    [
+        (
+            set(),
+            {"a": "from cardoffers_cli.jobs import b", "b": "from cardoffers_cli.jobs.c import x"},
+        ),
+        (set(), {"a": "from cardoffers_cli.jobs.a import x"}),
+        ({("jobs.a", "jobs.b")}, {"a": "import cardoffers_cli.jobs.b", "b": "from . import a"}),
+        (
+            {("jobs.a", "jobs.b")},
+            {"a": "def f():\n    from cardoffers_cli.jobs.b import x", "b": "from .a import y"},
+        ),
+        (
+            {("jobs.a", "jobs.b")},
+            {"a": "if TYPE_CHECKING:\n    from .b import X", "b": "from .a import y"},
+        ),
+        (
+            {("jobs.a", "jobs.b", "jobs.c")},
+            {"a": "from .b import x", "b": "from .c import x", "c": "from .a import x"},
+        ),
+        (
+            {("jobs.a", "jobs.b"), ("jobs.c", "jobs.d")},
+            {
+                "a": "from .b import x",
+                "b": "from .a import x\nfrom .c import x",
+                "c": "from .d import x",
+                "d": "from .c import x",
+            },
+        ),
+    ],
+)
+def test_a_ring_is_found(expected: set[tuple[str, ...]], imports: dict[str, str]) -> None:
+    modules = [module(f"jobs/{name}.py", text) for name, text in {"c": "", **imports}.items()]
+    assert expected == rings({each.dotted: each for each in modules})
+
+
 # SQL files and modules carry the same name
 
 
@@ -92,6 +140,13 @@ BREACHES: list[tuple[Check, str, str]] = [
     (imports_go_down, "domain/money.py", "from cardoffers_cli.settings import Settings"),
     (imports_go_down, "store/store.py", "if TYPE_CHECKING:\n    import cardoffers_cli.files.rules"),
     (imports_go_down, "attic/old.py", ""),
+    (the_kernel_knows_no_command, "cli/kernel/desk.py", "from cardoffers_cli.cli.main import app"),
+    (the_kernel_knows_no_command, "cli/kernel/desk.py", "from .. import status"),
+    (
+        the_kernel_knows_no_command,
+        "cli/kernel/desk.py",
+        "def f():\n    import cardoffers_cli.cli.why",
+    ),
     (packages_keep_to_their_rooms, "services/offers.py", "import polars as pl"),
     (packages_keep_to_their_rooms, "files/rules.py", "from duckdb import connect"),
     (packages_keep_to_their_rooms, "jobs/match.py", "def f():\n    from rich import table"),
@@ -149,6 +204,12 @@ BREACHES: list[tuple[Check, str, str]] = [
 FINE: list[tuple[Check, str, str]] = [
     (imports_go_down, "store/store.py", "from cardoffers_cli.store.lock import Lock"),
     (imports_go_down, "jobs/match.py", "from cardoffers_cli import __version__\nimport re"),
+    (
+        the_kernel_knows_no_command,
+        "cli/kernel/desk.py",
+        "from . import show\nfrom .exits import tell",
+    ),
+    (the_kernel_knows_no_command, "cli/status.py", "from cardoffers_cli.cli.why import why"),
     (packages_keep_to_their_rooms, "store/store.py", "import duckdb, json"),
     (packages_keep_to_their_rooms, "pipeline/stage.py", "if TYPE_CHECKING:\n    import polars"),
     (time_and_chance_come_from_jobs, "jobs/match.py", "import datetime\ndatetime.datetime.now()"),
