@@ -76,6 +76,16 @@ ROOMS_OF = {
 }
 """Third-party package -> the rooms it lives in."""
 
+UNDOCUMENTED = re.compile(r"asyncio\.sslproto\b")
+"""Modules that others keep for themselves, whatever they are called."""
+USES_PRIVATE_PARTS = {
+    "http/arrivals.py": "asyncio counts a TLS connection only once its handshake is over; who never"
+    " ends one has to have its place, and its end, from the first moment",
+    "tui/app.py": "textual shows the values of variables where it failed, tokens too, and has no"
+    " setting against it",
+}
+"""The modules that use what a package keeps for itself, and why nothing else will do."""
+
 OWN_CLOCK = {"cli", "http", "tui", "jobs", "__main__"}
 """Rooms at or above the floor where the clock is read; everything else is handed the time."""
 OWN_RANDOMNESS = OWN_CLOCK | {"domain/keys.py"}
@@ -293,6 +303,57 @@ def packages_keep_to_their_rooms(source: Module) -> Iterator[str]:
             yield source.complain(node, f"{package} lives in {rooms}: call something there")
 
 
+def private_parts_of_others_are_left_alone(source: Module) -> Iterator[str]:
+    if source.path not in USES_PRIVATE_PARTS:
+        yield from private_parts_of_others(source)
+
+
+def private_parts_of_others(source: Module) -> Iterator[str]:
+    for node, dotted in imports(source):
+        if any(map(is_private, dotted.split("."))) or UNDOCUMENTED.match(dotted):
+            yield source.complain(
+                node, f"{dotted} may change with any release: use what its owner documents"
+            )
+    own = made_here(source)
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name):
+                is_others = is_private(name)
+            case ast.Attribute(attr=name):
+                is_others = is_private(name) and name not in own
+            case ast.Call(
+                func=ast.Name(id="getattr" | "setattr" | "hasattr"),
+                args=[_, ast.Constant(value=str(name)), *_],
+            ):
+                is_others = is_private(name) and name not in own
+            case _:
+                continue
+        if is_others:
+            yield source.complain(
+                node,
+                f"{name} is not made here, and may change with any release: use what its owner"
+                " documents, or list the module with its reason in USES_PRIVATE_PARTS",
+            )
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("_")
+
+
+def made_here(source: Module) -> set[str]:
+    """Return the names that a module, its classes and their objects give to what they make."""
+    made = set()
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                made.add(name)
+            case ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                made.add(name)
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
+                made.add(name)
+    return made
+
+
 def time_and_chance_come_from_jobs(source: Module) -> Iterator[str]:
     places = {source.room, source.path}
     for node, dotted in uses(source):
@@ -425,6 +486,7 @@ CHECKS: list[Check] = [
     imports_go_down,
     the_kernel_knows_no_command,
     packages_keep_to_their_rooms,
+    private_parts_of_others_are_left_alone,
     time_and_chance_come_from_jobs,
     domain_touches_nothing_outside,
     sql_stands_in_sql_files,

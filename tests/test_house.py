@@ -9,6 +9,7 @@ from house import (
     CHECKS,
     PRODUCT,
     RINGS,
+    USES_PRIVATE_PARTS,
     Check,
     domain_touches_nothing_outside,
     every_package_has_a_sign,
@@ -18,6 +19,8 @@ from house import (
     names_say_something,
     one_module_knows_what_is_beside_a_store,
     packages_keep_to_their_rooms,
+    private_parts_of_others,
+    private_parts_of_others_are_left_alone,
     read_house,
     rings,
     sql_stands_in_sql_files,
@@ -62,6 +65,12 @@ def test_a_slow_door_is_found(heavy: bool, door: str, neighbour: str) -> None:
     modules = [module("cli/show.py", door), module("jobs/match.py", neighbour)]
     way = way_to_heavy("cardoffers_cli.cli.show", {each.dotted: each for each in modules})
     assert heavy == bool(way)
+
+
+@pytest.mark.parametrize("path", USES_PRIVATE_PARTS)
+def test_what_may_use_private_parts_still_does(path: str) -> None:
+    (source,) = [each for each in read_house().values() if each.path == path]
+    assert list(private_parts_of_others(source)), "strike it from USES_PRIVATE_PARTS"
 
 
 # No module imports what imports it
@@ -151,6 +160,24 @@ BREACHES: list[tuple[Check, str, str]] = [
     (packages_keep_to_their_rooms, "files/rules.py", "from duckdb import connect"),
     (packages_keep_to_their_rooms, "jobs/match.py", "def f():\n    from rich import table"),
     (packages_keep_to_their_rooms, "wire/post.py", "import requests"),
+    (private_parts_of_others_are_left_alone, "cli/main.py", "from typer._click import core"),
+    (private_parts_of_others_are_left_alone, "cli/main.py", "import typer._click.core"),
+    (private_parts_of_others_are_left_alone, "cli/main.py", "from typer.core import _main"),
+    (private_parts_of_others_are_left_alone, "cli/main.py", "def f(app):\n    app._main()"),
+    (private_parts_of_others_are_left_alone, "cli/main.py", "import typer\ntyper._click.echo()"),
+    (
+        private_parts_of_others_are_left_alone,
+        "wire/post.py",
+        "class A(B):\n    def f(self):\n        self._server.close()",
+    ),
+    (
+        private_parts_of_others_are_left_alone,
+        "wire/post.py",
+        "class A(B):\n    def _f(self):\n        super()._f()",
+    ),
+    (private_parts_of_others_are_left_alone, "wire/post.py", "getattr(site, '_server').close()"),
+    (private_parts_of_others_are_left_alone, "wire/post.py", "site._server = None"),
+    (private_parts_of_others_are_left_alone, "http/app.py", "from asyncio.sslproto import x"),
     (time_and_chance_come_from_jobs, "pipeline/match.py", "import datetime as d\nd.datetime.now()"),
     (time_and_chance_come_from_jobs, "store/lock.py", "from datetime import date\ndate.today()"),
     (time_and_chance_come_from_jobs, "domain/money.py", "from time import time\ntime()"),
@@ -212,6 +239,17 @@ FINE: list[tuple[Check, str, str]] = [
     (the_kernel_knows_no_command, "cli/status.py", "from cardoffers_cli.cli.why import why"),
     (packages_keep_to_their_rooms, "store/store.py", "import duckdb, json"),
     (packages_keep_to_their_rooms, "pipeline/stage.py", "if TYPE_CHECKING:\n    import polars"),
+    (private_parts_of_others_are_left_alone, "cli/main.py", "import typer\ntyper.core.__name__"),
+    (
+        private_parts_of_others_are_left_alone,
+        "wire/post.py",
+        "class A:\n    def __init__(self):\n        self._b = self._c()\n    def _c(self): ...",
+    ),
+    (
+        private_parts_of_others_are_left_alone,
+        "wire/post.py",
+        "class A:\n    _b: int\n\n\ndef f(a):\n    return a._b",
+    ),
     (time_and_chance_come_from_jobs, "jobs/match.py", "import datetime\ndatetime.datetime.now()"),
     (time_and_chance_come_from_jobs, "store/lock.py", "import time\ntime.monotonic()"),
     (time_and_chance_come_from_jobs, "files/sample.py", "import random\nrandom.Random(7).random()"),

@@ -5,6 +5,7 @@ instant. To add one, add its line to `COMMANDS`; `module:name` is a function, or
 for a group.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.completion import shell_complete
 from typer.main import get_command, get_group
 
 from cardoffers_cli import __version__
@@ -136,7 +138,9 @@ class FrontPage(Group):
         name = prog_name or "cardoffers"
 
         def work() -> None:
-            self._main_shell_completion(extra, name, complete_var)
+            variable = complete_var or f"_{name}_COMPLETE".upper()
+            if asked := os.environ.get(variable):
+                raise typer.Exit(shell_complete(self, extra, name, variable, asked))
             with self.make_context(name, list(words), **extra) as ctx:
                 self.invoke(ctx)
 
@@ -144,11 +148,14 @@ class FrontPage(Group):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Offer the commands' names from the page, without loading them."""
-        from typer._click.shell_completion import CompletionItem
-
-        names = [entry for entry in COMMANDS if entry.name.startswith(incomplete)]
-        options = super().shell_complete(ctx, incomplete) if incomplete.startswith("-") else []
-        return [*(CompletionItem(entry.name, help=entry.help) for entry in names), *options]
+        loaded = self.commands
+        self.commands = {
+            entry.name: Command(entry.name, short_help=entry.help) for entry in COMMANDS
+        }
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.commands = loaded
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from aiohttp import web
 
@@ -131,26 +131,24 @@ class Receiver:
         )
         await runner.setup()
         try:
-            site = web.TCPSite(runner, self._host, self._port, ssl_context=self._tls)
-            await site.start()
             self._loop = asyncio.get_running_loop()
-            self._started.set_result(runner.addresses[0][1])
+            protocol: Any = runner.server  # there is one, once it is set up
+            server = await self._loop.create_server(protocol, self._host, self._port, ssl=self._tls)
+            self._started.set_result(server.sockets[0].getsockname()[1])
             await self._stop.wait()
-            await self._accept_no_more(site)
+            await self._accept_no_more(server)
         finally:
             await _end(runner)
 
-    async def _accept_no_more(self, site: web.TCPSite) -> None:
+    async def _accept_no_more(self, server: asyncio.Server) -> None:
         """Let what was accepted just now get to its handler, which closes it; then close the port.
 
         A server of asyncio that is closed in between loses the connection, and leaves it open.
         """
-        server = site._server  # noqa: SLF001 - there is no other way to its sockets
-        if isinstance(server, asyncio.Server):
-            for listener in server.sockets:
-                self._loop.remove_reader(listener.fileno())
+        for listener in server.sockets:
+            self._loop.remove_reader(listener.fileno())
         await asyncio.sleep(_SETTLING_S)
-        await site.stop()
+        server.close()
 
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.read()
