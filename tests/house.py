@@ -86,9 +86,12 @@ USES_PRIVATE_PARTS = {
 }
 """The modules that use what a package keeps for itself, and why nothing else will do."""
 
-OWN_CLOCK = {"cli", "http", "tui", "jobs", "__main__"}
-"""Rooms at or above the floor where the clock is read; everything else is handed the time."""
-OWN_RANDOMNESS = OWN_CLOCK | {"domain/keys.py"}
+OWN_CLOCK = {"jobs/clock.py"}
+"""Where the clock is read; everything else asks there or is handed the time."""
+OWN_RANDOMNESS = {
+    *("jobs", "domain/keys.py"),
+    *("cli/api.py", "http/connection.py", "http/server.py"),  # the ids of requests
+}
 CLOCK = re.compile(
     r"datetime\.(datetime\.(now|utcnow|today)|date\.today)"
     r"|time\.(time|time_ns|gmtime|localtime|ctime|asctime|strftime)"
@@ -358,7 +361,7 @@ def time_and_chance_come_from_jobs(source: Module) -> Iterator[str]:
     places = {source.room, source.path}
     for node, dotted in uses(source):
         if CLOCK.fullmatch(dotted) and not places & OWN_CLOCK:
-            yield source.complain(node, f"{dotted} reads the clock: take `now` as a parameter")
+            yield source.complain(node, f"{dotted} reads the clock: take `now`, or ask jobs/")
         if RANDOMNESS.fullmatch(dotted) and not places & OWN_RANDOMNESS:
             yield source.complain(
                 node, f"{dotted} is chance: take the value, or a seeded random.Random, from jobs/"

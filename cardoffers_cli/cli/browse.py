@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.exits import Terminated, on_ctrl_c
 from cardoffers_cli.cli.kernel.extras import extra
+from cardoffers_cli.jobs.clock import Clock
 
 if TYPE_CHECKING:
     from cardoffers_cli.tui.inquiry import Inquiry
@@ -63,7 +63,7 @@ def browse(
     from cardoffers_cli.tui.inquiry import Inquiry  # polars is heavy
 
     desk = Desk.of(ctx)
-    inquiry = Inquiry(desk.job, running_clock(desk.options.as_of), institution)
+    inquiry = Inquiry(desk.job, Clock(desk.options.as_of).now, institution)
     if not (text or _has_screen(desk)):
         desk.note("This terminal shows no screen, so here it is in plain lines.")
         text = True

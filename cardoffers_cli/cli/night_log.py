@@ -7,12 +7,12 @@ remaining time; in a log a line says so now and then.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.night.order import Onlooker
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Lines(Onlooker):
         said = f"; {counted(findings, 'finding')}" if findings else ""
         counts = ", ".join(_counted(step["counts"]))
         self._desk.note(
-            f"{_now():%H:%M:%S} {self._step}: {step['seconds']:.1f} s; {counts or 'done'}{said}"
+            f"{real_now():%H:%M:%S} {self._step}: {step['seconds']:.1f} s; {counts or 'done'}{said}"
         )
 
     def is_stopping(self) -> bool:
@@ -89,7 +89,7 @@ class JsonLines(Lines):
         self._say({"event": "night_ends", **{name: result[name] for name in names}})
 
     def _say(self, members: dict[str, Any]) -> None:
-        exits.tell(dumps({"at": _now(), **members}), as_it_is=True)
+        exits.tell(dumps({"at": real_now(), **members}), as_it_is=True)
 
 
 def _counted(counts: dict[str, Any]) -> list[str]:
@@ -104,7 +104,3 @@ def _counted(counts: dict[str, Any]) -> list[str]:
         elif isinstance(value, str) and name != "security_log_head":
             said.append(f"{words} {value}")
     return said
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)

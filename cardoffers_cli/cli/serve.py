@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cardoffers_cli.cli.clock import running_clock
 from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.extras import extra
+from cardoffers_cli.jobs.clock import Clock
 
 EXTRA = {"h11"}
 """The packages of the extra `serve`."""
@@ -59,7 +59,7 @@ def serve(
     place = Place(
         host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, is_plain_allowed=plain_http
     )
-    run(desk.job, place, clock=running_clock(desk.options.as_of), log=exits.write_line, ready=ready)
+    run(desk.job, place, clock=Clock(desk.options.as_of).now, log=exits.write_line, ready=ready)
 
 
 def _write(path: Path, port: int) -> None:

@@ -7,10 +7,10 @@ token or a key. A request is found again by its id, which its answer carries too
 from __future__ import annotations
 
 import traceback
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.jobs.clock import real_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ class AccessLog:
     def request(self, request_id: str, method: str | None, answer: Answer, seconds: float) -> None:
         """Write the line of a request; a method that HTTP does not know is left out."""
         line = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "time": f"{real_now().isoformat(timespec='milliseconds')}Z",
             "request_id": request_id,
             "method": method if method in METHODS else None,
             "route": answer.route,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.jobs.clock import real_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,5 +89,5 @@ class LogWriter:
 
 
 def _note(count: int) -> str:
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    now = f"{real_now().isoformat(timespec='milliseconds')}Z"
     return dumps({"time": now, "dropped_lines": count})

@@ -1,23 +1,29 @@
-"""A clock that goes on while a job waits for the network, and who looks on meanwhile."""
+"""The clock: the one place where it is read, one that goes on, and who looks on meanwhile."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cardoffers_cli.jobs.job import Job
+
+def real_now() -> datetime:
+    """Return the moment outside, for the records of when something was done; naive UTC."""
+    return datetime.now(UTC).replace(tzinfo=None)
 
 
 class Clock:
-    """The clock of a job that takes its time, at the pace of the real one; naive UTC."""
+    """The clock of a job that takes its time, at the pace of the real one; naive UTC.
 
-    def __init__(self, now: datetime) -> None:
-        self._ahead = now - self.real()
+    Begun at a moment it is ahead of the real one, or behind it, from there on; else it is that one.
+    """
+
+    def __init__(self, now: datetime | None = None) -> None:
+        self._ahead = now - self.real() if now else timedelta(0)
 
     def now(self) -> datetime:
         """Return the moment of the job by now: `--as-of`, and the time that has passed since."""
@@ -25,7 +31,7 @@ class Clock:
 
     def real(self) -> datetime:
         """Return the moment outside, by which others judge what they receive."""
-        return datetime.now(UTC).replace(tzinfo=None)
+        return real_now()
 
     def of_real(self, moment: datetime) -> datetime:
         """Return what this clock showed at a moment outside."""
@@ -50,8 +56,3 @@ class Watch:
     clock: Clock
     stop: threading.Event = field(default_factory=threading.Event)
     tell: Callable[[Mapping[str, int], int], None] = _silence
-
-    @classmethod
-    def of(cls, job: Job) -> Watch:
-        """Return a watch on the job's clock, where nobody looks on."""
-        return cls(clock=Clock(job.now))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.jobs.clock import Watch
+from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.jobs.sending import Sending
 from cardoffers_cli.pipeline import deliver
@@ -33,7 +33,7 @@ def send(
     """
     if dry_run:
         return _dry_run(job)
-    watch = watch or Watch.of(job)
+    watch = watch or Watch(clock=Clock(job.now))
     with _begin(job, "webhook_send", watch) as begun:
         sending = Sending(job, run_no=begun.run.run_no, due=begun.due, watch=watch)
         sending.send_due()
@@ -56,7 +56,7 @@ def resend(
     it could be sent. Raises `NotFound`, `Refused` where there is no webhook to send it to,
     `StoreBusy`.
     """
-    watch = watch or Watch.of(job)
+    watch = watch or Watch(clock=Clock(job.now))
     secrets = read_secrets(job.path)
     if dry_run:
         with job.store() as store, store.transaction(keep=False):
@@ -122,7 +122,7 @@ def _outlook(store: Store, job: Job, watch: Watch) -> dict[str, Any]:
 
 
 def _dry_run(job: Job) -> dict[str, Any]:
-    watch = Watch.of(job)
+    watch = Watch(clock=Clock(job.now))
     with job.store(read_only=True) as store:
         due = deliver.waiting(store, read_secrets(job.path), now=job.now)["due_now"]
         counts = {"attempted": due, "delivered": 0, "failed": 0, "exhausted": 0, "unknown": 0}

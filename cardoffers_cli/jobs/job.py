@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.store.layout import resolved
 from cardoffers_cli.store.opening import Opening, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.jobs.reading import Reading
@@ -49,7 +50,7 @@ class Job:
             settings=self.settings,
             command=self.command,
             now=self.now,
-            since=datetime.now(UTC).replace(tzinfo=None),
+            since=real_now(),
             read_only=read_only,
             wait_s=self.settings.lock_wait_s if wait_s is None else wait_s,
         )

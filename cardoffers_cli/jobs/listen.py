@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.documents import JsonFault, parse
+from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver, server_tls
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def listening(
     """
     came: SimpleQueue[Received] = SimpleQueue()
     receiver = Receiver(
-        clock=lambda: datetime.now(UTC).replace(tzinfo=None),
+        clock=real_now,
         secrets=secrets,
         behaviour=Behaviour(status=status, fail=fail, delay_s=delay_s),
         host=host,

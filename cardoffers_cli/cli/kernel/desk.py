@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,6 +24,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.exports import OWNER_ONLY
+from cardoffers_cli.jobs.clock import real_now
 
 if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
@@ -79,7 +80,7 @@ class Desk:
     @cached_property
     def now(self) -> datetime:
         """The moment this command runs at, naive UTC: `--as-of`, else the clock, read once."""
-        return self.options.as_of or datetime.now(UTC).replace(tzinfo=None)
+        return self.options.as_of or real_now()
 
     @property
     def store_path(self) -> Path:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.drop import Waiting, held_open, look, ready
 from cardoffers_cli.files.processed import free_name
+from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.night.checks import fitting
 from cardoffers_cli.jobs.night.told import stranger, stray, too_many, unready
 from cardoffers_cli.services.institutions import list_institutions
@@ -47,9 +49,9 @@ def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> Found:
     first = look(drop)
     if any(not file.is_marked for file in first.files):
         time.sleep(min(LOOK_S, quiet_s))
-    second = look(drop)
+    second, now_s = look(drop), real_now().replace(tzinfo=UTC).timestamp()
     by_marker = {slug for slug, each in known.items() if each.require_marker}
-    taken, left = ready(first, second, now_s=time.time(), quiet_s=quiet_s, by_marker=by_marker)
+    taken, left = ready(first, second, now_s=now_s, quiet_s=quiet_s, by_marker=by_marker)
     strangers = {file.institution for file in second.files} - known.keys()
     mine = [
         file

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.files.processed import Processed
@@ -80,8 +80,3 @@ def finding(
 ) -> dict[str, Any]:
     """Make a finding: `then` is the next command, or what to do."""
     return {"code": code, "level": level, "message": message, "next": then, **about}
-
-
-def real_now() -> datetime:
-    """Return the moment outside, for the records of when something was done; naive UTC."""
-    return datetime.now(UTC).replace(tzinfo=None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NoStore, NotFound
 from cardoffers_cli.files.processed import Processed
+from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.night.checks import (
     check_clock,
     check_places,
@@ -21,7 +22,7 @@ from cardoffers_cli.jobs.night.checks import (
     processed_root,
 )
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
-from cardoffers_cli.jobs.night.order import Onlooker, Order, Work, real_now
+from cardoffers_cli.jobs.night.order import Onlooker, Order, Work
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
 from cardoffers_cli.jobs.night.result import result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do

@@ -11,13 +11,14 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.doctor import TAKEN_FILES, examine, names
 from cardoffers_cli.jobs.elsewhere import keep
 from cardoffers_cli.jobs.engines import compute
 from cardoffers_cli.jobs.key_notices import give_in
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_late_files
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, real_now
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
