@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.files.private import new_private_file, read_private_file
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.runs import run_record
 from cardoffers_cli.services.card_numbers import REFERENCE, Found, find_card_numbers, mask
 from cardoffers_cli.store.layout import mask_key_path
 from cardoffers_cli.store.snapshot import withdraw
@@ -53,10 +53,10 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
         if found and not dry_run:
             key = _key_of(job.path)
             with store.transaction():
-                run = start_run(store, kind="mask", now=job.now, actor=job.actor)
-                mask(store, (_mask_of(key, each) for each in found))
-                left = sum(1 for _ in find_card_numbers(store))
-                finish_run(store, run, {"masked": len(found) - left, "left": left})
+                with run_record(store, kind="mask", now=job.now, actor=job.actor) as run:
+                    mask(store, (_mask_of(key, each) for each in found))
+                    left = sum(1 for _ in find_card_numbers(store))
+                    run.counts.update(masked=len(found) - left, left=left)
                 withdraw(job.path)  # before the commit: no copy may hold them longer than the store
     return {
         "card_numbers": len(found),

@@ -16,7 +16,7 @@ from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.files.catalogue import read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue import take
-from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.jobs.runs import Run, run_record
 from cardoffers_cli.services import catalogue, merchants, offers
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
@@ -69,14 +69,14 @@ def add_merchant(
     A second one of a name is made with an id only, so that running it again makes no two.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
-        run = start_run(store, kind="merchant_add", now=job.now, actor=job.actor)
         _check_is_new(store, name, merchant_id)
         wanted = merchant_id or str(uuid4())
-        cells: Cells = {"merchant_id": wanted, "name": name, "category": category}
-        write_row(store, "merchants", cells, run)
-        if identifier:
-            _identify(store, wanted, identifier, run)
-        finish_run(store, run, {"merchant_id": wanted})
+        with run_record(store, kind="merchant_add", now=job.now, actor=job.actor) as run:
+            cells: Cells = {"merchant_id": wanted, "name": name, "category": category}
+            write_row(store, "merchants", cells, run)
+            if identifier:
+                _identify(store, wanted, identifier, run)
+            run.counts["merchant_id"] = wanted
         return {**_merchant(store, wanted), "dry_run": dry_run}
 
 
@@ -86,9 +86,9 @@ def identify_merchant(
     """Give a merchant one more identifier, by which purchases of it are known; return it."""
     with job.store() as store, store.transaction(keep=not dry_run):
         found = find_merchant(store, merchant)
-        run = start_run(store, kind="merchant_identify", now=job.now, actor=job.actor)
-        _identify(store, str(found["merchant_id"]), identifier, run)
-        finish_run(store, run, {"merchant_id": found["merchant_id"]})
+        with run_record(store, kind="merchant_identify", now=job.now, actor=job.actor) as run:
+            _identify(store, str(found["merchant_id"]), identifier, run)
+            run.counts["merchant_id"] = found["merchant_id"]
         return {**_merchant(store, str(found["merchant_id"])), "dry_run": dry_run}
 
 
@@ -110,18 +110,18 @@ def create_offer(
                 hint=f"`cardoffers offer show {offer_id}` shows it; `cardoffers catalog import` "
                 "changes it.",
             )
-        run = start_run(store, kind="offer_create", now=job.now, actor=job.actor)
         row: Cells = {
             **cells,
             "merchant_id": str(known["merchant_id"]),
             "currency": owner.currency,
             "starts_at": cells.get("starts_at") or format_moment(job.now),
         }
-        write_row(store, "offers", row, run)
-        position = offers.next_position(store, owner.id)
-        place: Cells = {"institution": owner.slug, "offer_id": offer_id, "position": str(position)}
-        write_row(store, "program_offers", place, run)
-        finish_run(store, run, {"offer_id": offer_id})
+        with run_record(store, kind="offer_create", now=job.now, actor=job.actor) as run:
+            write_row(store, "offers", row, run)
+            position = str(offers.next_position(store, owner.id))
+            place: Cells = {"institution": owner.slug, "offer_id": offer_id, "position": position}
+            write_row(store, "program_offers", place, run)
+            run.counts["offer_id"] = offer_id
     shown = {name: value for name, value in row.items() if value is not None}
     return {
         **shown,

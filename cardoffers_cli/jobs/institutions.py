@@ -14,7 +14,7 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue_rows import write_row
 from cardoffers_cli.jobs.reading import reading
-from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.jobs.runs import Run, run_record
 from cardoffers_cli.services.institutions import (
     Institution,
     find_institution,
@@ -58,9 +58,9 @@ def add_institution(
                 code="institution_exists",
                 hint=f"`cardoffers institution set {slug}` changes its settings.",
             )
-        run = start_run(store, kind="institution_add", now=job.now, actor=job.actor)
-        write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
-        finish_run(store, run, {"institution": slug})
+        with run_record(store, kind="institution_add", now=job.now, actor=job.actor) as run:
+            write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
+            run.counts["institution"] = slug
         made = find_institution(store, slug)
     return {**_shown(made), "dry_run": dry_run}
 
@@ -75,9 +75,9 @@ def set_institution(
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         institution = find_institution(store, slug_or_id)
-        run = start_run(store, kind="institution_set", now=job.now, actor=job.actor)
-        changes = change_institution(store, institution, values, run)
-        finish_run(store, run, {"changed": len(changes)})
+        with run_record(store, kind="institution_set", now=job.now, actor=job.actor) as run:
+            changes = change_institution(store, institution, values, run)
+            run.counts["changed"] = len(changes)
         after = find_institution(store, institution.slug)
     return {**_shown(after), "changes": changes, "dry_run": dry_run}
 

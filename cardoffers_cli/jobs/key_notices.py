@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.runs import run_record
 from cardoffers_cli.services import inbox, key_notices, security_log
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def give_notices(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
 
 def give_in(store: Store, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """Give every notice that is owed in the caller's transaction, as one run."""
-    run = start_run(store, kind="key_notices", now=job.now, actor=job.actor)
-    given = [_give(store, notice, job) for notice in key_notices.due(store, job.now)]
-    finish_run(store, run, {"notices": len(given)})
+    with run_record(store, kind="key_notices", now=job.now, actor=job.actor) as run:
+        given = [_give(store, notice, job) for notice in key_notices.due(store, job.now)]
+        run.counts["notices"] = len(given)
     return {"run_id": None if dry_run else run.run_id, "notices": given, "dry_run": dry_run}
 
 

@@ -15,7 +15,7 @@ from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.locale import languages_to_try
 from cardoffers_cli.files.tokens import check_token
 from cardoffers_cli.jobs.reading import reading
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.runs import run_record
 from cardoffers_cli.services import feed, links, offers, popularity
 from cardoffers_cli.services.cardholders import (
     find_cardholder,
@@ -202,7 +202,7 @@ def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: 
 
 
 def _write_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> None:
-    run = start_run(store, kind="offer_add", now=job.now, actor=job.actor)
-    payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
-    links.add_link(store, owner.id, payer, request.offer_id, now=job.now, run_no=run.run_no)
-    finish_run(store, run, {"links": 1})
+    with run_record(store, kind="offer_add", now=job.now, actor=job.actor) as run:
+        payer = take_in_payer(store, owner.id, request.cardholder_token, request.card_token)
+        links.add_link(store, owner.id, payer, request.offer_id, now=job.now, run_no=run.run_no)
+        run.counts["links"] = 1

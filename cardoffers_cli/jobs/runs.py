@@ -7,7 +7,8 @@ gap that means something.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -15,7 +16,7 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.store.history import commit_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from cardoffers_cli.store.store import Store
@@ -34,6 +35,19 @@ class Run:
     kind: str
     as_of: datetime
     actor: str
+    counts: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What is recorded at the end of a `run_record`."""
+
+
+@contextmanager
+def run_record(store: Store, *, kind: str, now: datetime, actor: str) -> Iterator[Run]:
+    """Make the writes of a block one run, and record the `counts` that the block gives it.
+
+    Call it inside the transaction whose writes it numbers: a block that fails leaves no record.
+    """
+    run = start_run(store, kind=kind, now=now, actor=actor)
+    yield run
+    finish_run(store, run, run.counts)
 
 
 def start_run(
@@ -41,7 +55,8 @@ def start_run(
 ) -> Run:
     """Open the next run; call it inside the transaction whose writes it numbers.
 
-    Its id is random, unless the caller derives one.
+    For a run that ends in another transaction than it began in; others use `run_record`. Its id is
+    random, unless the caller derives one.
     """
     run = Run(
         run_no=store.value("jobs/runs:next_no"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.runs import run_record
 from cardoffers_cli.pipeline.settle import settle, still_pending
 
 if TYPE_CHECKING:
@@ -23,17 +23,16 @@ def settle_due(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
 
 def settle_in(store: Store, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
     """Settle what is due in the caller's transaction, as one run."""
-    run = start_run(store, kind="settle", now=job.now, actor=job.actor)
-    made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
-    report = {
-        "run_id": run.run_id,
-        "settled": sum(settlement["entries"] for settlement in made),
-        **still_pending(store),
-        "settlements": [_with_decimals(settlement) for settlement in made],
-        "dry_run": dry_run,
-    }
-    finish_run(store, run, report)
-    return report
+    with run_record(store, kind="settle", now=job.now, actor=job.actor) as run:
+        made = settle(store, run_no=run.run_no, now=job.now, actor=job.actor)
+        run.counts.update(
+            run_id=run.run_id,
+            settled=sum(settlement["entries"] for settlement in made),
+            **still_pending(store),
+            settlements=[_with_decimals(settlement) for settlement in made],
+            dry_run=dry_run,
+        )
+    return run.counts
 
 
 def _with_decimals(settlement: dict[str, Any]) -> dict[str, Any]:

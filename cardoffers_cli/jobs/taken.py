@@ -21,7 +21,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.files.later import Later, content_sha256, later_stamp, look_later
 from cardoffers_cli.files.processed import DONE, FAILED, Processed
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.runs import run_record
 from cardoffers_cli.services import taken_files
 from cardoffers_cli.services.imports import earlier_import
 
@@ -163,9 +163,9 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> dict[str, Any
                 hint=did_you_mean(nearest(name, changes)) or "`cardoffers doctor` names one.",
             )
         change = changes[name]
-        run = start_run(store, kind="file_accept", now=job.now, actor=job.actor)
-        taken_files.accept(store, change.file, change.later.mark)
-        finish_run(store, run, {"accepted": 1})
+        with run_record(store, kind="file_accept", now=job.now, actor=job.actor) as run:
+            taken_files.accept(store, change.file, change.later.mark)
+            run.counts["accepted"] = 1
     return {**change.document(), "run_id": run.run_id, "dry_run": dry_run}
 
 
