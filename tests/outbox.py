@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.deliver import send
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.webhooks import set_webhook, show_event
 from tables import put
 from work import found, job, new_store, tell

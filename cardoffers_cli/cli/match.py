@@ -43,7 +43,7 @@ def match(
         cardoffers match --as-of 2026-11-01T00:00:00Z
         cardoffers match --engine sc://spark:15002
     """
-    from cardoffers_cli.jobs.match import match_purchases
+    from cardoffers_cli.jobs.elsewhere import match_purchases
 
     desk = Desk.of(ctx, engine=engine)
     with desk.progress("Matching"):

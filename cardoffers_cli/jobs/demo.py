@@ -21,10 +21,10 @@ from cardoffers_cli.files.transactions import Reading
 from cardoffers_cli.jobs.catalogue import import_catalogue
 from cardoffers_cli.jobs.clock import Clock
 from cardoffers_cli.jobs.deliver import send
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.funnel import read_funnel
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_feed
 from cardoffers_cli.jobs.reports import report_page, unresolved_rows
 from cardoffers_cli.jobs.settle import settle_due

@@ -1,6 +1,6 @@
-"""Match elsewhere: an engine computes a match, and the store keeps it.
+"""Match here or elsewhere: where the job names an engine, it computes, and the store keeps it.
 
-It computes while the store is closed; what came in meanwhile waits for the next match. One
+An engine computes while the store is closed; what came in meanwhile waits for the next match. One
 transaction keeps what it found, unless the run is not the one to be kept any more.
 """
 
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def match_elsewhere(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
-    """Compute a match on the engine of the job and keep it, or with `dry_run` only look."""
+def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
+    """Match what is not decided yet; with `rematch` also what was decided and did not redeem.
+
+    Without an engine that is one transaction; with one see above. With `dry_run` nothing is kept.
+    """
+    if not job.settings.engine:
+        with job.store() as store, store.transaction(keep=not dry_run):
+            return decide(store, job, rematch=rematch, dry_run=dry_run)
     if dry_run:
         with job.store() as store, store.transaction(keep=False):
             return decide_at(site_of(store, job), store, job, rematch=rematch)

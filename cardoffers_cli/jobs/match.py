@@ -62,16 +62,6 @@ class MatchReport:
         }
 
 
-def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
-    """Match in one transaction; with `rematch` also what was decided and did not redeem."""
-    if job.settings.engine:
-        from cardoffers_cli.jobs.elsewhere import match_elsewhere  # noqa: PLC0415 - it builds on this
-
-        return match_elsewhere(job, rematch=rematch, dry_run=dry_run)
-    with job.store() as store, store.transaction(keep=not dry_run):
-        return decide(store, job, rematch=rematch, dry_run=dry_run)
-
-
 def decide(
     store: Store,
     job: Job,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from doors import DOORS, open_door
 from work import new_store, tell
 

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.match import match_purchases
 from doors import open_door
 from tables import select
 from work import new_store, tell

@@ -6,7 +6,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.store.opening import scratch_store
 from tables import NOON, given, select, uid
 from work import new_store, settings

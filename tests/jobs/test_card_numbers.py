@@ -12,9 +12,9 @@ import pytest
 from cardoffers_cli.files.transactions import Reading
 from cardoffers_cli.jobs.card_numbers import mask_card_numbers
 from cardoffers_cli.jobs.doctor import examine
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.validate import validate
 from cardoffers_cli.services.search import Wanted
 from cardoffers_cli.store.layout import mask_key_path

@@ -14,7 +14,7 @@ from cardoffers_cli.domain.errors import NotFound, Refused, StoreBusy
 from cardoffers_cli.domain.signing import TIMESTAMP, check_signature, signature_headers
 from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.deliver import resend, send
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.webhooks import (
     list_events,

@@ -23,12 +23,11 @@ from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.compact import compact
 from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.elsewhere import keep
+from cardoffers_cli.jobs.elsewhere import keep, match_purchases
 from cardoffers_cli.jobs.engines import compute, site_of
 from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.imports import ImportOptions, reading_for, take_in
 from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.simulate import simulate_file

@@ -20,8 +20,8 @@ from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs.backup import backup
 from cardoffers_cli.jobs.compact import compact
 from cardoffers_cli.jobs.doctor import doctor
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.export import export
-from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import commit_run, start_run

@@ -8,8 +8,8 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.jobs.catalogue import import_catalogue
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.funnel import read_funnel
-from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_feed
 from cardoffers_cli.jobs.reports import report_page
 from cardoffers_cli.jobs.reverse import reverse

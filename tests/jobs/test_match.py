@@ -7,7 +7,7 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from tables import NOON
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 

@@ -22,8 +22,8 @@ from cardoffers_cli.domain.errors import NoSpace, StoreBusy, StoreDamaged
 from cardoffers_cli.jobs.backup import backup
 from cardoffers_cli.jobs.compact import compact
 from cardoffers_cli.jobs.doctor import doctor
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.export import export
-from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.stores import info, status

@@ -6,7 +6,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs import reports
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.stores import status
 from tables import uid

@@ -8,7 +8,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
 from cardoffers_cli.jobs.clock import Clock
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
 from tables import NOON

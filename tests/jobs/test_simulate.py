@@ -10,9 +10,9 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.imports import ImportOptions
 from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.match import match_purchases
 from cardoffers_cli.jobs.simulate import judge_event, simulate_event, simulate_file
 from cardoffers_cli.services.institutions import find_institution
 from tables import moment, uid

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import StoreBusy
-from cardoffers_cli.jobs.match import match_purchases
+from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.store.layout import lock_path, turn_path
 from cardoffers_cli.store.lock import StoreLock
 from tables import NOON
