@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.exits import Terminated, on_ctrl_c
 from cardoffers_cli.cli.kernel.extras import extra
+from cardoffers_cli.cli.kernel.options import institution_option
 from cardoffers_cli.jobs.clock import Clock
 
 if TYPE_CHECKING:
@@ -34,12 +34,8 @@ def browse(
     *,
     institution: Annotated[
         str | None,
-        typer.Option(
-            "--institution",
-            "-i",
-            metavar="INST",
-            help="The institution: slug or id [the only one, else it is asked for].",
-            autocompletion=completing.institutions,
+        institution_option(
+            help="The institution: slug or id [the only one, else it is asked for]."
         ),
     ] = None,
     text: Annotated[

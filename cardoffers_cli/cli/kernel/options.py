@@ -5,6 +5,7 @@ when it runs. The options of every command stand in `everywhere.py`.
 """
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -42,34 +43,19 @@ def zone(value: str | None) -> str | None:
         ) from None
 
 
-Institution = Annotated[
-    str,
-    typer.Option(
-        "--institution",
-        "-i",
-        metavar="INST",
-        help="The institution: slug or id.",
-        autocompletion=completing.institutions,
-    ),
-]
-AnyInstitution = Annotated[
-    str | None,
-    typer.Option(
-        "--institution",
-        "-i",
-        metavar="INST",
-        help="Only this one: slug or id.",
-        autocompletion=completing.institutions,
-    ),
-]
+institution_option = partial(
+    typer.Option,
+    "--institution",
+    "-i",
+    metavar="INST",
+    autocompletion=completing.institutions,
+)
+Institution = Annotated[str, institution_option(help="The institution: slug or id.")]
+AnyInstitution = Annotated[str | None, institution_option(help="Only this one: slug or id.")]
 AskedInstitution = Annotated[
     str | None,
-    typer.Option(
-        "--institution",
-        "-i",
-        metavar="INST",
-        help="The institution: slug or id [CARDOFFERS_INSTITUTION, else the only one].",
-        autocompletion=completing.institutions,
+    institution_option(
+        help="The institution: slug or id [CARDOFFERS_INSTITUTION, else the only one]."
     ),
 ]
 AllInstitutions = Annotated[
