@@ -38,17 +38,16 @@ def doctor(
     desk = Desk.of(ctx)
     with desk.progress("Auditing", total=len(names(strict=strict))) as bar:
         found = look(desk.job, strict=strict, tell=lambda _name: bar.advance())
-    rows = [{**audit, "example": _as_text(audit["example"])} for audit in found["audits"]]
+    rows = [
+        {**audit, "example": audit["example"] and json_text.dumps(audit["example"])}
+        for audit in found["audits"]
+    ]
     desk.show(
         found,
         Sheet("audits", AUDITS, rows),
         Text([_said(found)]),
         exit_code=0 if found["ok"] else 3,
     )
-
-
-def _as_text(example: dict[str, Any] | None) -> str | None:
-    return None if example is None else json_text.dumps(example)
 
 
 def _said(found: dict[str, Any]) -> str:

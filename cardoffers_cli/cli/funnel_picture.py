@@ -37,7 +37,10 @@ def _people(found: dict[str, Any], previous: dict[str, Any] | None) -> Iterator[
     counts = found["people"]
     rows: Rows = list(people_compared(counts, previous["people"]) if previous else people(counts))
     header = ("cardholders", "of before", *(("change",) if previous else ()))
-    numbers = [header, *map(_numbers, rows)]
+    numbers = [
+        header,
+        *((f"{row['count']:,}", percent(row["share"]), *_change(row)) for row in rows),
+    ]
     lines = [
         _GAP.join(cells) for cells in zip(*map(_right, zip(*numbers, strict=True)), strict=True)
     ]
@@ -68,10 +71,6 @@ def _volumes(found: dict[str, Any], previous: dict[str, Any] | None) -> Iterator
 
 def _between(window: dict[str, datetime]) -> str:
     return f"{format_brief(window['from'])} to {format_brief(window['to'])}"
-
-
-def _numbers(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (f"{row['count']:,}", percent(row["share"]), *_change(row))
 
 
 def _change(row: Mapping[str, Any]) -> tuple[str, ...]:

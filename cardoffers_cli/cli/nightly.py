@@ -71,7 +71,16 @@ def nightly(
         is_clock_chosen=desk.options.as_of is not None,
         wait_s=desk.options.lock_wait or 0,
     )
-    result = _rehearsed(desk, order) if dry_run else _run(desk, order, log_format)
+    if dry_run:
+        from cardoffers_cli.jobs.night.rehearsal import rehearse
+
+        with desk.progress("Rehearsing the nightly run"):
+            result = rehearse(desk.job, order)
+    else:
+        from cardoffers_cli.jobs.night.run import run_night  # httpx is heavy
+
+        with onlooker(desk, log_format) as looking:
+            result = run_night(desk.job, order, looking)
     show_night(desk, result, log_format)
 
 
@@ -90,20 +99,6 @@ def show_night(desk: Desk, result: dict[str, Any], log_format: LogFormat) -> Non
     elif not is_read and (exit_code or not desk.options.quiet):
         exits.tell("\n".join(ending_lines(result)), as_it_is=True)
     desk.show(result, *night_blocks(result), exit_code=exit_code)
-
-
-def _run(desk: Desk, order: Any, log_format: LogFormat) -> dict[str, Any]:
-    from cardoffers_cli.jobs.night.run import run_night  # httpx is heavy
-
-    with onlooker(desk, log_format) as looking:
-        return run_night(desk.job, order, looking)
-
-
-def _rehearsed(desk: Desk, order: Any) -> dict[str, Any]:
-    from cardoffers_cli.jobs.night.rehearsal import rehearse
-
-    with desk.progress("Rehearsing the nightly run"):
-        return rehearse(desk.job, order)
 
 
 def onlooker(desk: Desk, log_format: LogFormat) -> Any:

@@ -4,7 +4,7 @@ A file that changed after a night took it is a finding of every night until some
 an import of what was not read or by `run accept`.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -145,28 +145,23 @@ def resume(
         cardoffers run resume
     """
     desk = Desk.of(ctx)
-    options: dict[str, Any] = {
-        "wait_s": desk.options.lock_wait or 0,
-        "webhook_time_s": as_seconds(webhook_time),
-    }
-    result = _rehearsed(desk, run_id) if dry_run else _resumed(desk, run_id, log_format, options)
+    if dry_run:
+        from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
+
+        with desk.progress("Rehearsing the nightly run"):
+            result = rehearse_rest(desk.job, run_id)
+    else:
+        from cardoffers_cli.jobs.night.run import resume_night  # httpx is heavy
+
+        with onlooker(desk, log_format) as looking:
+            result = resume_night(
+                desk.job,
+                run_id,
+                onlooker=looking,
+                wait_s=desk.options.lock_wait or 0,
+                webhook_time_s=as_seconds(webhook_time),
+            )
     show_night(desk, result, log_format)
-
-
-def _rehearsed(desk: Desk, run_id: str | None) -> dict[str, Any]:
-    from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
-
-    with desk.progress("Rehearsing the nightly run"):
-        return rehearse_rest(desk.job, run_id)
-
-
-def _resumed(
-    desk: Desk, run_id: str | None, log_format: LogFormat, options: dict[str, Any]
-) -> dict[str, Any]:
-    from cardoffers_cli.jobs.night.run import resume_night  # httpx is heavy
-
-    with onlooker(desk, log_format) as looking:
-        return resume_night(desk.job, run_id, onlooker=looking, **options)
 
 
 @app.command()

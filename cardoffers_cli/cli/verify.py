@@ -57,16 +57,13 @@ def verify(
             hint=f"Name --secret-file, or set {VARIABLE}.",
         )
     given = _headers([*(_lines(headers) if headers else []), *(header or [])])
+    content = sys.stdin.buffer.read(_LONGEST_BODY) if body == "-" else _read(Path(body))
     now_s = int(desk.now.replace(tzinfo=UTC).timestamp())
-    failed = check_signature(_body(body), given, secrets, now_s, tolerance)
+    failed = check_signature(content, given, secrets, now_s, tolerance)
     rows = [{"rule": rule, "meaning": RULES[rule]} for rule in failed]
     desk.note("Not genuine." if failed else "Genuine: V1, V2 and the timestamp fit.")
     document = {"ok": not failed, "failed": failed}
     desk.show(document, Sheet("failed", FAILED, rows), exit_code=WITH_FINDINGS if failed else 0)
-
-
-def _body(named: str) -> bytes:
-    return sys.stdin.buffer.read(_LONGEST_BODY) if named == "-" else _read(Path(named))
 
 
 def _lines(file: Path) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -250,7 +250,7 @@ class Desk:
         if yes:
             return
         if not sys.stdin.isatty():
-            self._unconfirmed(question)
+            raise UsageError(f"Not confirmed: {question}", code="unconfirmed", hint="Add --yes.")
         if not self.agrees(question):
             raise typer.Abort
 
@@ -262,6 +262,3 @@ class Desk:
         """Ask the person at the terminal, who must be there, and return the answer."""
         exits.tell(f"{question} [y/N]")
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-    def _unconfirmed(self, question: str) -> NoReturn:
-        raise UsageError(f"Not confirmed: {question}", code="unconfirmed", hint="Add --yes.")
