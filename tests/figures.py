@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from house import CHECKOUT, PRODUCT, House, imports, read_house
+from house import CHECKOUT, PRODUCT, House, read_house, rings
 
 RUN = 6
 """How many equal lines in a row are a repetition."""
@@ -68,39 +68,6 @@ def shared_class_names(house: House) -> Iterator[str]:
     yield from (
         f"{name}: {', '.join(where)}" for name, where in sorted(paths.items()) if len(where) > 1
     )
-
-
-def import_cycles(house: House) -> Iterator[str]:
-    """Yield each ring of modules, with imports in functions and those for types counted."""
-    graph = {name: neighbours(name, house) for name in house}
-    reached = {name: reachable(name, graph) for name in graph}
-    rings = {
-        frozenset(other for other in reached[name] if name in reached[other])
-        for name in graph
-        if name in reached[name]
-    }
-    yield from (", ".join(sorted(ring)) for ring in sorted(rings, key=sorted))
-
-
-def neighbours(name: str, house: House) -> set[str]:
-    """Return the modules of the house that one names in its imports, itself left out."""
-    found = set()
-    for _, dotted in imports(house[name]):
-        parts = dotted.split(".")
-        prefixes = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
-        found |= {next((each for each in prefixes if each in house), name)}
-    return found - {name}
-
-
-def reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
-    """Return the modules that a module leads to by at least one import."""
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        new = graph[waiting.pop()] - seen
-        seen |= new
-        waiting.extend(new)
-    return seen
 
 
 def untyped_dicts(texts: Texts) -> Iterator[str]:
@@ -170,10 +137,15 @@ class Figure:
 
 
 FIGURES = [
-    Figure("lines of Python", 31_000, 47_600, lambda texts, _: python_lines(texts)),
+    Figure("lines of Python", 31_000, 47_800, lambda texts, _: python_lines(texts)),
     Figure("lines of SQL", 8_000, 11_152, lambda texts, _: sql_lines(texts)),
     Figure("class names of several classes", 0, 22, lambda _, house: shared_class_names(house)),
-    Figure("rings of imports", 0, 4, lambda _, house: import_cycles(house)),
+    Figure(
+        "rings of imports",
+        0,
+        1,
+        lambda _, house: (", ".join(ring) for ring in sorted(rings(house))),
+    ),
     Figure("dict[str, Any]", 60, 485, lambda texts, _: untyped_dicts(texts)),
     Figure(
         "public functions whose rows have no class", 0, 200, lambda _, house: unnamed_rows(house)

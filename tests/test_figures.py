@@ -7,7 +7,6 @@ import pytest
 from figures import (
     FIGURES,
     Figure,
-    import_cycles,
     read_texts,
     repeated_runs,
     shared_class_names,
@@ -36,27 +35,6 @@ def test_a_class_name_of_two_classes_is_found() -> None:
     ]
     house = {each.dotted: each for each in modules}
     assert ["Page: jobs/why.py, files/pages.py"] == list(shared_class_names(house))
-
-
-@pytest.mark.parametrize(
-    ("ring", "first", "second"),
-    [
-        (True, "from cardoffers_cli.jobs import match", "from cardoffers_cli.jobs.job import Job"),
-        (
-            True,
-            "def run():\n    from cardoffers_cli.jobs import match",
-            "import cardoffers_cli.jobs.job",
-        ),
-        (True, "if TYPE_CHECKING:\n    from .match import run", "from .job import Job"),
-        (False, "from cardoffers_cli.jobs import match", "import polars"),
-        (False, "", "from cardoffers_cli.jobs.job import Job"),
-    ],
-)
-def test_a_ring_of_imports_is_found(ring: bool, first: str, second: str) -> None:
-    modules = [module("jobs/job.py", first), module("jobs/match.py", second)]
-    house = {each.dotted: each for each in modules}
-    expected = ["cardoffers_cli.jobs.job, cardoffers_cli.jobs.match"] if ring else []
-    assert expected == list(import_cycles(house))
 
 
 def test_an_untyped_dict_is_found() -> None:

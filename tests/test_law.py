@@ -10,7 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from cardoffers_cli.cli.main import app
 from cardoffers_cli.cli.reference import reference
 from law import CHECKOUT, PAGES, absent, anchors, cited, complaints, prose, rules, slug
 from test_repository import read, repository
@@ -59,7 +61,7 @@ def test_every_word_of_the_glossary_has_what_carries_it() -> None:
 
 def is_there(carrier: str) -> bool:
     if carrier.startswith("cardoffers "):
-        return f"\n### {carrier}\n" in reference()
+        return f"\n### {carrier}\n" in reference(get_command(app))
     if "/" in carrier:
         return (CHECKOUT / "cardoffers_cli" / carrier).is_file()
     product = (text for name, text in texts().items() if name.parts[0] == "cardoffers_cli")
