@@ -137,7 +137,9 @@ SQL_WITHOUT_TWIN = {
     "audits": "an audit is a question about the whole store; doctor runs them all",
     "migrations": "numbered steps of the schema; store/migrations.py applies them all",
     "plan": "text that more than one engine runs; its steps stand in pipeline/",
+    "schema": "what the migrations arrive at; a test holds it against them",
     "store": "what the store asks about itself",
+    "views": "what many statements read; store/migrations.py makes them all",
 }
 
 

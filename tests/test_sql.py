@@ -72,9 +72,9 @@ def blank(text: str) -> str:
 
 
 def read_statements(stem: str, text: str) -> list[Statement]:
-    """Return the blocks of one file; what stands before the first has no name."""
+    """Return the blocks of one file; SQL that stands before the first has no name."""
     preface, *blocks = re.split(r"^-- name:", text, flags=re.MULTILINE)
-    found = [("", preface)] if preface.strip() else []
+    found = [("", preface)] if blank(preface).strip() else []
     found += [(name.strip(), body) for name, _, body in (b.partition("\n") for b in blocks)]
     return [
         Statement(f"{stem}:{name}", leading_comment(body), blank(body).strip())

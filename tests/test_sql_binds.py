@@ -26,14 +26,14 @@ ELSEWHERE = {f"store/{stem}" for stem in "call_book copying history merging migr
 
 
 def queries() -> dict[str, str]:
-    """Return every query by its address, but those of the migrations, which have been run, and
-    those about other files: of the call book, of copies, and of older stores. Their own tests run
-    them.
+    """Return every query by its address, but those of migrations and views, which have been run,
+    and those about other files (of the call book, of copies, of older stores), which their own
+    tests run.
     """
     stems = [
         f"{folder.name}/{file.name.removesuffix('.sql')}"
         for folder in sorted(sql_folder().iterdir(), key=lambda entry: entry.name)
-        if folder.is_dir() and folder.name not in {"migrations", "__pycache__"}
+        if folder.is_dir() and folder.name not in {"migrations", "views", "__pycache__"}
         for file in sorted(folder.iterdir(), key=lambda entry: entry.name)
     ]
     return {

@@ -2,10 +2,11 @@
 
 A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
 statement reads and writes, and one statement. A query is addressed as `folder/file:query`; folders
-and files are named after the modules that use them. `migrations/` makes the tables (read
-`0001_first.sql` first), `plan/` holds the portable SELECTs that an `engine` runs, `audits/` selects
-rows that must not exist. Imports nothing of ours; `store` and `engine` read it. To add a statement,
-add a block to the file of the module that runs it.
+and files are named after the modules that use them. `schema.sql` tells the tables of today (read it
+first), `migrations/` makes them, `views/` says once what many statements read, `plan/` holds the
+portable SELECTs that an `engine` runs, `audits/` selects rows that must not exist. Imports nothing
+of ours; `store` and `engine` read it. To add a statement, add a block to the file of the module
+that runs it.
 """
 
 from __future__ import annotations

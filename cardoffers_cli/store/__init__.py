@@ -13,5 +13,6 @@ webhooks (`sender_lock.py`), where backups were put (`backup_places.py`), what i
 and what
 a crash left (`leftovers.py`). May import `domain`, `settings` and `sql`; DuckDB is imported nowhere
 else but in `engine/`, and fsspec nowhere else at all. To change the schema add a numbered file to
-`sql/migrations/` and leave the older ones as they are.
+`sql/migrations/`, leave the older ones as they are, and tell it in `sql/schema.sql`; a view or a
+macro changes in `sql/views/`, with a new migration too.
 """

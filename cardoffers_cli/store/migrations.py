@@ -1,6 +1,9 @@
 """Numbered migrations: each is applied once, with its record, in one transaction.
 
 The number of the newest file in `sql/migrations/` is the schema version this program works with.
+Migrations make tables; views and macros are in `sql/views/`, and are all made anew behind the last
+migration. So the schema version decides those too, and no opening has to look at them: whoever
+changes one adds a migration, be it one that only says so (`tests/store/digests.txt`).
 """
 
 from __future__ import annotations
@@ -36,7 +39,22 @@ class Migration:
     @property
     def digest(self) -> str:
         """SHA-256 of the statements, kept with the record of the migration."""
-        return hashlib.sha256("\n".join(statements(self.stem).values()).encode()).hexdigest()
+        return _digest(statements(self.stem).values())
+
+
+VIEWS = tuple(
+    f"views/{name}" for name in "ids money keys purchases offers redemptions webhooks".split()
+)
+"""The files of views and macros; what one reads stands in it, or in one before it."""
+
+
+def views_digest() -> str:
+    """Return the SHA-256 of the statements that make views and macros."""
+    return _digest(query for stem in VIEWS for query in statements(stem).values())
+
+
+def _digest(queries: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(queries).encode()).hexdigest()
 
 
 @cache
@@ -76,6 +94,16 @@ def migrate(store: Store, now: datetime, have: Iterable[int] = ()) -> list[Migra
     `have` are the versions that are `applied`, which is asked before the transaction: in a new
     file the question fails, and would take the transaction with it.
     """
+    missing = apply(store, now, have)
+    for stem in VIEWS if missing else ():
+        for query in statements(stem):
+            store.execute(f"{stem}:{query}")
+    store.load("store/info:currencies", _currencies())
+    return missing
+
+
+def apply(store: Store, now: datetime, have: Iterable[int]) -> list[Migration]:
+    """Make the tables of the migrations that are missing, as `migrate` does, without any views."""
     missing = [made for made in migrations() if made.version not in set(have)]
     for migration in missing:
         for query in statements(migration.stem):
@@ -88,7 +116,6 @@ def migrate(store: Store, now: datetime, have: Iterable[int] = ()) -> list[Migra
             engine_version=duckdb.__version__,
             applied_at=now,
         )
-    store.load("store/info:currencies", _currencies())
     return missing
 
 

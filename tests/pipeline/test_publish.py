@@ -15,8 +15,7 @@ from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.stores import migrate
 from cardoffers_cli.pipeline.publish import publish
-from cardoffers_cli.store.migrations import migrate as apply
-from cardoffers_cli.store.migrations import migrations
+from cardoffers_cli.store.migrations import apply, migrations
 from cardoffers_cli.store.opening import connected
 from tables import NOON, given, put, select, uid
 from work import file_of, found, job, new_store, taken, tell, with_catalogue

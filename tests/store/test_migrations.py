@@ -11,8 +11,7 @@ from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.stores import info, migrate
 from cardoffers_cli.services.explanations import explain
-from cardoffers_cli.store.migrations import applied, migrations, newest_version
-from cardoffers_cli.store.migrations import migrate as apply
+from cardoffers_cli.store.migrations import applied, apply, migrations, newest_version
 from cardoffers_cli.store.opening import connected
 from tables import NOON, given, moment, select, snapshot, uid
 from work import job, new_store

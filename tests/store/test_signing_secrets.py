@@ -27,8 +27,7 @@ from cardoffers_cli.jobs.webhooks import rotate_secret
 from cardoffers_cli.store import copying
 from cardoffers_cli.store.layout import log_path
 from cardoffers_cli.store.leftovers import sweep
-from cardoffers_cli.store.migrations import migrate as apply
-from cardoffers_cli.store.migrations import migrations
+from cardoffers_cli.store.migrations import apply, migrations
 from cardoffers_cli.store.opening import connected
 from cardoffers_cli.store.signing_secrets import (
     add_secrets,

@@ -90,13 +90,13 @@ select
     'budget_amount is ' || staged.currency || ' '
     || amount_text(staged.budget_amount, currencies.minor_unit)
     || ', and redemptions hold ' || staged.currency || ' '
-    || amount_text(cast(budget_burn.reserved_amount as decimal(18, 4)), currencies.minor_unit)
+    || amount_text(cast(offer_budgets.reserved_amount as decimal(18, 4)), currencies.minor_unit)
     || ' of it already'
 from staged_offers as staged
 inner join offers on offers.offer_id = staged.offer_id
-inner join budget_burn on budget_burn.offer_no = offers.offer_no
+inner join offer_budgets on offer_budgets.offer_no = offers.offer_no
 inner join currencies on currencies.currency = staged.currency
-where staged.budget_amount < budget_burn.reserved_amount
+where staged.budget_amount < offer_budgets.reserved_amount
     and staged.budget_amount is distinct from offers.budget_amount;
 
 -- name: refuse

@@ -20,9 +20,9 @@ with running as (
 ),
 
 reserved as (
-    select budget_burn.offer_no, budget_burn.reserved_amount
-    from budget_burn
-    where budget_burn.offer_no in (
+    select offer_budgets.offer_no, offer_budgets.reserved_amount
+    from offer_budgets
+    where offer_budgets.offer_no in (
         select running.offer_no
         from running
         where running.budget_amount is not null

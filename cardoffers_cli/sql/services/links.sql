@@ -34,9 +34,9 @@ used as (
 ),
 
 reserved as (
-    select budget_burn.offer_no, budget_burn.reserved_amount
-    from budget_burn
-    where budget_burn.offer_no in (select held.offer_no from held)
+    select offer_budgets.offer_no, offer_budgets.reserved_amount
+    from offer_budgets
+    where offer_budgets.offer_no in (select held.offer_no from held)
 ),
 
 final as (

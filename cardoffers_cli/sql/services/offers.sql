@@ -16,7 +16,7 @@ select
     merchants.name as merchant_name,
     offer_state(
         $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
-        offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0),
+        offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0),
         offer_terms.merchant_funded_amount
     ) as state,
     offer_terms.segments,
@@ -25,9 +25,9 @@ select
     offer_terms.cashback_amount,
     offer_terms.merchant_funded_amount,
     offer_terms.budget_amount,
-    coalesce(budget_burn.reserved_amount, 0) as reserved_amount,
-    offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0) as left_amount,
-    coalesce(budget_burn.redemptions, 0) as redemptions,
+    coalesce(offer_budgets.reserved_amount, 0) as reserved_amount,
+    offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0) as left_amount,
+    coalesce(offer_budgets.redemptions, 0) as redemptions,
     coalesce(linked.links, 0) as links,
     offer_terms.starts_at,
     offer_terms.expires_at
@@ -35,7 +35,7 @@ from program_offers
 inner join institutions on institutions.institution_id = program_offers.institution_id
 inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
 inner join merchants on merchants.merchant_no = offer_terms.merchant_no
-left join budget_burn on budget_burn.offer_no = offer_terms.offer_no
+left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no
 left join linked on linked.offer_no = offer_terms.offer_no
 left join offer_texts as in_first_language
     on in_first_language.offer_id = offer_terms.offer_id
@@ -52,13 +52,13 @@ order by program_offers.position, offer_terms.offer_id;
 select
     offer_state(
         $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
-        offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0),
+        offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0),
         offer_terms.merchant_funded_amount
     ) as state,
     offer_terms.segments
 from program_offers
 inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
-left join budget_burn on budget_burn.offer_no = offer_terms.offer_no
+left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no
 where program_offers.institution_id = $institution_id
     and program_offers.offer_id = $offer_id;
 
@@ -72,7 +72,7 @@ select
     merchants.category,
     offer_state(
         $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
-        offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0),
+        offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0),
         offer_terms.merchant_funded_amount
     ) as state,
     offer_terms.currency,
@@ -82,9 +82,9 @@ select
     offer_terms.commission_amount,
     offer_terms.merchant_funded_amount,
     offer_terms.budget_amount,
-    coalesce(budget_burn.reserved_amount, 0) as reserved_amount,
-    offer_terms.budget_amount - coalesce(budget_burn.reserved_amount, 0) as left_amount,
-    coalesce(budget_burn.redemptions, 0) as redemptions,
+    coalesce(offer_budgets.reserved_amount, 0) as reserved_amount,
+    offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0) as left_amount,
+    coalesce(offer_budgets.redemptions, 0) as redemptions,
     offer_terms.starts_at,
     offer_terms.expires_at,
     offer_terms.segments,
@@ -92,7 +92,7 @@ select
     offer_terms.is_paused as paused
 from offer_terms
 inner join merchants on merchants.merchant_no = offer_terms.merchant_no
-left join budget_burn on budget_burn.offer_no = offer_terms.offer_no
+left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no
 where offer_terms.offer_id = $offer_id;
 
 -- name: ids

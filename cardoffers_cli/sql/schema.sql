@@ -1,0 +1,574 @@
+-- The tables of a store, as the migrations make them (`sql/migrations/`): read this first. Nothing
+-- runs it; a test holds it against a new store. Views and macros are in `sql/views/`.
+-- All moments are UTC. Amounts are in the currency beside them.
+
+-- What ran, and what it changed
+
+-- name: migrations
+-- Grain: one row per migration applied to this store.
+create table migrations (
+    version integer not null primary key,
+    name varchar not null,
+    digest varchar not null,  -- SHA-256 of its statements
+    engine_version varchar not null,
+    applied_at timestamp not null
+);
+
+-- name: runs
+-- Grain: one row per job that wrote something. Run numbers only grow, and say what was known
+-- when.
+create table runs (
+    run_no bigint not null primary key,
+    run_id uuid not null,
+    kind varchar not null,
+    as_of timestamp not null,  -- the clock of the run
+    actor varchar not null,
+    counts varchar  -- JSON; null until the run is finished
+);
+
+-- name: audit_log
+-- Grain: one row per changed value of a catalogue row or a setting. Append only.
+create table audit_log (
+    audit_no bigint not null,
+    run_no bigint not null,
+    happened_at timestamp not null,
+    actor varchar not null,
+    institution_id uuid,
+    subject varchar not null,  -- such as offer, institution
+    subject_id varchar not null,
+    field varchar not null,
+    old_value varchar,
+    new_value varchar
+);
+
+-- The catalogue
+
+-- name: currencies
+-- Grain: one row per ISO 4217 currency; filled from `domain/money.py`.
+create table currencies (
+    currency varchar not null primary key,
+    minor_unit tinyint not null  -- decimals of the currency: 0, 2, 3 or 4
+);
+
+-- name: institutions
+-- Grain: one row per institution with its program.
+create table institutions (
+    institution_id uuid not null primary key,
+    slug varchar not null unique,  -- the name in commands
+    name varchar not null,
+    plan varchar not null,
+    currency varchar not null,
+    languages varchar not null,  -- `en|es`, the first the default
+    max_active_offers integer,  -- that a cardholder may hold; null for no limit
+    widget_limit integer not null,  -- the most offers that a feed shows
+    settlement_hold_days integer not null,  -- from redemption to settlement
+    webhook_url varchar,
+    require_marker boolean default false  -- files need a marker or a manifest beside them
+);
+
+-- name: merchants
+-- Grain: one row per merchant.
+create table merchants (
+    merchant_id uuid not null primary key,
+    merchant_no integer not null,
+    name varchar not null,
+    category varchar
+);
+
+-- name: identifiers
+-- Grain: one row per merchant identifier that a catalogue or a purchase ever carried.
+create table identifiers (
+    identifier_no bigint not null,
+    merchant_identifier_type varchar not null,
+    merchant_identifier varchar not null,
+    merchant_id uuid  -- null until a catalogue says whose it is
+);
+
+-- name: offers
+-- Grain: one row per offer, as the catalogue has it now.
+create table offers (
+    offer_no integer not null,
+    offer_id varchar not null primary key,
+    merchant_id uuid not null,
+    min_spend decimal(18, 4) not null,
+    cashback_amount decimal(18, 4) not null,
+    currency varchar not null,
+    commission_rate decimal(9, 6) not null,  -- of the cashback
+    budget_amount decimal(18, 4),  -- shared by all programs; null for no budget
+    starts_at timestamp not null,
+    expires_at timestamp not null,  -- the first moment after it
+    segments varchar,  -- `a|b`; null for everybody
+    max_redemptions_per_cardholder integer,  -- null for no limit
+    is_paused boolean not null
+);
+
+-- name: offer_texts
+-- Grain: one row per offer and language.
+create table offer_texts (
+    offer_id varchar not null,
+    language varchar not null,
+    title varchar,
+    description varchar,
+    primary key (offer_id, language)
+);
+
+-- name: offer_versions
+-- Grain: one row per offer and run that changed it, or since when its terms count. `known_at` is
+-- the clock of the import, or the `effective_at` that it gave; the first version counts from the
+-- beginning, whatever its `known_at`. A purchase is judged by cashback, minimum, commission and
+-- limit of the newest version known at its moment, and by dates, merchant and budget of the
+-- newest of all. Append only.
+create table offer_versions (
+    offer_no integer not null,
+    run_no bigint not null,  -- the run that brought it, and its number in version_no
+    known_at timestamp not null,  -- from when its terms count
+    merchant_id uuid not null,
+    min_spend decimal(18, 4) not null,
+    cashback_amount decimal(18, 4) not null,
+    commission_rate decimal(9, 6) not null,
+    budget_amount decimal(18, 4),
+    starts_at timestamp not null,
+    expires_at timestamp not null,
+    max_redemptions_per_cardholder integer
+);
+
+-- name: terms_of_purchases
+-- Grain: one row. Runs up to this one decided by the terms that were newest at the run; later
+-- ones by the terms in force at each purchase.
+create table terms_of_purchases (
+    after_run_no bigint not null
+);
+
+-- name: program_offers
+-- Grain: one row per offer in the program of an institution.
+create table program_offers (
+    institution_id uuid not null,
+    offer_id varchar not null,
+    position integer not null,  -- where a feed shows it
+    primary key (institution_id, offer_id)
+);
+
+-- Cardholders, and what they saw and added
+
+-- name: cardholders
+-- Grain: one row per cardholder token of an institution. The only place of full tokens.
+create table cardholders (
+    cardholder_no bigint not null,
+    institution_id uuid not null,
+    cardholder_token varchar not null
+);
+
+-- name: instruments
+-- Grain: one row per cardholder and instrument token (card, wallet or account).
+create table instruments (
+    instrument_no bigint not null,
+    cardholder_no bigint not null,
+    institution_id uuid not null,
+    instrument_token varchar not null  -- of a card, wallet or account
+);
+
+-- name: links
+-- Grain: one row per cardholder and offer (enrolment). Run numbers say since when it was known.
+create table links (
+    institution_id uuid not null,
+    cardholder_no bigint not null,
+    instrument_no bigint not null,
+    offer_no integer not null,
+    added_at timestamp not null,
+    run_no bigint not null  -- since when the link was known
+);
+
+-- name: link_counts
+-- Grain: one row per institution and offer with links: how many, of runs up to counted_to. Never
+-- the whole truth, only a part that need not be counted again: links of later runs come on top.
+create table link_counts (
+    institution_id uuid not null,
+    offer_no integer not null,
+    links bigint not null,
+    counted_to bigint not null  -- links of later runs come on top
+);
+
+-- name: engagement
+-- Grain: one row per widget view or offer impression, from feed reads and from engagement files.
+-- Append only.
+create table engagement (
+    institution_id uuid not null,
+    cardholder_no bigint not null,
+    event varchar not null,  -- widget_view or offer_impression
+    offer_no integer,  -- null for a widget view
+    occurred_at timestamp not null,
+    run_no bigint  -- null for a feed read
+);
+
+-- What institutions sent
+
+-- name: imports
+-- Grain: one row per transaction file, or call, taken in. received = accepted + duplicates +
+-- invalid.
+create table imports (
+    import_no bigint not null primary key,
+    import_id uuid not null,
+    institution_id uuid not null,
+    run_no bigint not null,
+    file_name varchar not null,
+    file_kind varchar not null,  -- csv, json, jsonl, call …
+    file_sha256 varchar not null,
+    size_bytes bigint not null,
+    received bigint not null,
+    accepted bigint not null,
+    duplicates bigint not null,
+    conflicts bigint not null,  -- duplicates with other content
+    invalid bigint not null,
+    blank_lines bigint not null,
+    amount_accepted decimal(38, 4) not null,
+    currency varchar not null,
+    options varchar not null,  -- JSON
+    imported_at timestamp not null
+);
+
+-- name: recent_purchases
+-- Grain: one row per accepted transaction event that is still in the store; with those of the
+-- history it is the view `purchases`. (institution_id, transaction_ref) is unique, kept so by the
+-- anti-join of `pipeline/admit` and proven by an audit. Append only.
+create table recent_purchases (
+    purchase_no bigint not null,
+    institution_id uuid not null,
+    transaction_ref varchar not null,
+    cardholder_no bigint not null,
+    instrument_no bigint not null,
+    identifier_no bigint,  -- what the merchant was named by, if anything
+    merchant_id uuid,  -- as it was sent; it may be nobody's
+    amount decimal(18, 4) not null,
+    currency varchar not null,
+    transacted_at timestamp not null,  -- when it was made; the offer is judged by this moment
+    received_at timestamp not null,
+    import_no bigint,
+    line bigint  -- line of the file, or item of the call
+);
+
+-- name: recent_purchase_details
+-- Grain: one row per recent purchase that carried any of these optional fields; matching uses
+-- none of them. Read as `purchase_details`.
+create table recent_purchase_details (
+    purchase_no bigint not null,
+    institution_id uuid not null,
+    instrument_type varchar,
+    mcc varchar,
+    merchant_descriptor varchar,
+    network varchar
+);
+
+-- name: rejects
+-- Grain: one row per error of a row that was not accepted; never the row itself.
+create table rejects (
+    import_no bigint not null,
+    institution_id uuid not null,
+    line bigint not null,
+    transaction_ref varchar,
+    field varchar,  -- null where it is of the whole row
+    code varchar not null,
+    message varchar not null
+);
+
+-- name: duplicates
+-- Grain: one row per line whose ref was known already.
+create table duplicates (
+    import_no bigint not null,
+    institution_id uuid not null,
+    line bigint not null,
+    transaction_ref varchar not null,
+    is_conflict boolean not null  -- its content differed
+);
+
+-- What was decided
+
+-- name: recent_decisions
+-- Grain: one row per purchase and run that decided it; the newest counts. Append only.
+-- merchant_unresolved stands once, until a later run finds the merchant. Read as `decisions`.
+create table recent_decisions (
+    purchase_no bigint not null,
+    run_no bigint not null,
+    outcome varchar not null,
+    merchant_no integer  -- null while nobody knows the merchant
+);
+
+-- name: recent_outcomes
+-- Grain: one row per decided purchase and offer of its merchant that its cardholder had a link
+-- to. Every other offer of the merchant was `not_enrolled`. Append only. Read as `outcomes`.
+create table recent_outcomes (
+    purchase_no bigint not null,
+    offer_no integer not null,
+    run_no bigint not null,
+    outcome varchar not null
+);
+
+-- name: redemptions
+-- Grain: one row per purchase that redeemed an offer. Append only.
+create table redemptions (
+    redemption_no bigint not null,
+    redemption_id uuid not null,  -- derived from institution, reference and offer
+    institution_id uuid not null,
+    purchase_no bigint not null,
+    cardholder_no bigint not null,
+    offer_no integer not null,
+    run_no bigint not null,
+    created_at timestamp not null,
+    version_no bigint  -- the version (its run) whose terms it was given
+);
+
+-- The money
+
+-- name: ledger_entries
+-- Grain: one row per redemption. Amounts are never edited; the state is also the redemption's.
+create table ledger_entries (
+    redemption_no bigint not null,
+    entry_id uuid not null,
+    institution_id uuid not null,
+    cardholder_no bigint not null,
+    offer_no integer not null,
+    merchant_id uuid not null,  -- of the offer, when it was redeemed
+    currency varchar not null,
+    merchant_funded_amount decimal(18, 4) not null,  -- commission and payout together
+    commission_amount decimal(18, 4) not null,
+    institution_payout_amount decimal(18, 4) not null,  -- the cashback
+    status varchar not null,  -- pending, settled or reversed: the redemption's too
+    created_at timestamp not null,
+    settles_at timestamp not null,  -- when the hold ends
+    settled_at timestamp,
+    reversed_at timestamp,
+    reversal_reason varchar,
+    settlement_no bigint  -- stays when a settled entry is reversed
+);
+
+-- name: ledger_moves
+-- Grain: one row per change of state of a ledger entry, the first into pending. Append only.
+create table ledger_moves (
+    redemption_no bigint not null,
+    run_no bigint not null,
+    status varchar not null,
+    moved_at timestamp not null,
+    actor varchar not null,
+    reason varchar
+);
+
+-- name: settlements
+-- Grain: one row per institution, currency and settle run. Amounts are net of adjustments.
+create table settlements (
+    settlement_no bigint not null primary key,
+    settlement_id uuid not null,
+    institution_id uuid not null,
+    run_no bigint not null,
+    currency varchar not null,
+    entries bigint not null,
+    adjustments bigint not null,
+    merchant_funded_amount decimal(38, 4) not null,  -- net of adjustments, as the next two
+    commission_amount decimal(38, 4) not null,
+    institution_payout_amount decimal(38, 4) not null,
+    settled_at timestamp not null
+);
+
+-- name: adjustments
+-- Grain: one row per reversal of a settled entry, its amounts negative.
+create table adjustments (
+    redemption_no bigint not null,
+    institution_id uuid not null,
+    currency varchar not null,
+    merchant_funded_amount decimal(18, 4) not null,
+    commission_amount decimal(18, 4) not null,
+    institution_payout_amount decimal(18, 4) not null,
+    created_at timestamp not null,
+    settlement_no bigint  -- null until the next settlement takes it
+);
+
+-- Events for institutions
+
+-- name: outbox
+-- Grain: one row per redemption: the event for its institution. A row is claimed while it is
+-- being sent.
+create table outbox (
+    redemption_no bigint not null,
+    redemption_id uuid not null,
+    institution_id uuid not null,
+    body varchar not null,  -- the exact bytes (UTF-8) of every attempt, the full token in them
+    occurred_at timestamp not null,
+    state varchar not null,  -- due, delivered, failed (the schedule goes on) or exhausted
+    attempts integer not null,  -- all of them
+    failures integer not null,  -- along the schedule
+    next_attempt_at timestamp,
+    claimed_at timestamp,
+    is_claimed_manually boolean,
+    is_held_back boolean  -- from before its webhook was set, and not to be sent
+);
+
+-- name: attempts
+-- Grain: one row per attempt to deliver an event. Append only.
+create table attempts (
+    redemption_no bigint not null,
+    institution_id uuid not null,
+    number integer not null,
+    run_no bigint not null,
+    secret_no bigint,
+    signed_at_s bigint,  -- the Unix time that was signed, by the real clock
+    started_at timestamp not null,
+    http_status integer,
+    error varchar,  -- null: delivered; `unknown`: a crash cut it off
+    duration_ms integer,
+    is_manual boolean not null,
+    delay_ms bigint,  -- to the next, jitter and Retry-After included
+    next_attempt_at timestamp
+);
+
+-- name: webhook_secrets
+-- Grain: one row per signing secret of an institution: the one that signs, and at most one that
+-- is to follow it. The newest that is active signs.
+create table webhook_secrets (
+    secret_no bigint not null primary key,
+    institution_id uuid not null,
+    secret_sha256 varchar not null,  -- the text is in a file beside the store
+    created_at timestamp not null,
+    activate_at timestamp not null
+);
+
+-- Keys, messages, security
+
+-- name: api_keys
+-- Grain: one row per API key. The key itself is nowhere: only its SHA-256, and what shows which
+-- one is meant. A rotated key ends at `retires_at`, if its successor was made with an overlap.
+create table api_keys (
+    key_id uuid not null primary key,
+    institution_id uuid not null,
+    name varchar not null,
+    prefix varchar not null,
+    last_four varchar not null,
+    key_hash varchar not null,
+    scopes varchar,  -- `offers|reporting|transactions`; null: from before scopes, all three
+    created_at timestamp not null,
+    expires_at timestamp,
+    replaced_by uuid,
+    rotated_at timestamp,
+    retires_at timestamp,
+    revoked_at timestamp,
+    last_used_at timestamp
+);
+
+-- name: key_notices
+-- Grain: one row per key, end and notice given (14_days, 3_days, day_of). Append only.
+create table key_notices (
+    key_id uuid not null,
+    ends_at timestamp not null,
+    notice varchar not null,  -- 14_days, 3_days or day_of
+    given_at timestamp not null,
+    primary key (key_id, ends_at, notice)
+);
+
+-- name: inbox_messages
+-- Grain: one row per message to an institution's team. Its id is derived from the institution,
+-- the kind and what it is about, so the same thing is never said twice.
+create table inbox_messages (
+    message_id uuid not null primary key,  -- derived, so that nothing is said twice
+    institution_id uuid not null,
+    kind varchar not null,
+    text varchar not null,
+    created_at timestamp not null,
+    read_at timestamp
+);
+
+-- name: security_log
+-- Grain: one row per security event, each carrying the hash of the row before it. Append only.
+create table security_log (
+    entry_no bigint not null,
+    event_id uuid not null,
+    happened_at timestamp not null,
+    institution_id uuid,
+    key_id uuid,
+    event varchar not null,
+    actor varchar not null,
+    details varchar not null,  -- JSON
+    previous_hash varchar not null,  -- 64 zeros for the first row
+    entry_hash varchar not null
+);
+
+-- Nights
+
+-- name: nights
+-- Grain: one row per night: what `nightly` does for one date, however often it has to begin
+-- again.
+create table nights (
+    night_no bigint not null primary key,
+    run_id uuid not null,
+    run_no bigint not null,
+    as_of timestamp not null,
+    number integer not null,  -- of the nights of one date, from 1
+    drop_folder varchar not null,
+    after_run_no bigint not null,  -- its reports cover the runs after this one
+    to_run_no bigint,  -- up to this one
+    began_at timestamp not null,  -- of the real clock, as ended_at
+    ended_at timestamp,
+    last_run_no bigint,  -- the newest run when it ended
+    processed_folder varchar  -- null: `done/` and `failed/` of the drop folder
+);
+
+-- name: night_steps
+-- Grain: one row per step of a night that is done.
+create table night_steps (
+    night_no bigint not null,
+    position integer not null,
+    name varchar not null,
+    status varchar not null,
+    began_at timestamp not null,  -- of the real clock, as ended_at
+    ended_at timestamp not null,
+    counts varchar not null,  -- JSON, as findings
+    findings varchar not null
+);
+
+-- name: night_files
+-- Grain: one row per file that a night found ready.
+create table night_files (
+    night_no bigint not null,
+    file_no integer not null,
+    institution varchar not null,
+    file_name varchar not null,
+    stamp varchar not null,  -- tells it from a later file of its name
+    taken_as varchar not null,  -- its name where it is kept
+    state varchar not null,  -- waiting, then imported, failed, changed or gone
+    report varchar,  -- JSON of the import, or of the failure
+    is_moved boolean not null,
+    taken_bytes bigint,  -- of what was read, as stored; null where nothing was
+    taken_sha256 varchar,
+    looked_stamp varchar,  -- what a later night found, once it was those bytes
+    accepted_sha256 varchar  -- what was accepted in their place
+);
+
+-- The history outside of the store
+
+-- name: history
+-- Where the history of this store is: a folder. Grain: one row for a store that has one, else
+-- none.
+create table history (
+    root varchar not null
+);
+
+-- name: history_parts
+-- The history: what may be read of its folder, and what must be found there. A part is the
+-- Parquet files of `<root>/<table_name>/run=<run_id>/`; a folder that is not listed was never
+-- finished. Grain: one row per table and run. Append only.
+create table history_parts (
+    table_name varchar not null,
+    run_no bigint not null,
+    run_id uuid not null,
+    row_count bigint not null,
+    purchase_no_sum decimal(38, 0) not null,
+    amount decimal(38, 4),  -- null where the table has none
+    primary key (table_name, run_id)
+);
+
+-- name: history_left
+-- Parts of the history whose rows are in a merged part by now: `history_parts` has lost them, and
+-- nothing reads them. Their folders stay for a while, because a snapshot and backups of this
+-- store may list them; a row goes with its folder. Grain: one row per table and run.
+create table history_left (
+    table_name varchar not null,
+    run_id uuid not null,
+    left_at timestamp not null,
+    primary key (table_name, run_id)
+);

@@ -1,0 +1,19 @@
+-- Ids that are derived from what they identify, so that doing a step twice makes the same id.
+
+-- name: derived_id
+-- A UUID (RFC 9562, version 8) from the SHA-256 of a text.
+create or replace macro derived_id(content) as cast(
+    regexp_replace(substr(sha256(content), 1, 32), '^(.{12}).(.{3}).(.{15})$', '\18\2a\3') as uuid
+);
+
+-- name: link_id
+-- The cardholder_offer_id of a link, from what it ties together (decisions, Ids).
+create or replace macro link_id(institution_id, cardholder_token, offer_id) as derived_id(
+    cast(institution_id as varchar) || chr(31) || cardholder_token || chr(31) || offer_id
+);
+
+-- name: transaction_id
+-- The public id of a purchase.
+create or replace macro transaction_id(institution_id, transaction_ref) as derived_id(
+    'purchase' || chr(31) || cast(institution_id as varchar) || chr(31) || transaction_ref
+);

@@ -1,0 +1,160 @@
+-- Offers: their terms now and in force at a moment, their titles, their state, their budgets.
+
+-- name: offer_terms
+-- What an offer is now, and what a redemption by these terms costs its merchant.
+-- Grain: one row per offer.
+create or replace view offer_terms as
+with costed as (
+    select
+        offers.*,
+        commission_of(offers.cashback_amount, offers.commission_rate, currencies.minor_unit)
+            as commission_amount
+    from offers
+    inner join currencies on currencies.currency = offers.currency
+)
+select
+    costed.*,
+    cast(costed.cashback_amount + costed.commission_amount as decimal(18, 4))
+        as merchant_funded_amount,
+    merchants.merchant_no
+from costed
+inner join merchants on merchants.merchant_id = costed.merchant_id;
+
+-- name: numbered_versions
+-- The versions of offers, numbered from 1. `run_no` is the run that brought one, `last_run_no` the
+-- last run that knew it as the newest: a run decides dates, merchant and budget by the version whose
+-- run lies before it. Grain: one row per offer and version.
+create or replace view numbered_versions as
+select
+    offer_versions.*,
+    row_number() over versions as version,
+    coalesce(lead(offer_versions.run_no) over versions, 9223372036854775807) as last_run_no
+from offer_versions
+window versions as (partition by offer_versions.offer_no order by offer_versions.run_no);
+
+-- name: terms_in_force
+-- The terms that a purchase is judged by: those of the newest version known at its moment, which is
+-- in [known_from, known_until), and the first version's where none was known; merchant, dates and
+-- budget are those of the offer now. A version that a later one was back-dated over holds never, and
+-- is left out. Grain: one row per offer and version.
+create or replace view terms_in_force as
+with numbered as (
+    select
+        numbered_versions.*,
+        min(numbered_versions.known_at) over (
+            partition by numbered_versions.offer_no
+            order by numbered_versions.run_no
+            rows between 1 following and unbounded following
+        ) as overtaken_at
+    from numbered_versions
+),
+costed as (
+    select
+        offers.offer_no,
+        offers.offer_id,
+        merchants.merchant_no,
+        numbered.run_no as version_no,
+        case when numbered.version = 1 then timestamp '0001-01-01' else numbered.known_at end
+            as known_from,
+        coalesce(numbered.overtaken_at, timestamp '9999-12-31') as known_until,
+        numbered.min_spend,
+        numbered.cashback_amount,
+        numbered.max_redemptions_per_cardholder,
+        commission_of(numbered.cashback_amount, numbered.commission_rate, currencies.minor_unit)
+            as commission_amount,
+        offers.budget_amount,
+        offers.starts_at,
+        offers.expires_at
+    from numbered
+    inner join offers on offers.offer_no = numbered.offer_no
+    inner join currencies on currencies.currency = offers.currency
+    inner join merchants on merchants.merchant_id = offers.merchant_id
+)
+select
+    costed.offer_no,
+    costed.offer_id,
+    costed.merchant_no,
+    costed.version_no,
+    costed.known_from,
+    costed.known_until,
+    costed.min_spend,
+    costed.cashback_amount,
+    costed.commission_amount,
+    cast(costed.cashback_amount + costed.commission_amount as decimal(18, 4))
+        as merchant_funded_amount,
+    costed.max_redemptions_per_cardholder,
+    costed.budget_amount,
+    costed.starts_at,
+    costed.expires_at
+from costed
+where costed.known_from < costed.known_until;
+
+-- name: version_judged_by
+-- The version (its run) of an offer that a run judges a purchase by, from what the run knew.
+create or replace macro version_judged_by(of_offer_no, bought_at, in_run_no) as (
+    select
+        coalesce(
+            max(offer_versions.run_no) filter (
+                where offer_versions.known_at <= bought_at
+                    or in_run_no <= (
+                        select terms_of_purchases.after_run_no
+                        from terms_of_purchases
+                    )
+            ),
+            min(offer_versions.run_no)
+        )
+    from offer_versions
+    where offer_versions.offer_no = of_offer_no
+        and offer_versions.run_no < in_run_no
+);
+
+-- name: link_starts
+-- Since when a link counts: from the beginning of the second in which it was added, because the
+-- records of purchases know no smaller unit. Grain: one row per link.
+create or replace view link_starts as
+select
+    links.institution_id,
+    links.cardholder_no,
+    links.offer_no,
+    date_trunc('second', links.added_at) as counts_from,
+    links.run_no
+from links;
+
+-- name: offer_title
+-- The title of an offer in the first of an institution's languages, else in English; without an
+-- institution `of_languages` is null.
+create or replace macro offer_title(of_offer_id, of_languages) as (
+    select
+        coalesce(
+            max(offer_texts.title)
+                filter (where offer_texts.language = split_part(of_languages, '|', 1)),
+            max(offer_texts.title) filter (where offer_texts.language = 'en')
+        )
+    from offer_texts
+    where offer_texts.offer_id = of_offer_id
+);
+
+-- name: offer_budgets
+-- What redemptions hold of each offer's budget, and how many there are; a reversal gives both back.
+-- Grain: one row per offer that was redeemed.
+create or replace view offer_budgets as
+select
+    ledger_entries.offer_no,
+    sum(ledger_entries.merchant_funded_amount) as reserved_amount,
+    count(*) as redemptions
+from ledger_entries
+where ledger_entries.status <> 'reversed'
+group by ledger_entries.offer_no;
+
+-- name: offer_state
+-- The state of an offer at a moment: the one place of the rule. What cannot be undone comes first;
+-- only active offers are shown and added. `budget_left` is null where there is no budget.
+create or replace macro offer_state(
+    moment, starts_at, expires_at, is_paused, budget_left, merchant_funded_amount
+) as case
+    when moment >= expires_at then 'expired'
+    when is_paused then 'paused'
+    when moment < starts_at then 'not_started'
+    when budget_left < merchant_funded_amount then 'budget_spent'
+    else 'active'
+end;

@@ -1,0 +1,91 @@
+-- Purchases and what was decided of them. The first four are what every reader reads: a store that
+-- has a history shows more by these names, for as long as it is open (`store/history.py`).
+
+-- name: purchases
+-- Grain: one row per accepted transaction event.
+create or replace view purchases as
+select
+    recent_purchases.purchase_no,
+    recent_purchases.institution_id,
+    recent_purchases.transaction_ref,
+    recent_purchases.cardholder_no,
+    recent_purchases.instrument_no,
+    recent_purchases.identifier_no,
+    recent_purchases.merchant_id,
+    recent_purchases.amount,
+    recent_purchases.currency,
+    recent_purchases.transacted_at,
+    recent_purchases.received_at,
+    recent_purchases.import_no,
+    recent_purchases.line
+from recent_purchases;
+
+-- name: purchase_details
+-- Grain: one row per purchase that carried any of the optional fields.
+create or replace view purchase_details as
+select
+    recent_purchase_details.purchase_no,
+    recent_purchase_details.institution_id,
+    recent_purchase_details.instrument_type,
+    recent_purchase_details.mcc,
+    recent_purchase_details.merchant_descriptor,
+    recent_purchase_details.network
+from recent_purchase_details;
+
+-- name: decisions
+-- Grain: one row per purchase and run that decided it; the newest counts.
+create or replace view decisions as
+select
+    recent_decisions.purchase_no,
+    recent_decisions.run_no,
+    recent_decisions.outcome,
+    recent_decisions.merchant_no
+from recent_decisions;
+
+-- name: outcomes
+-- Grain: one row per decided purchase and offer of its merchant that its cardholder had a link to.
+create or replace view outcomes as
+select
+    recent_outcomes.purchase_no,
+    recent_outcomes.offer_no,
+    recent_outcomes.run_no,
+    recent_outcomes.outcome
+from recent_outcomes;
+
+-- name: identified_purchases
+-- Purchases with the merchant that they were made at: the one of the merchant_id that came with
+-- them, if that is known, else their identifier's (decisions, Resolve); null while nobody knows it.
+-- Grain: one row per purchase.
+create or replace view identified_purchases as
+select
+    purchases.purchase_no,
+    purchases.institution_id,
+    purchases.transaction_ref,
+    purchases.cardholder_no,
+    purchases.instrument_no,
+    purchases.identifier_no,
+    purchases.merchant_id as sent_merchant_id,
+    purchases.amount,
+    purchases.currency,
+    purchases.transacted_at,
+    purchases.received_at,
+    purchases.import_no,
+    purchases.line,
+    identifiers.merchant_identifier_type,
+    identifiers.merchant_identifier,
+    merchants.merchant_id,
+    merchants.merchant_no,
+    merchants.name as merchant_name,
+    merchants.category
+from purchases
+left join identifiers on identifiers.identifier_no = purchases.identifier_no
+left join merchants as named on named.merchant_id = purchases.merchant_id
+left join merchants
+    on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id);
+
+-- name: purchase_turn
+-- The turn of a purchase among others (decisions, Redeem): turns are compared as they are.
+-- `sql/plan/redeem.sql` says the same in the form that every engine knows.
+create or replace macro purchase_turn(transacted_at, institution_id, transaction_ref) as row(
+    transacted_at, cast(institution_id as varchar), transaction_ref
+);

@@ -1,0 +1,60 @@
+-- Redemptions with all that is told of them.
+
+-- name: redemption_entries
+-- Redemptions with the money and the state of their ledger entry, which is as old as they are and
+-- of the same cardholder and offer (an audit holds that). Grain: one row per redemption.
+create or replace view redemption_entries as
+select
+    redemptions.redemption_no,
+    redemptions.redemption_id,
+    redemptions.institution_id,
+    redemptions.purchase_no,
+    redemptions.cardholder_no,
+    redemptions.offer_no,
+    redemptions.version_no,
+    redemptions.run_no,
+    redemptions.created_at,
+    ledger_entries.entry_id,
+    ledger_entries.merchant_id,
+    ledger_entries.currency,
+    ledger_entries.merchant_funded_amount,
+    ledger_entries.commission_amount,
+    ledger_entries.institution_payout_amount,
+    ledger_entries.status,
+    ledger_entries.settles_at,
+    ledger_entries.settled_at,
+    ledger_entries.reversed_at,
+    ledger_entries.reversal_reason,
+    ledger_entries.settlement_no
+from redemptions
+inner join ledger_entries
+    on ledger_entries.redemption_no = redemptions.redemption_no
+    and ledger_entries.institution_id = redemptions.institution_id;
+
+-- name: redemption_facts
+-- Redemptions with their ledger entry, and what people know them by: the purchase, the offer with
+-- its title in the institution's language, the merchant, the settlement.
+-- Grain: one row per redemption.
+create or replace view redemption_facts as
+select
+    redemption_entries.*,
+    institutions.slug as institution,
+    purchases.transaction_ref,
+    purchases.amount as purchase_amount,
+    purchases.transacted_at,
+    purchases.received_at,
+    offers.offer_id,
+    offer_title(offers.offer_id, institutions.languages) as offer_title,
+    merchants.name as merchant_name,
+    settlements.settlement_id,
+    settlements.run_no as settled_by_run_no
+from redemption_entries
+inner join institutions on institutions.institution_id = redemption_entries.institution_id
+inner join purchases
+    on purchases.purchase_no = redemption_entries.purchase_no
+    and purchases.institution_id = redemption_entries.institution_id
+inner join offers on offers.offer_no = redemption_entries.offer_no
+inner join merchants on merchants.merchant_id = redemption_entries.merchant_id
+left join settlements
+    on settlements.settlement_no = redemption_entries.settlement_no
+    and settlements.institution_id = redemption_entries.institution_id;
