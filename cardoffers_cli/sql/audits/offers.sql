@@ -57,25 +57,11 @@ held as (
         sum(by_run.amount) over (partition by by_run.offer_no order by by_run.run_no)
             as reserved_amount
     from by_run
-),
-terms as (
-    select
-        offer_versions.offer_no,
-        offer_versions.run_no,
-        coalesce(
-            lead(offer_versions.run_no) over (
-                partition by offer_versions.offer_no
-                order by offer_versions.run_no
-            ),
-            9223372036854775807
-        ) as last_run_no,
-        offer_versions.budget_amount
-    from offer_versions
 )
 select offers.offer_id, held.run_no, held.reserved_amount, terms.budget_amount
 from held
 inner join offers on offers.offer_no = held.offer_no
-inner join terms
+inner join numbered_versions as terms
     on terms.offer_no = held.offer_no
     and terms.run_no < held.run_no
     and terms.last_run_no >= held.run_no
@@ -159,21 +145,6 @@ held as (
         and links.cardholder_no = added.cardholder_no
         and links.run_no < added.run_no
 ),
-terms as (
-    select
-        offer_versions.offer_no,
-        offer_versions.run_no,
-        coalesce(
-            lead(offer_versions.run_no) over (
-                partition by offer_versions.offer_no
-                order by offer_versions.run_no
-            ),
-            9223372036854775807
-        ) as last_run_no,
-        offer_versions.expires_at,
-        offer_versions.max_redemptions_per_cardholder
-    from offer_versions
-),
 uses as (
     select
         held.cardholder_no,
@@ -194,7 +165,7 @@ uses as (
 active as (
     select held.institution_id, held.cardholder_no, held.offer_no, held.run_no, count(*) as links
     from held
-    inner join terms
+    inner join numbered_versions as terms
         on terms.offer_no = held.held_offer_no
         and terms.run_no < held.run_no
         and terms.last_run_no >= held.run_no

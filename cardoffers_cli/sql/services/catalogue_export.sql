@@ -68,14 +68,8 @@ order by institution, program_offers.position, program_offers.offer_id;
 -- characters, short ones to the ellipsis (rules.md#masking).
 select
     institutions.slug as institution,
-    case
-        when length(cardholders.cardholder_token) <= 8 then '…'
-        else left(cardholders.cardholder_token, 4) || '…' || right(cardholders.cardholder_token, 4)
-    end as cardholder_token,
-    case
-        when length(instruments.instrument_token) <= 8 then '…'
-        else left(instruments.instrument_token, 4) || '…' || right(instruments.instrument_token, 4)
-    end as card_token,
+    masked(cardholders.cardholder_token) as cardholder_token,
+    masked(instruments.instrument_token) as card_token,
     offers.offer_id,
     links.added_at
 from links

@@ -1,17 +1,6 @@
 -- name: of_import
 -- What became of every purchase of an import, in the order of the file; the newest decision counts.
 -- Grain: one row per purchase.
-with latest as (
-    select decisions.purchase_no, max(decisions.run_no) as run_no
-    from decisions
-    where decisions.purchase_no in (
-        select purchases.purchase_no
-        from purchases
-        where purchases.import_no = $import_no
-            and purchases.institution_id = $institution_id
-    )
-    group by decisions.purchase_no
-)
 select
     purchases.line,
     purchases.purchase_no,
@@ -20,22 +9,16 @@ select
     decisions.outcome,
     merchants.merchant_id,
     offers.offer_id,
-    ledger_entries.merchant_funded_amount,
-    ledger_entries.commission_amount,
-    ledger_entries.institution_payout_amount
+    entries.merchant_funded_amount,
+    entries.commission_amount,
+    entries.institution_payout_amount
 from purchases
-left join latest on latest.purchase_no = purchases.purchase_no
-left join decisions
-    on decisions.purchase_no = latest.purchase_no
-    and decisions.run_no = latest.run_no
+left join latest_decisions as decisions on decisions.purchase_no = purchases.purchase_no
 left join merchants on merchants.merchant_no = decisions.merchant_no
-left join redemptions
-    on redemptions.purchase_no = purchases.purchase_no
-    and redemptions.institution_id = purchases.institution_id
-left join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
-left join offers on offers.offer_no = redemptions.offer_no
+left join redemption_entries as entries
+    on entries.purchase_no = purchases.purchase_no
+    and entries.institution_id = purchases.institution_id
+left join offers on offers.offer_no = entries.offer_no
 where purchases.import_no = $import_no
     and purchases.institution_id = $institution_id
 order by purchases.line;

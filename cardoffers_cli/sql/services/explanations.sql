@@ -11,11 +11,16 @@ where purchases.institution_id = $institution_id
     and purchases.transaction_ref in (select unnest(cast($refs as varchar[])));
 
 -- name: judged
--- Makes judged: the newest decision of every purchase of asked, if there is one.
+-- Makes judged: the newest decision of every purchase of asked, if there is one; latest_decisions
+-- would put all decisions in groups.
 -- Grain: one row per decided purchase of asked.
 create or replace temp table judged as
 with newest as (
-    select decisions.purchase_no, max(decisions.run_no) as run_no
+    select
+        decisions.purchase_no,
+        max(decisions.run_no) as run_no,
+        max_by(decisions.outcome, decisions.run_no) as outcome,
+        arg_max_null(decisions.merchant_no, decisions.run_no) as merchant_no
     from decisions
     where decisions.purchase_no in (select asked.purchase_no from asked)
     group by decisions.purchase_no
@@ -23,15 +28,12 @@ with newest as (
 select
     asked.purchase_no, asked.institution_id, asked.transaction_ref, asked.cardholder_no,
     asked.amount, asked.currency, asked.transacted_at,
-    decisions.run_no,
-    decisions.outcome,
+    newest.run_no,
+    newest.outcome,
     merchants.merchant_id
 from newest
 inner join asked on asked.purchase_no = newest.purchase_no
-inner join decisions
-    on decisions.purchase_no = newest.purchase_no
-    and decisions.run_no = newest.run_no
-left join merchants on merchants.merchant_no = decisions.merchant_no;
+left join merchants on merchants.merchant_no = newest.merchant_no;
 
 -- name: purchases
 -- Every purchase of asked with what was received, what was decided and what it redeemed. A webhook
@@ -58,14 +60,14 @@ select
     merchants.name as merchant_name,
     runs.as_of as decided_at,
     runs.run_id,
-    redemptions.redemption_id,
+    entries.redemption_id,
     redeemed.offer_id as redeemed_offer_id,
-    ledger_entries.status as redemption_status,
-    ledger_entries.institution_payout_amount,
-    ledger_entries.settles_at,
-    ledger_entries.settled_at,
-    ledger_entries.reversed_at,
-    ledger_entries.reversal_reason,
+    entries.status as redemption_status,
+    entries.institution_payout_amount,
+    entries.settles_at,
+    entries.settled_at,
+    entries.reversed_at,
+    entries.reversal_reason,
     deliveries.state as webhook_state,
     deliveries.attempts as webhook_attempts,
     deliveries.next_attempt_at as webhook_next_attempt_at,
@@ -99,17 +101,14 @@ left join identifiers on identifiers.identifier_no = asked.identifier_no
 left join judged on judged.purchase_no = asked.purchase_no
 left join merchants on merchants.merchant_id = judged.merchant_id
 left join runs on runs.run_no = judged.run_no
-left join redemptions
-    on redemptions.purchase_no = asked.purchase_no
-    and redemptions.institution_id = asked.institution_id
-    and redemptions.run_no = judged.run_no
-left join offers as redeemed on redeemed.offer_no = redemptions.offer_no
-left join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
+left join redemption_entries as entries
+    on entries.purchase_no = asked.purchase_no
+    and entries.institution_id = asked.institution_id
+    and entries.run_no = judged.run_no
+left join offers as redeemed on redeemed.offer_no = entries.offer_no
 left join deliveries
-    on deliveries.redemption_no = redemptions.redemption_no
-    and deliveries.institution_id = redemptions.institution_id
+    on deliveries.redemption_no = entries.redemption_no
+    and deliveries.institution_id = entries.institution_id
 left join attempts
     on attempts.redemption_no = deliveries.redemption_no
     and attempts.institution_id = deliveries.institution_id
@@ -201,36 +200,21 @@ numbered as (
     inner join judged on judged.purchase_no = facing.purchase_no
 ),
 
-counted as (
-    select
-        offer_versions.offer_no,
-        offer_versions.run_no,
-        row_number() over (
-            partition by offer_versions.offer_no
-            order by offer_versions.run_no
-        ) as version
-    from offer_versions
-    where offer_versions.offer_no in (select numbered.offer_no from numbered)
-),
-
 terms as (
     select
         judged.purchase_no, judged.institution_id, judged.transaction_ref, judged.cardholder_no,
         judged.amount, judged.transacted_at, judged.run_no,
-        numbered.offer_no, counted.version,
-        case when counted.version > 1 then judged_by.known_at end as version_since,
+        numbered.offer_no, judged_by.version,
+        case when judged_by.version > 1 then judged_by.known_at end as version_since,
         judged_by.min_spend, judged_by.cashback_amount, judged_by.commission_rate,
         judged_by.max_redemptions_per_cardholder,
         newest.budget_amount, newest.starts_at, newest.expires_at,
         numbered.outcome
     from numbered
     inner join judged on judged.purchase_no = numbered.purchase_no
-    inner join offer_versions as judged_by
+    inner join numbered_versions as judged_by
         on judged_by.offer_no = numbered.offer_no
         and judged_by.run_no = numbered.version_no
-    inner join counted
-        on counted.offer_no = numbered.offer_no
-        and counted.run_no = numbered.version_no
     inner join offer_versions as newest
         on newest.offer_no = numbered.offer_no
         and newest.run_no = numbered.newest_no
@@ -263,8 +247,8 @@ holding as (
         on earlier.purchase_no = redemptions.purchase_no
         and (
             redemptions.run_no < fitting.run_no
-            or (earlier.transacted_at, cast(earlier.institution_id as varchar), earlier.transaction_ref)
-            < (fitting.transacted_at, cast(fitting.institution_id as varchar), fitting.transaction_ref)
+            or purchase_turn(earlier.transacted_at, earlier.institution_id, earlier.transaction_ref)
+            < purchase_turn(fitting.transacted_at, fitting.institution_id, fitting.transaction_ref)
         )
     where not exists (
         select 1

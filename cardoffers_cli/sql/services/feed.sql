@@ -68,13 +68,10 @@ limit $limit;
 -- parameters named after the signals. Reads open_offers, link_totals, and the purchases of this
 -- cardholder once. Grain: one row per offer, in order.
 with bought_from as (
-    select distinct merchants.merchant_no, merchants.category
-    from purchases
-    left join identifiers on identifiers.identifier_no = purchases.identifier_no
-    left join merchants as named on named.merchant_id = purchases.merchant_id
-    inner join merchants
-        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
-    where purchases.institution_id = $institution_id
+    select distinct purchases.merchant_no, purchases.category
+    from identified_purchases as purchases
+    where purchases.merchant_id is not null
+        and purchases.institution_id = $institution_id
         and purchases.cardholder_no = $cardholder_no
         and purchases.transacted_at >= $past_from
         and purchases.transacted_at < $now

@@ -81,15 +81,7 @@ from stepped;
 -- that the half-open window touches.
 with happened as (
     select occurred_at as happened_at, event, cardholder_no
-    from engagement
-    where institution_id = $institution_id
-    union all
-    select added_at, 'offer_add', cardholder_no
-    from links
-    where institution_id = $institution_id
-    union all
-    select created_at, 'redemption', cardholder_no
-    from redemptions
+    from cardholder_events
     where institution_id = $institution_id
     union all
     select purchases.transacted_at, 'purchase', redemptions.cardholder_no
@@ -141,54 +133,32 @@ order by days.day;
 -- name: by_offer
 -- What an institution's cardholders did with each offer in a half-open window, the most redeemed
 -- first. Grain: one row per offer with any count.
-with happened as (
-    select occurred_at as happened_at, event, offer_no
-    from engagement
-    where institution_id = $institution_id and event = 'offer_impression'
-    union all
-    select added_at, 'offer_add', offer_no
-    from links
-    where institution_id = $institution_id
-    union all
-    select created_at, 'redemption', offer_no
-    from redemptions
-    where institution_id = $institution_id
-),
-
-counted as (
+with counted as (
     select
         offer_no,
         count(*) filter (where event = 'offer_impression') as offer_impressions,
         count(*) filter (where event = 'offer_add') as offer_add_successes,
         count(*) filter (where event = 'redemption') as redemptions
-    from happened
-    where happened_at >= $from_at and happened_at < $to_at
-    group by offer_no
-),
-
-program as (
-    select split_part(languages, '|', 1) as language
-    from institutions
+    from cardholder_events
     where institution_id = $institution_id
+        and offer_no is not null
+        and occurred_at >= $from_at
+        and occurred_at < $to_at
+    group by offer_no
 )
 
 select
     offers.offer_id,
-    coalesce(in_program.title, in_english.title) as title,
+    offer_title(offer_titles.titles, institutions.languages) as title,
     merchants.name as merchant_name,
     counted.offer_impressions,
     counted.offer_add_successes,
     counted.redemptions
 from counted
-cross join program
+inner join institutions on institutions.institution_id = $institution_id
 inner join offers on offers.offer_no = counted.offer_no
 inner join merchants on merchants.merchant_id = offers.merchant_id
-left join offer_texts as in_program
-    on in_program.offer_id = offers.offer_id
-    and in_program.language = program.language
-left join offer_texts as in_english
-    on in_english.offer_id = offers.offer_id
-    and in_english.language = 'en'
+left join offer_titles on offer_titles.offer_id = offers.offer_id
 order by
     counted.redemptions desc, counted.offer_add_successes desc, counted.offer_impressions desc,
     offers.offer_id;
@@ -196,29 +166,17 @@ order by
 -- name: by_merchant
 -- What an institution's cardholders did with the offers of each merchant in a half-open window, the
 -- most redeemed first. Grain: one row per merchant with any count.
-with happened as (
-    select occurred_at as happened_at, event, offer_no
-    from engagement
-    where institution_id = $institution_id and event = 'offer_impression'
-    union all
-    select added_at, 'offer_add', offer_no
-    from links
-    where institution_id = $institution_id
-    union all
-    select created_at, 'redemption', offer_no
-    from redemptions
-    where institution_id = $institution_id
-),
-
-counted as (
+with counted as (
     select
         offers.merchant_id,
-        count(*) filter (where happened.event = 'offer_impression') as offer_impressions,
-        count(*) filter (where happened.event = 'offer_add') as offer_add_successes,
-        count(*) filter (where happened.event = 'redemption') as redemptions
-    from happened
-    inner join offers on offers.offer_no = happened.offer_no
-    where happened.happened_at >= $from_at and happened.happened_at < $to_at
+        count(*) filter (where events.event = 'offer_impression') as offer_impressions,
+        count(*) filter (where events.event = 'offer_add') as offer_add_successes,
+        count(*) filter (where events.event = 'redemption') as redemptions
+    from cardholder_events as events
+    inner join offers on offers.offer_no = events.offer_no
+    where events.institution_id = $institution_id
+        and events.occurred_at >= $from_at
+        and events.occurred_at < $to_at
     group by offers.merchant_id
 )
 

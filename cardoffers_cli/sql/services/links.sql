@@ -44,7 +44,7 @@ final as (
         link_id(held.institution_id, cardholders.cardholder_token, offer_terms.offer_id)
             as cardholder_offer_id,
         offer_terms.offer_id,
-        coalesce(in_first_language.title, in_english.title) as offer_title,
+        offer_title(offer_titles.titles, institutions.languages) as offer_title,
         merchants.name as merchant_name,
         cardholders.cardholder_token,
         instruments.instrument_token,
@@ -69,12 +69,7 @@ final as (
     inner join institutions on institutions.institution_id = held.institution_id
     left join used on used.offer_no = held.offer_no
     left join reserved on reserved.offer_no = held.offer_no
-    left join offer_texts as in_first_language
-        on in_first_language.offer_id = offer_terms.offer_id
-        and in_first_language.language = split_part(institutions.languages, '|', 1)
-    left join offer_texts as in_english
-        on in_english.offer_id = offer_terms.offer_id
-        and in_english.language = 'en'
+    left join offer_titles on offer_titles.offer_id = offer_terms.offer_id
 )
 
 select

@@ -20,13 +20,10 @@ with counted as (
             filter (where ledger_entries.status <> 'reversed') as institution_payout_amount,
         sum(ledger_entries.merchant_funded_amount)
             filter (where ledger_entries.status = 'reversed') as reversed_amount
-    from ledger_entries
-    inner join redemptions
-        on redemptions.redemption_no = ledger_entries.redemption_no
-        and redemptions.institution_id = ledger_entries.institution_id
+    from redemption_entries as ledger_entries
     inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
+        on purchases.purchase_no = ledger_entries.purchase_no
+        and purchases.institution_id = ledger_entries.institution_id
     where ($institution_id is null or ledger_entries.institution_id = $institution_id)
         and ($from_at is null or ledger_entries.created_at >= $from_at)
         and ($to_at is null or ledger_entries.created_at < $to_at)

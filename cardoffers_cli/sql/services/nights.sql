@@ -330,14 +330,9 @@ limit $limit;
 
 -- name: waiting
 -- What waits for something when a night's reports are written. Grain: one row per kind.
-with decided as (
-    select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
-    from decisions
-    group by decisions.purchase_no
-)
 select 'purchases of unknown merchants' as waits, count(*) as count
-from decided
-where decided.outcome = 'merchant_unresolved'
+from latest_decisions
+where latest_decisions.outcome = 'merchant_unresolved'
 union all
 select 'ledger entries on hold', count(*)
 from ledger_entries

@@ -20,13 +20,10 @@ with made as (
             filter (where ledger_entries.status <> 'reversed') as commission_amount,
         sum(ledger_entries.institution_payout_amount)
             filter (where ledger_entries.status <> 'reversed') as institution_payout_amount
-    from ledger_entries
-    inner join redemptions
-        on redemptions.redemption_no = ledger_entries.redemption_no
-        and redemptions.institution_id = ledger_entries.institution_id
+    from redemption_entries as ledger_entries
     inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
+        on purchases.purchase_no = ledger_entries.purchase_no
+        and purchases.institution_id = ledger_entries.institution_id
     where ($institution_id is null or ledger_entries.institution_id = $institution_id)
         and ($from_at is null or ledger_entries.created_at >= $from_at)
         and ($to_at is null or ledger_entries.created_at < $to_at)
@@ -156,16 +153,11 @@ numbered as (
 
 select
     numbered.* exclude (ends_s),
-    coalesce(in_first_language.title, in_english.title) as title,
+    offer_title(offer_titles.titles, institutions.languages) as title,
     merchants.name as merchant_name
 from numbered
 inner join merchants on merchants.merchant_id = numbered.merchant_id
 left join institutions on institutions.institution_id = $institution_id
-left join offer_texts as in_first_language
-    on in_first_language.offer_id = numbered.offer_id
-    and in_first_language.language = split_part(institutions.languages, '|', 1)
-left join offer_texts as in_english
-    on in_english.offer_id = numbered.offer_id
-    and in_english.language = 'en'
+left join offer_titles on offer_titles.offer_id = numbered.offer_id
 where numbered.place <= $limit
 order by numbered.currency, numbered.place;

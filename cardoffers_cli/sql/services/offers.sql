@@ -10,96 +10,85 @@ with linked as (
 
 select
     program_offers.position,
-    offer_terms.offer_id as id,
-    coalesce(in_first_language.title, in_english.title) as title,
-    offer_terms.merchant_id,
+    offers.offer_id as id,
+    offer_title(offer_titles.titles, institutions.languages) as title,
+    offers.merchant_id,
     merchants.name as merchant_name,
     offer_state(
-        $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
-        offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0),
-        offer_terms.merchant_funded_amount
+        $now, offers.starts_at, offers.expires_at, offers.is_paused,
+        offers.left_amount, offers.merchant_funded_amount
     ) as state,
-    offer_terms.segments,
-    offer_terms.currency,
-    offer_terms.min_spend,
-    offer_terms.cashback_amount,
-    offer_terms.merchant_funded_amount,
-    offer_terms.budget_amount,
-    coalesce(offer_budgets.reserved_amount, 0) as reserved_amount,
-    offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0) as left_amount,
-    coalesce(offer_budgets.redemptions, 0) as redemptions,
+    offers.segments,
+    offers.currency,
+    offers.min_spend,
+    offers.cashback_amount,
+    offers.merchant_funded_amount,
+    offers.budget_amount,
+    offers.reserved_amount,
+    offers.left_amount,
+    offers.redemptions,
     coalesce(linked.links, 0) as links,
-    offer_terms.starts_at,
-    offer_terms.expires_at
+    offers.starts_at,
+    offers.expires_at
 from program_offers
 inner join institutions on institutions.institution_id = program_offers.institution_id
-inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
-inner join merchants on merchants.merchant_no = offer_terms.merchant_no
-left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no
-left join linked on linked.offer_no = offer_terms.offer_no
-left join offer_texts as in_first_language
-    on in_first_language.offer_id = offer_terms.offer_id
-    and in_first_language.language = split_part(institutions.languages, '|', 1)
-left join offer_texts as in_english
-    on in_english.offer_id = offer_terms.offer_id
-    and in_english.language = 'en'
+inner join budgeted_offers as offers on offers.offer_id = program_offers.offer_id
+inner join merchants on merchants.merchant_no = offers.merchant_no
+left join linked on linked.offer_no = offers.offer_no
+left join offer_titles on offer_titles.offer_id = offers.offer_id
 where program_offers.institution_id = $institution_id
-order by program_offers.position, offer_terms.offer_id;
+order by program_offers.position, offers.offer_id;
 
 -- name: standing
 -- How one offer of an institution's program stands: its state and for which segments it is; no row
 -- where the offer is unknown, or in other programs only.
 select
     offer_state(
-        $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
-        offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0),
-        offer_terms.merchant_funded_amount
+        $now, offers.starts_at, offers.expires_at, offers.is_paused,
+        offers.left_amount, offers.merchant_funded_amount
     ) as state,
-    offer_terms.segments
+    offers.segments
 from program_offers
-inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
-left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no
+inner join budgeted_offers as offers on offers.offer_id = program_offers.offer_id
 where program_offers.institution_id = $institution_id
     and program_offers.offer_id = $offer_id;
 
 -- name: terms
 -- One offer as the catalogue has it now, with its state and its money.
 select
-    offer_terms.offer_no,
-    offer_terms.offer_id as id,
-    offer_terms.merchant_id,
+    offers.offer_no,
+    offers.offer_id as id,
+    offers.merchant_id,
     merchants.name as merchant_name,
     merchants.category,
     offer_state(
-        $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
-        offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0),
-        offer_terms.merchant_funded_amount
+        $now, offers.starts_at, offers.expires_at, offers.is_paused,
+        offers.left_amount, offers.merchant_funded_amount
     ) as state,
-    offer_terms.currency,
-    offer_terms.min_spend,
-    offer_terms.cashback_amount,
-    offer_terms.commission_rate,
-    offer_terms.commission_amount,
-    offer_terms.merchant_funded_amount,
-    offer_terms.budget_amount,
-    coalesce(offer_budgets.reserved_amount, 0) as reserved_amount,
-    offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0) as left_amount,
-    coalesce(offer_budgets.redemptions, 0) as redemptions,
-    offer_terms.starts_at,
-    offer_terms.expires_at,
-    offer_terms.segments,
-    offer_terms.max_redemptions_per_cardholder,
-    offer_terms.is_paused as paused
-from offer_terms
-inner join merchants on merchants.merchant_no = offer_terms.merchant_no
-left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no
-where offer_terms.offer_id = $offer_id;
+    offers.currency,
+    offers.min_spend,
+    offers.cashback_amount,
+    offers.commission_rate,
+    offers.commission_amount,
+    offers.merchant_funded_amount,
+    offers.budget_amount,
+    offers.reserved_amount,
+    offers.left_amount,
+    offers.redemptions,
+    offers.starts_at,
+    offers.expires_at,
+    offers.segments,
+    offers.max_redemptions_per_cardholder,
+    offers.is_paused as paused
+from budgeted_offers as offers
+inner join merchants on merchants.merchant_no = offers.merchant_no
+where offers.offer_id = $offer_id;
 
 -- name: ids
 -- The ids of all offers, for whoever mistyped one. Grain: one row per offer.
-select offer_terms.offer_id
-from offer_terms
-order by offer_terms.offer_id;
+select offers.offer_id
+from offers
+order by offers.offer_id;
 
 -- name: texts
 -- The titles and descriptions of one offer. Grain: one row per language.
@@ -145,7 +134,7 @@ order by institutions.slug;
 -- The versions of one offer, the newest first: the moment from which each counts, and the run that
 -- brought it. Grain: one row each.
 select
-    row_number() over (order by offer_versions.run_no) as version,
+    offer_versions.version,
     offer_versions.known_at as since,
     runs.as_of as imported_at,
     runs.run_id,
@@ -157,7 +146,7 @@ select
     offer_versions.starts_at,
     offer_versions.expires_at,
     offer_versions.max_redemptions_per_cardholder
-from offer_versions
+from numbered_versions as offer_versions
 left join runs on runs.run_no = offer_versions.run_no
 where offer_versions.offer_no = $offer_no
 order by offer_versions.run_no desc;

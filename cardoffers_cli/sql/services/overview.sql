@@ -56,20 +56,12 @@ order by institutions.slug;
 
 -- name: totals
 -- How much of everything there is, and what waits for something.
-with decided as (
-    select decisions.purchase_no, max(decisions.run_no) as run_no
-    from decisions
-    group by decisions.purchase_no
-),
-waiting as (
+with waiting as (
     select
-        count(*) filter (where decided.run_no is null) as not_matched_yet,
+        count(*) filter (where decisions.outcome is null) as not_matched_yet,
         count(*) filter (where decisions.outcome = 'merchant_unresolved') as merchant_unresolved
     from purchases
-    left join decided on decided.purchase_no = purchases.purchase_no
-    left join decisions
-        on decisions.purchase_no = decided.purchase_no
-        and decisions.run_no = decided.run_no
+    left join latest_decisions as decisions on decisions.purchase_no = purchases.purchase_no
 )
 select
     (select count(*) from merchants) as merchants,

@@ -1,114 +1,69 @@
 -- name: redemptions
 -- A page of redemptions, newest first, after a position; nulls in the parameters filter nothing.
 -- Grain: one row per redemption.
+with page as (
+    select facts.*
+    from redemption_facts as facts
+    where ($institution_id is null or facts.institution_id = $institution_id)
+        and ($status is null or facts.status = $status)
+        and ($from_at is null or facts.created_at >= $from_at)
+        and ($to_at is null or facts.created_at < $to_at)
+        and ($after_run_no is null or facts.run_no > $after_run_no)
+        and ($to_run_no is null or facts.run_no <= $to_run_no)
+        and (
+            $after_at is null
+            or facts.created_at < $after_at
+            or (facts.created_at = $after_at and facts.redemption_id < $after_id)
+        )
+    order by facts.created_at desc, facts.redemption_id desc
+    limit $limit
+)
+
 select
-    redemptions.redemption_id,
-    redemptions.created_at,
-    ledger_entries.status,
-    ledger_entries.currency,
-    ledger_entries.merchant_funded_amount,
-    ledger_entries.commission_amount,
-    ledger_entries.institution_payout_amount,
-    offers.offer_id,
-    coalesce(in_first_language.title, in_english.title) as offer_title,
-    merchants.name as merchant_name,
-    cardholders.cardholder_token,
-    institutions.slug as institution,
-    purchases.transaction_ref,
-    purchases.amount as purchase_amount,
-    purchases.transacted_at,
-    ledger_entries.merchant_id
-from redemptions
-inner join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = redemptions.institution_id
-inner join institutions on institutions.institution_id = redemptions.institution_id
-inner join purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = redemptions.institution_id
+    page.redemption_id, page.created_at, page.status, page.currency, page.merchant_funded_amount,
+    page.commission_amount, page.institution_payout_amount, page.offer_id,
+    offer_title(offer_titles.titles, page.languages) as offer_title,
+    page.merchant_name, cardholders.cardholder_token, page.institution, page.transaction_ref,
+    page.purchase_amount, page.transacted_at, page.merchant_id
+from page
 inner join cardholders
-    on cardholders.cardholder_no = redemptions.cardholder_no
-    and cardholders.institution_id = redemptions.institution_id
-inner join offers on offers.offer_no = redemptions.offer_no
-inner join merchants on merchants.merchant_id = ledger_entries.merchant_id
-left join offer_texts as in_first_language
-    on in_first_language.offer_id = offers.offer_id
-    and in_first_language.language = split_part(institutions.languages, '|', 1)
-left join offer_texts as in_english
-    on in_english.offer_id = offers.offer_id
-    and in_english.language = 'en'
-where ($institution_id is null or redemptions.institution_id = $institution_id)
-    and ($status is null or ledger_entries.status = $status)
-    and ($from_at is null or redemptions.created_at >= $from_at)
-    and ($to_at is null or redemptions.created_at < $to_at)
-    and ($after_run_no is null or redemptions.run_no > $after_run_no)
-    and ($to_run_no is null or redemptions.run_no <= $to_run_no)
-    and (
-        $after_at is null
-        or redemptions.created_at < $after_at
-        or (redemptions.created_at = $after_at and redemptions.redemption_id < $after_id)
-    )
-order by redemptions.created_at desc, redemptions.redemption_id desc
-limit $limit;
+    on cardholders.cardholder_no = page.cardholder_no
+    and cardholders.institution_id = page.institution_id
+left join offer_titles on offer_titles.offer_id = page.offer_id
+order by page.created_at desc, page.redemption_id desc;
 
 -- name: settlements
 -- A page of ledger entries, newest first, after a position; nulls in the parameters filter nothing.
 -- Grain: one row per ledger entry.
+with page as (
+    select facts.*
+    from redemption_facts as facts
+    where ($institution_id is null or facts.institution_id = $institution_id)
+        and ($status is null or facts.status = $status)
+        and ($from_at is null or facts.created_at >= $from_at)
+        and ($to_at is null or facts.created_at < $to_at)
+        and ($after_run_no is null or facts.settled_by_run_no > $after_run_no)
+        and ($to_run_no is null or facts.settled_by_run_no <= $to_run_no)
+        and ($settlement_no is null or facts.settlement_no = $settlement_no)
+        and (
+            $after_at is null
+            or facts.created_at < $after_at
+            or (facts.created_at = $after_at and facts.entry_id < $after_id)
+        )
+    order by facts.created_at desc, facts.entry_id desc
+    limit $limit
+)
+
 select
-    ledger_entries.entry_id as id,
-    redemptions.redemption_id,
-    offers.offer_id,
-    ledger_entries.merchant_id,
-    purchases.transaction_ref,
-    ledger_entries.currency,
-    ledger_entries.merchant_funded_amount,
-    ledger_entries.commission_amount,
-    ledger_entries.institution_payout_amount,
-    ledger_entries.status,
-    ledger_entries.created_at,
-    ledger_entries.settles_at,
-    ledger_entries.settled_at,
-    ledger_entries.reversed_at,
-    ledger_entries.reversal_reason,
-    settlements.settlement_id,
-    institutions.slug as institution,
-    merchants.name as merchant_name,
-    coalesce(in_first_language.title, in_english.title) as offer_title,
-    purchases.amount as purchase_amount,
-    purchases.transacted_at
-from ledger_entries
-inner join redemptions
-    on redemptions.redemption_no = ledger_entries.redemption_no
-    and redemptions.institution_id = ledger_entries.institution_id
-inner join institutions on institutions.institution_id = ledger_entries.institution_id
-inner join purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = redemptions.institution_id
-inner join offers on offers.offer_no = ledger_entries.offer_no
-inner join merchants on merchants.merchant_id = ledger_entries.merchant_id
-left join settlements
-    on settlements.settlement_no = ledger_entries.settlement_no
-    and settlements.institution_id = ledger_entries.institution_id
-left join offer_texts as in_first_language
-    on in_first_language.offer_id = offers.offer_id
-    and in_first_language.language = split_part(institutions.languages, '|', 1)
-left join offer_texts as in_english
-    on in_english.offer_id = offers.offer_id
-    and in_english.language = 'en'
-where ($institution_id is null or ledger_entries.institution_id = $institution_id)
-    and ($status is null or ledger_entries.status = $status)
-    and ($from_at is null or ledger_entries.created_at >= $from_at)
-    and ($to_at is null or ledger_entries.created_at < $to_at)
-    and ($after_run_no is null or settlements.run_no > $after_run_no)
-    and ($to_run_no is null or settlements.run_no <= $to_run_no)
-    and ($settlement_no is null or ledger_entries.settlement_no = $settlement_no)
-    and (
-        $after_at is null
-        or ledger_entries.created_at < $after_at
-        or (ledger_entries.created_at = $after_at and ledger_entries.entry_id < $after_id)
-    )
-order by ledger_entries.created_at desc, ledger_entries.entry_id desc
-limit $limit;
+    page.entry_id as id, page.redemption_id, page.offer_id, page.merchant_id, page.transaction_ref,
+    page.currency, page.merchant_funded_amount, page.commission_amount,
+    page.institution_payout_amount, page.status, page.created_at, page.settles_at, page.settled_at,
+    page.reversed_at, page.reversal_reason, page.settlement_id, page.institution,
+    page.merchant_name, offer_title(offer_titles.titles, page.languages) as offer_title,
+    page.purchase_amount, page.transacted_at
+from page
+left join offer_titles on offer_titles.offer_id = page.offer_id
+order by page.created_at desc, page.entry_id desc;
 
 -- name: unresolved
 -- What purchases named their merchant by and nobody knows, with the text that most often came with
@@ -120,17 +75,13 @@ with unknown as (
         purchases.purchase_no,
         purchases.institution_id,
         purchases.identifier_no,
-        purchases.merchant_id,
+        purchases.sent_merchant_id as merchant_id,
         purchases.currency,
         purchases.amount,
         purchases.cardholder_no,
         purchases.transacted_at
-    from purchases
-    left join identifiers on identifiers.identifier_no = purchases.identifier_no
-    left join merchants as named on named.merchant_id = purchases.merchant_id
-    left join merchants
-        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
-    where merchants.merchant_id is null
+    from identified_purchases as purchases
+    where purchases.merchant_id is null
         and ($institution_id is null or purchases.institution_id = $institution_id)
         and ($from_at is null or purchases.transacted_at >= $from_at)
         and ($to_at is null or purchases.transacted_at < $to_at)
@@ -227,16 +178,12 @@ with unknown as (
     select
         purchases.institution_id,
         purchases.identifier_no,
-        purchases.merchant_id,
+        purchases.sent_merchant_id as merchant_id,
         purchases.currency,
         purchases.amount,
         purchases.cardholder_no
-    from purchases
-    left join identifiers on identifiers.identifier_no = purchases.identifier_no
-    left join merchants as named on named.merchant_id = purchases.merchant_id
-    left join merchants
-        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
-    where merchants.merchant_id is null
+    from identified_purchases as purchases
+    where purchases.merchant_id is null
         and ($institution_id is null or purchases.institution_id = $institution_id)
         and ($from_at is null or purchases.transacted_at >= $from_at)
         and ($to_at is null or purchases.transacted_at < $to_at)
@@ -258,23 +205,20 @@ order by currency;
 -- without any too. An entry is as old as its redemption. Grain: one row per day and currency.
 with chosen as (
     select
-        ledger_entries.currency,
-        ledger_entries.status,
-        ledger_entries.merchant_funded_amount,
-        ledger_entries.institution_payout_amount,
-        date_trunc('day', ledger_entries.created_at) as decided_on,
+        entries.currency,
+        entries.status,
+        entries.merchant_funded_amount,
+        entries.institution_payout_amount,
+        date_trunc('day', entries.created_at) as decided_on,
         date_trunc('day', purchases.transacted_at) as purchased_on
-    from ledger_entries
-    left join redemptions
-        on redemptions.redemption_no = ledger_entries.redemption_no
-        and redemptions.institution_id = ledger_entries.institution_id
+    from redemption_entries as entries
     left join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
-    where ($institution_id is null or ledger_entries.institution_id = $institution_id)
-        and ($status is null or ledger_entries.status = $status)
-        and ($from_at is null or ledger_entries.created_at >= $from_at)
-        and ($to_at is null or ledger_entries.created_at < $to_at)
+        on purchases.purchase_no = entries.purchase_no
+        and purchases.institution_id = entries.institution_id
+    where ($institution_id is null or entries.institution_id = $institution_id)
+        and ($status is null or entries.status = $status)
+        and ($from_at is null or entries.created_at >= $from_at)
+        and ($to_at is null or entries.created_at < $to_at)
 ),
 
 decided as (
@@ -361,7 +305,7 @@ with counted as (
 
 select
     offers.offer_id,
-    coalesce(in_first_language.title, in_english.title) as title,
+    offer_title(offer_titles.titles, institutions.languages) as title,
     merchants.name as merchant_name,
     counted.redemptions,
     counted.reversed,
@@ -372,12 +316,7 @@ from counted
 inner join offers on offers.offer_no = counted.offer_no
 inner join merchants on merchants.merchant_id = offers.merchant_id
 left join institutions on institutions.institution_id = $institution_id
-left join offer_texts as in_first_language
-    on in_first_language.offer_id = offers.offer_id
-    and in_first_language.language = split_part(institutions.languages, '|', 1)
-left join offer_texts as in_english
-    on in_english.offer_id = offers.offer_id
-    and in_english.language = 'en'
+left join offer_titles on offer_titles.offer_id = offers.offer_id
 order by counted.redemptions desc, offers.offer_id, counted.currency
 limit $limit;
 

@@ -148,7 +148,8 @@ order by
 limit $limit;
 
 -- name: shown
--- Makes shown: the purchases of matching, which are few, with their state.
+-- Makes shown: the purchases of matching, which are few, with their state; latest_decisions would
+-- put all decisions in groups.
 -- Grain: one row per purchase.
 create or replace temp table shown as
 with decided as (
@@ -160,29 +161,23 @@ with decided as (
 
 select
     matching.purchase_no,
-    coalesce(ledger_entries.status, decided.outcome, 'not_matched_yet') as state
+    coalesce(entries.status, decided.outcome, 'not_matched_yet') as state
 from matching
 left join decided on decided.purchase_no = matching.purchase_no
-left join redemptions
-    on redemptions.purchase_no = matching.purchase_no
-    and redemptions.institution_id = $institution_id
-left join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = $institution_id;
+left join redemption_entries as entries
+    on entries.purchase_no = matching.purchase_no
+    and entries.institution_id = $institution_id;
 
 -- name: shown_in_ledger
 -- Makes shown: the newest purchases of matching with a ledger entry in this state.
 -- Grain: one row per purchase.
 create or replace temp table shown as
-select matching.purchase_no, ledger_entries.status as state
+select matching.purchase_no, entries.status as state
 from matching
-inner join redemptions
-    on redemptions.purchase_no = matching.purchase_no
-    and redemptions.institution_id = $institution_id
-inner join ledger_entries
-    on ledger_entries.redemption_no = redemptions.redemption_no
-    and ledger_entries.institution_id = $institution_id
-where ledger_entries.status = $state
+inner join redemption_entries as entries
+    on entries.purchase_no = matching.purchase_no
+    and entries.institution_id = $institution_id
+where entries.status = $state
 order by matching.transacted_at desc, matching.purchase_no desc
 limit $limit;
 
@@ -233,8 +228,8 @@ select
     purchases.received_at,
     purchases.amount,
     purchases.currency,
-    merchants.name as merchant_name,
-    identifiers.merchant_identifier,
+    purchases.merchant_name,
+    purchases.merchant_identifier,
     purchase_details.merchant_descriptor,
     cardholders.cardholder_token,
     instruments.instrument_token,
@@ -242,7 +237,7 @@ select
     imports.file_name as file,
     purchases.line
 from shown
-inner join purchases
+inner join identified_purchases as purchases
     on purchases.purchase_no = shown.purchase_no
     and purchases.institution_id = $institution_id
 inner join cardholders
@@ -251,10 +246,6 @@ inner join cardholders
 left join redemptions
     on redemptions.purchase_no = purchases.purchase_no
     and redemptions.institution_id = purchases.institution_id
-left join identifiers on identifiers.identifier_no = purchases.identifier_no
-left join merchants as named on named.merchant_id = purchases.merchant_id
-left join merchants
-    on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
 left join instruments
     on instruments.instrument_no = purchases.instrument_no
     and instruments.cardholder_no = purchases.cardholder_no

@@ -67,13 +67,10 @@ where redemptions.institution_id = $institution_id
 -- name: follow_entry
 -- Makes followed: the purchase of a ledger entry. Grain: one row per purchase.
 create or replace temp table followed as
-select redemptions.purchase_no, redemptions.offer_no
-from ledger_entries
-inner join redemptions
-    on redemptions.redemption_no = ledger_entries.redemption_no
-    and redemptions.institution_id = ledger_entries.institution_id
-where ledger_entries.institution_id = $institution_id
-    and ledger_entries.entry_id = try_cast($id as uuid);
+select entries.purchase_no, entries.offer_no
+from redemption_entries as entries
+where entries.institution_id = $institution_id
+    and entries.entry_id = try_cast($id as uuid);
 
 -- name: follow_settlement
 -- Makes followed: the purchases whose entries, or adjustments, a settlement took.
@@ -221,28 +218,20 @@ with bought as (
         purchases.purchase_no, purchases.transaction_ref, purchases.amount, purchases.currency,
         purchases.transacted_at, purchases.received_at, purchases.import_no, purchases.line,
         purchases.cardholder_no,
-        coalesce(merchants.name, identifiers.merchant_identifier) as seller
+        coalesce(purchases.merchant_name, purchases.merchant_identifier) as seller
     from (select distinct followed.purchase_no from followed) as followed
-    inner join purchases on purchases.purchase_no = followed.purchase_no
-    left join identifiers on identifiers.identifier_no = purchases.identifier_no
-    left join merchants as named on named.merchant_id = purchases.merchant_id
-    left join merchants
-        on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id)
+    inner join identified_purchases as purchases on purchases.purchase_no = followed.purchase_no
     where purchases.institution_id = $institution_id
 ),
 
 earned as (
     select
-        redemptions.redemption_no, offers.offer_id, ledger_entries.currency,
-        ledger_entries.institution_payout_amount
+        entries.redemption_no, offers.offer_id, entries.currency, entries.institution_payout_amount
     from bought
-    inner join redemptions
-        on redemptions.purchase_no = bought.purchase_no
-        and redemptions.institution_id = $institution_id
-    inner join ledger_entries
-        on ledger_entries.redemption_no = redemptions.redemption_no
-        and ledger_entries.institution_id = redemptions.institution_id
-    inner join offers on offers.offer_no = redemptions.offer_no
+    inner join redemption_entries as entries
+        on entries.purchase_no = bought.purchase_no
+        and entries.institution_id = $institution_id
+    inner join offers on offers.offer_no = entries.offer_no
 ),
 
 told as (
@@ -377,7 +366,8 @@ order by
     told.actor nulls first;
 
 -- name: waiting
--- What the purchases that are followed wait for, and until when. Grain: one row.
+-- What the purchases that are followed wait for, and until when; latest_decisions would put all
+-- decisions in groups. Grain: one row.
 with newest as (
     select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
     from decisions
@@ -388,8 +378,8 @@ with newest as (
 states as (
     select
         coalesce(newest.outcome, 'undecided') as outcome,
-        ledger_entries.status,
-        ledger_entries.settles_at,
+        entries.status,
+        entries.settles_at,
         adjustments.redemption_no is not null as is_owed_back,
         deliveries.state,
         deliveries.next_attempt_at
@@ -398,19 +388,16 @@ states as (
         on purchases.purchase_no = followed.purchase_no
         and purchases.institution_id = $institution_id
     left join newest on newest.purchase_no = purchases.purchase_no
-    left join redemptions
-        on redemptions.purchase_no = purchases.purchase_no
-        and redemptions.institution_id = purchases.institution_id
-    left join ledger_entries
-        on ledger_entries.redemption_no = redemptions.redemption_no
-        and ledger_entries.institution_id = redemptions.institution_id
+    left join redemption_entries as entries
+        on entries.purchase_no = purchases.purchase_no
+        and entries.institution_id = purchases.institution_id
     left join adjustments
-        on adjustments.redemption_no = redemptions.redemption_no
-        and adjustments.institution_id = redemptions.institution_id
+        on adjustments.redemption_no = entries.redemption_no
+        and adjustments.institution_id = entries.institution_id
         and adjustments.settlement_no is null
     left join deliveries
-        on deliveries.redemption_no = redemptions.redemption_no
-        and deliveries.institution_id = redemptions.institution_id
+        on deliveries.redemption_no = entries.redemption_no
+        and deliveries.institution_id = entries.institution_id
 )
 
 select

@@ -120,18 +120,20 @@ select
     links.run_no
 from links;
 
+-- name: offer_titles
+-- The titles of offers by language. Grain: one row per offer with a text.
+create or replace view offer_titles as
+select
+    offer_texts.offer_id,
+    map(list(offer_texts.language), list(offer_texts.title)) as titles
+from offer_texts
+group by offer_texts.offer_id;
+
 -- name: offer_title
--- The title of an offer in the first of an institution's languages, else in English; without an
--- institution `of_languages` is null.
-create or replace macro offer_title(of_offer_id, of_languages) as (
-    select
-        coalesce(
-            max(offer_texts.title)
-                filter (where offer_texts.language = split_part(of_languages, '|', 1)),
-            max(offer_texts.title) filter (where offer_texts.language = 'en')
-        )
-    from offer_texts
-    where offer_texts.offer_id = of_offer_id
+-- The title in the first of an institution's languages, else in English; without an institution
+-- `languages` is null. A query for each title, in the place of a join, would cost more.
+create or replace macro offer_title(titles, languages) as coalesce(
+    titles[split_part(languages, '|', 1)], titles['en']
 );
 
 -- name: offer_budgets
@@ -158,3 +160,33 @@ create or replace macro offer_state(
     when budget_left < merchant_funded_amount then 'budget_spent'
     else 'active'
 end;
+
+-- name: budgeted_offers
+-- What an offer is now and what its budget is: held by redemptions, and left, which is null where
+-- there is no budget. Amounts are in the currency of the offer. Grain: one row per offer.
+create or replace view budgeted_offers as
+select
+    offer_terms.*,
+    coalesce(offer_budgets.reserved_amount, 0) as reserved_amount,
+    offer_terms.budget_amount - coalesce(offer_budgets.reserved_amount, 0) as left_amount,
+    coalesce(offer_budgets.redemptions, 0) as redemptions
+from offer_terms
+left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no;
+
+-- name: cardholder_events
+-- What cardholders did with offers: the widget views, impressions, links (offer_add) and
+-- redemptions. Only a view of the widget has no offer. Grain: one row per event.
+create or replace view cardholder_events as
+select
+    engagement.institution_id, engagement.cardholder_no, engagement.event, engagement.offer_no,
+    engagement.occurred_at
+from engagement
+union all
+select
+    links.institution_id, links.cardholder_no, 'offer_add', links.offer_no, links.added_at
+from links
+union all
+select
+    redemptions.institution_id, redemptions.cardholder_no, 'redemption', redemptions.offer_no,
+    redemptions.created_at
+from redemptions;

@@ -89,3 +89,15 @@ left join merchants
 create or replace macro purchase_turn(transacted_at, institution_id, transaction_ref) as row(
     transacted_at, cast(institution_id as varchar), transaction_ref
 );
+
+-- name: latest_decisions
+-- What counts of each decided purchase: the newest decision. It is for many of them: all decisions
+-- are put in groups first, even where few are asked for. Grain: one row per decided purchase.
+create or replace view latest_decisions as
+select
+    decisions.purchase_no,
+    max(decisions.run_no) as run_no,
+    max_by(decisions.outcome, decisions.run_no) as outcome,
+    arg_max_null(decisions.merchant_no, decisions.run_no) as merchant_no
+from decisions
+group by decisions.purchase_no;
