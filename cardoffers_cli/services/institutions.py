@@ -80,7 +80,7 @@ def asked_institutions(
 
 def list_institutions(store: Store) -> list[Institution]:
     """Return every institution, by slug."""
-    return [_institution(row) for row in store.rows("services/institutions:list")]
+    return [_institution(row) for row in store.rows("services/institutions:find", slug_or_id=None)]
 
 
 def is_known(store: Store, slug: str) -> bool:
@@ -93,7 +93,7 @@ def _institution(row: dict[str, Any]) -> Institution:
 
 
 def _unknown(store: Store, slug_or_id: str) -> NotFound:
-    slugs = [row["slug"] for row in store.rows("services/institutions:list")]
+    slugs = [row["slug"] for row in store.rows("services/institutions:find", slug_or_id=None)]
     shown = "`cardoffers institution list` shows them all."
     return NotFound(
         f"There is no institution {slug_or_id!r}.",

@@ -55,7 +55,7 @@ def of(ref: str) -> dict[str, Any]:
 
 
 def quick(store: Store) -> list[str]:
-    return [row["slug"] for row in store.rows("services/institutions:list")]
+    return [row["slug"] for row in store.rows("services/institutions:find", slug_or_id=None)]
 
 
 def endless(store: Store) -> None:

@@ -29,7 +29,7 @@ def store() -> Iterator[Store]:
 
 def test_rows_are_dictionaries_and_values_are_exact(store: Store) -> None:
     given(store, "institutions", "institution currency\nalder CLF\nbrook JPY")
-    rows = store.rows("services/institutions:list")
+    rows = store.rows("services/institutions:find", slug_or_id=None)
     assert [("alder", 4), ("brook", 0)] == [(row["slug"], row["minor_unit"]) for row in rows]
     assert "alder" == store.row("services/institutions:find", slug_or_id="alder")["slug"]
     assert store.row("services/institutions:find", slug_or_id="elm") is None
@@ -38,7 +38,7 @@ def test_rows_are_dictionaries_and_values_are_exact(store: Store) -> None:
 
 def test_a_frame_comes_out_with_and_without_parameters(store: Store) -> None:
     given(store, "institutions", "institution\nalder\nbrook")
-    assert ["alder", "brook"] == store.frame("services/institutions:list")["slug"].to_list()
+    assert ["alder", "brook"] == store.frame("jobs/completions:institutions")["value"].to_list()
     found = store.frame("services/institutions:find", slug_or_id="brook")
     assert ["brook"] == found["slug"].to_list()
 

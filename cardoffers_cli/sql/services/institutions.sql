@@ -1,24 +1,6 @@
--- name: list
--- Every institution with its program. Grain: one row per institution, by slug.
-select
-    institutions.institution_id as id,
-    institutions.slug,
-    institutions.name,
-    institutions.plan,
-    institutions.currency,
-    currencies.minor_unit,
-    institutions.languages,
-    institutions.max_active_offers,
-    institutions.widget_limit,
-    institutions.settlement_hold_days,
-    institutions.webhook_url,
-    institutions.require_marker
-from institutions
-inner join currencies on currencies.currency = institutions.currency
-order by institutions.slug;
-
 -- name: find
--- One institution with its program, by its slug or its id as text.
+-- One institution with its program, by its slug or its id as text, or each of them, by slug, where
+-- that is null. Grain: one row per institution.
 select
     institutions.institution_id as id,
     institutions.slug,
@@ -34,8 +16,10 @@ select
     institutions.require_marker
 from institutions
 inner join currencies on currencies.currency = institutions.currency
-where institutions.slug = $slug_or_id
-    or cast(institutions.institution_id as varchar) = lower($slug_or_id);
+where $slug_or_id is null
+    or institutions.slug = $slug_or_id
+    or cast(institutions.institution_id as varchar) = lower($slug_or_id)
+order by institutions.slug;
 
 -- name: between
 -- The slugs of the institutions whose ids are between two. Grain: one row per institution.

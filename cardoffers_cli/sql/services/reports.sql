@@ -71,15 +71,7 @@ order by page.created_at desc, page.entry_id desc;
 -- if $each_currency says so.
 -- Grain: one row per institution, identifier (or merchant_id sent) and currency.
 with unknown as (
-    select
-        purchases.purchase_no,
-        purchases.institution_id,
-        purchases.identifier_no,
-        purchases.sent_merchant_id as merchant_id,
-        purchases.currency,
-        purchases.amount,
-        purchases.cardholder_no,
-        purchases.transacted_at
+    select purchases.* exclude (merchant_id), purchases.sent_merchant_id as merchant_id
     from identified_purchases as purchases
     where purchases.merchant_id is null
         and ($institution_id is null or purchases.institution_id = $institution_id)
@@ -174,28 +166,17 @@ order by numbered.place, numbered.currency;
 -- name: unresolved_totals
 -- What purchases of unknown merchants come to, and how many rows `unresolved` has in all.
 -- Grain: one row per currency.
-with unknown as (
-    select
-        purchases.institution_id,
-        purchases.identifier_no,
-        purchases.sent_merchant_id as merchant_id,
-        purchases.currency,
-        purchases.amount,
-        purchases.cardholder_no
-    from identified_purchases as purchases
-    where purchases.merchant_id is null
-        and ($institution_id is null or purchases.institution_id = $institution_id)
-        and ($from_at is null or purchases.transacted_at >= $from_at)
-        and ($to_at is null or purchases.transacted_at < $to_at)
-)
-
 select
     currency,
     count(*) as purchases,
     sum(amount) as amount,
     count(distinct cardholder_no) as cardholders,
-    count(distinct (institution_id, identifier_no, merchant_id)) as rows
-from unknown
+    count(distinct (institution_id, identifier_no, sent_merchant_id)) as rows
+from identified_purchases
+where merchant_id is null
+    and ($institution_id is null or institution_id = $institution_id)
+    and ($from_at is null or transacted_at >= $from_at)
+    and ($to_at is null or transacted_at < $to_at)
 group by currency
 order by currency;
 
