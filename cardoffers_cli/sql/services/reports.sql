@@ -183,23 +183,27 @@ order by currency;
 -- name: redemptions_by_day
 -- Redemptions and their money by the day they were decided, and the same redemptions by the day of
 -- their purchase (UTC), newest first, from the first day with any to the last, the days between
--- without any too. An entry is as old as its redemption. Grain: one row per day and currency.
+-- without any too. An entry is as old as its redemption, and counts without it: so this reads no
+-- redemption_entries. Grain: one row per day and currency.
 with chosen as (
     select
-        entries.currency,
-        entries.status,
-        entries.merchant_funded_amount,
-        entries.institution_payout_amount,
-        date_trunc('day', entries.created_at) as decided_on,
+        ledger_entries.currency,
+        ledger_entries.status,
+        ledger_entries.merchant_funded_amount,
+        ledger_entries.institution_payout_amount,
+        date_trunc('day', ledger_entries.created_at) as decided_on,
         date_trunc('day', purchases.transacted_at) as purchased_on
-    from redemption_entries as entries
+    from ledger_entries
+    left join redemptions
+        on redemptions.redemption_no = ledger_entries.redemption_no
+        and redemptions.institution_id = ledger_entries.institution_id
     left join purchases
-        on purchases.purchase_no = entries.purchase_no
-        and purchases.institution_id = entries.institution_id
-    where ($institution_id is null or entries.institution_id = $institution_id)
-        and ($status is null or entries.status = $status)
-        and ($from_at is null or entries.created_at >= $from_at)
-        and ($to_at is null or entries.created_at < $to_at)
+        on purchases.purchase_no = redemptions.purchase_no
+        and purchases.institution_id = redemptions.institution_id
+    where ($institution_id is null or ledger_entries.institution_id = $institution_id)
+        and ($status is null or ledger_entries.status = $status)
+        and ($from_at is null or ledger_entries.created_at >= $from_at)
+        and ($to_at is null or ledger_entries.created_at < $to_at)
 ),
 
 decided as (

@@ -1,8 +1,8 @@
 -- Redemptions with all that is told of them.
 
 -- name: redemption_entries
--- Redemptions with the money and the state of their ledger entry, which is as old as they are and
--- of the same cardholder and offer (an audit holds that). Grain: one row per redemption.
+-- Redemptions with the money and the state of their ledger entry, which is written with them: it is
+-- as old, and of the same cardholder and offer, which an audit holds. Grain: one row per redemption.
 create or replace view redemption_entries as
 select
     redemptions.redemption_no,
