@@ -28,3 +28,40 @@ drop table webhook_secrets;
 -- name: webhook_secrets
 -- Gives the table its name back.
 alter table hashed_secrets rename to webhook_secrets;
+
+-- name: signing_secrets
+-- The secret that signs at a moment. Grain: one row per institution that has one by then.
+create or replace macro signing_secrets(moment) as table
+select
+    webhook_secrets.institution_id,
+    max_by(webhook_secrets.secret_no, (webhook_secrets.activate_at, webhook_secrets.secret_no))
+        as secret_no,
+    max_by(webhook_secrets.secret_sha256, (webhook_secrets.activate_at, webhook_secrets.secret_no))
+        as secret_sha256
+from webhook_secrets
+where webhook_secrets.activate_at <= moment
+group by webhook_secrets.institution_id;
+
+-- name: redemption_event
+-- The event redemption.completed of a redemption (specification, Events): the one place that says
+-- what its bytes are. `transaction_ref` and `currency` stand behind the specification's fields.
+-- Events of before are in the outbox as they were written, and are sent so.
+create macro redemption_event(
+    redemption_id, institution_id, offer_id, cardholder_token, amount, minor_unit, created_at,
+    transaction_ref, currency
+) as
+    '{"event":"redemption.completed"'
+    || ',"redemption_id":"' || cast(redemption_id as varchar)
+    || '","institution_id":"' || cast(institution_id as varchar)
+    || '","offer_id":' || to_json(offer_id)
+    || ',"cardholder_token":' || to_json(cardholder_token)
+    || ',"cardholder_token_masked":' || to_json(masked(cardholder_token))
+    || ',"institution_payout_amount":' || amount_text(amount, minor_unit)
+    || ',"occurred_at":"' || strftime(created_at, '%Y-%m-%dT%H:%M:%S.%gZ') || '"'
+    || coalesce(',"transaction_ref":' || to_json(transaction_ref), '')
+    || ',"currency":' || to_json(currency)
+    || '}';
+
+-- name: redemption_events
+-- Drops the view that said so before: it could not see purchases that are outside of the store.
+drop view redemption_events;

@@ -7,7 +7,7 @@ create or replace macro derived_id(content) as cast(
 );
 
 -- name: link_id
--- The cardholder_offer_id of a link, from what it ties together (decisions, Ids).
+-- The cardholder_offer_id of a link, from what it ties together (rules.md#ids).
 create or replace macro link_id(institution_id, cardholder_token, offer_id) as derived_id(
     cast(institution_id as varchar) || chr(31) || cardholder_token || chr(31) || offer_id
 );

@@ -11,7 +11,7 @@ create or replace macro round_to_minor_unit(amount, minor_unit) as case minor_un
 end;
 
 -- name: commission_of
--- The commission on one redemption: the one place of the formula in SQL (decisions, Money). Widened
+-- The commission on one redemption: the one place of the formula in SQL (rules.md#ledger-amounts). Widened
 -- to 38 digits before the multiplication.
 create or replace macro commission_of(cashback_amount, commission_rate, minor_unit) as
     round_to_minor_unit(cast(cashback_amount as decimal(28, 4)) * commission_rate, minor_unit);

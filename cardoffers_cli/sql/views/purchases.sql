@@ -54,7 +54,7 @@ from recent_outcomes;
 
 -- name: identified_purchases
 -- Purchases with the merchant that they were made at: the one of the merchant_id that came with
--- them, if that is known, else their identifier's (decisions, Resolve); null while nobody knows it.
+-- them, if that is known, else their identifier's (rules.md#resolving); null while nobody knows it.
 -- Grain: one row per purchase.
 create or replace view identified_purchases as
 select
@@ -84,7 +84,7 @@ left join merchants
     on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id);
 
 -- name: purchase_turn
--- The turn of a purchase among others (decisions, Redeem): turns are compared as they are.
+-- The turn of a purchase among others (rules.md#redeeming): turns are compared as they are.
 -- `sql/plan/redeem.sql` says the same in the form that every engine knows.
 create or replace macro purchase_turn(transacted_at, institution_id, transaction_ref) as row(
     transacted_at, cast(institution_id as varchar), transaction_ref

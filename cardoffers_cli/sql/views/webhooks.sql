@@ -1,7 +1,7 @@
 -- Events for institutions: their bytes, the secret that signs them, how far each one is.
 
 -- name: masked
--- A token reduced to its first and last 4 characters (specification, Redemption); the twin of
+-- A token reduced to its first and last 4 characters (rules.md#masking); the twin of
 -- `domain/tokens.py`.
 create or replace macro masked(token) as case
     when length(token) <= 8 then '…'
@@ -9,7 +9,7 @@ create or replace macro masked(token) as case
 end;
 
 -- name: redemption_event
--- The event redemption.completed of a redemption (specification, Events): the one place that says
+-- The event redemption.completed of a redemption (rules.md#redemption-events): the one place that says
 -- what its bytes are. `transaction_ref` and `currency` stand behind the specification's fields.
 -- Events of before are in the outbox as they were written, and are sent so.
 create or replace macro redemption_event(
