@@ -4,43 +4,83 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.pipeline.handles import Held
 from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.redeem import Found, redeem
-from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.pipeline.redeem import find_held, redeem
+from cardoffers_cli.pipeline.resolve import find_undecided, resolve
 from cardoffers_cli.sql import statements
 from tables import select
 
 if TYPE_CHECKING:
-    from cardoffers_cli.engine.plan import Engine
+    import pyarrow as pa
+
+    from cardoffers_cli.engine.duck import DuckEngine
+    from cardoffers_cli.engine.plan import Engine, Made
     from cardoffers_cli.engine.spark import SparkEngine
+    from cardoffers_cli.pipeline.handles import Decided
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
-GIVEN = (
-    *("merchants", "identifiers", "terms_in_force", "link_starts", "reserved", "uses", "this_run"),
-    *("purchases", "decisions"),
-)
-"""What plans read."""
+GIVEN = ("merchants", "identifiers", "terms_in_force", "link_starts", "purchases", "decisions")
+"""The tables of the store that plans read."""
 PLANS = ("resolve", "match", "redeem", "redeem_round", "outcome", "found")
 FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}")]
 """Every table of a match."""
 
 
-def everything(engine: Engine) -> Found:
-    """Run all plans of a match."""
-    resolve(engine)
-    match(engine)
-    return redeem(engine)
+class Kept:
+    """An engine whose tables all stay, the newest by the name of its query."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.made: dict[str, Table] = {}
+
+    def define(self, plan: str, *tables: Table) -> Made:
+        made = self._engine.define(plan, *tables)
+        self.made |= made
+        return made
+
+    def run(self, plan: str, *tables: Table) -> Made:
+        made = self._engine.run(plan, *tables)
+        self.made |= made
+        return made
+
+    def drop(self, *tables: Table) -> None:
+        """Keep them."""
+
+    def count(self, table: Table) -> int:
+        return self._engine.count(table)
+
+    def fetch(self, table: Table) -> pa.RecordBatchReader:
+        return self._engine.fetch(table)
 
 
-def differing(store: Store, name: str, engine: SparkEngine) -> list[Any]:
+def everything(engine: Engine, held: Held) -> tuple[Decided, dict[str, Table]]:
+    """Run all plans of a match; return what it came to, and every table by name."""
+    kept = Kept(engine)
+    resolutions = resolve(kept, find_undecided(kept))
+    decided = redeem(kept, resolutions, match(kept, resolutions), held)
+    return decided, kept.made
+
+
+def held_on_both(store: Store, duck: DuckEngine, spark: SparkEngine) -> tuple[Held, Held]:
+    """Give an engine what the other one reads of a store; return what is held, here and there."""
+    here = find_held(store, 7)
+    for name in GIVEN:
+        spark.put(name, duck.read(name))
+    there = {name: spark.put(name, duck.fetch(table)) for name, table in vars(here).items()}
+    return here, Held(**there)
+
+
+def differing(store: Store, mine: Table, engine: SparkEngine, theirs: Table) -> list[Any]:
     """Return the rows that only one of both has, each as often as it has more of them."""
-    theirs = engine.fetch(name).read_all()
-    store.connection.register("theirs", theirs)
-    names = ", ".join(theirs.column_names)
-    mine = f"select {names} from {name}"  # noqa: S608 - of our own plans
+    fetched = engine.fetch(theirs).read_all()
+    store.connection.register("theirs", fetched)
+    names = ", ".join(fetched.column_names)
+    rows = f"select {names} from {mine.identifier}"  # noqa: S608 - of our own plans
     try:
-        return select(store, f"({mine} except all from theirs)") + select(
-            store, f"(from theirs except all {mine})"
+        return select(store, f"({rows} except all from theirs)") + select(
+            store, f"(from theirs except all {rows})"
         )
     finally:
         store.connection.unregister("theirs")

@@ -22,6 +22,7 @@ from cardoffers_cli.store.interning import intern_identifiers, intern_payers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 Row = dict[str, Any]
@@ -64,6 +65,14 @@ def put(store: Store, word: str, rows: list[Row]) -> None:
 def select(store: Store, sql: str) -> list[tuple[Any, ...]]:
     """Return what a query of the test finds in the store."""
     return store.connection.execute(sql).fetchall()
+
+
+def temporary(store: Store, name: str, query: str) -> Table:
+    """Make a temporary table of a query of the test, to be handed to statements by a name."""
+    found = store.connection.execute(f"describe {query}").fetchall()
+    table = store.tables.name(name, [column for column, *_ in found])
+    store.connection.execute(f"create temp table {table.identifier} as {query}")
+    return table
 
 
 TABLES = """
@@ -135,7 +144,7 @@ def _merchants(store: Store, rows: list[Row]) -> None:
 
 def _identifiers(store: Store, rows: list[Row]) -> None:
     pairs = [(row.get("type", "card_acceptor"), row["identifier"]) for row in rows]
-    _intern(store, "identifiers", pairs)
+    _intern(store, pairs)
     for row, pair in zip(rows, pairs, strict=True):
         store.connection.execute(
             "update identifiers set merchant_id = $3"
@@ -250,7 +259,7 @@ def _links(store: Store, rows: list[Row]) -> None:
 def _purchases(store: Store, rows: list[Row]) -> None:
     payers = _payers(store, rows)
     pairs = [_identifier(row) for row in rows]
-    _intern(store, "identifiers", [pair for pair in pairs if pair])
+    _intern(store, [pair for pair in pairs if pair])
     found = select(
         store,
         "select merchant_identifier_type, merchant_identifier, identifier_no from identifiers",
@@ -387,13 +396,12 @@ def _payers(store: Store, rows: list[Row]) -> list[tuple[str, int, int]]:
     ids = dict(select(store, "select slug, cast(institution_id as varchar) from institutions"))
     tokens = [(ids[row.get("institution", "alder")], row.get("cardholder", "ann")) for row in rows]
     frame = pl.DataFrame(tokens, schema=["institution_id", "cardholder_token"], orient="row")
-    _run(
-        store,
-        "create or replace temp table staged_payers as select cast(institution_id as uuid)"
-        " as institution_id, cardholder_token, 'card' as instrument_token from rows",
-        frame,
+    store.connection.register("rows", frame)
+    payers = "select cast(institution_id as uuid) as institution_id, cardholder_token,"
+    intern_payers(
+        store, temporary(store, "payers", f"{payers} 'card' as instrument_token from rows")
     )
-    intern_payers(store)
+    store.connection.unregister("rows")
     found = select(
         store,
         "select cast(cardholders.institution_id as varchar), cardholder_token, cardholder_no,"
@@ -403,11 +411,12 @@ def _payers(store: Store, rows: list[Row]) -> list[tuple[str, int, int]]:
     return [numbers[key] for key in tokens]
 
 
-def _intern(store: Store, word: str, pairs: list[tuple[str, str]]) -> None:
+def _intern(store: Store, pairs: list[tuple[str, str]]) -> None:
     names = ["merchant_identifier_type", "merchant_identifier"]
     frame = pl.DataFrame(pairs, schema=dict.fromkeys(names, pl.String), orient="row")
-    _run(store, f"create or replace temp table staged_{word} as from rows", frame)
-    intern_identifiers(store)
+    store.connection.register("rows", frame)
+    intern_identifiers(store, temporary(store, "identifiers", "from rows"))
+    store.connection.unregister("rows")
 
 
 def _count(store: Store, table: str) -> int:

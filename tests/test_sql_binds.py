@@ -19,6 +19,11 @@ from cardoffers_cli.store.opening import scratch_store
 NOW = datetime(2026, 1, 1)  # noqa: DTZ001 - moments are naive UTC
 
 MAKES_A_TABLE = re.compile(r"(?:\s*--[^\n]*\n)*\s*create\s+(or\s+replace\s+)?temp")
+MADE = re.compile(r"create\s+(?:or\s+replace\s+)?temp\s+(?:table|view)\s+(\w+)")
+KINDS = """
+select 'table' from duckdb_tables() where temporary and table_name = $1
+union all select 'view' from duckdb_views() where temporary and view_name = $1
+"""
 NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
@@ -54,6 +59,8 @@ class Binder:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.errors: dict[str, str] = {}
+        self.columns: dict[str, list[str]] = {}
+        """The columns of every table made, by the query that makes it."""
 
     def bind_all(self, waiting: dict[str, str]) -> dict[str, str]:
         """Return what does not bind, with the reason; start over after every table made."""
@@ -69,9 +76,17 @@ class Binder:
                 continue
             del waiting[address]
             if making := table_made(address, sql):
-                self._run(making)
+                self._make(address, making)
                 return True
         return False
+
+    def _make(self, address: str, making: str) -> None:
+        name = MADE.findall(making)[0]
+        for kind in self.connection.execute(KINDS, [name]).fetchall():
+            self.connection.execute(f"drop {kind[0]} {name}")
+        self._run(making)
+        described = self.connection.execute(f"describe {name}").fetchall()
+        self.columns[address] = [column for column, *_ in described]
 
     def _binds(self, address: str, sql: str) -> bool:
         columns: list[str] = []
@@ -105,6 +120,14 @@ def table_made(address: str, sql: str) -> str | None:
         kind = "view" if stem in DEFINED else "table"
         return f"create or replace temp {kind} {name} as {sql}"
     return sql if MAKES_A_TABLE.match(sql) else None
+
+
+def made() -> dict[str, list[str]]:
+    """Return the columns of every temporary table, by the query that makes it."""
+    with scratch_store(Settings(), NOW) as store:
+        binder = Binder(store._connection)
+        binder.bind_all(queries())
+        return binder.columns
 
 
 def unbound(waiting: dict[str, str]) -> dict[str, str]:

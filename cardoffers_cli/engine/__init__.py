@@ -1,4 +1,4 @@
-"""Where a plan runs: the portable SELECTs of `sql/plan/`, over tables known by name.
+"""Where a plan runs: the portable SELECTs of `sql/plan/`, over the tables that they are handed.
 
 Here lives what turns a plan into tables: the protocol (`plan.py`, read it first), DuckDB on the
 store's own connection (`duck.py`), and Spark (`spark.py`), which is given the tables that it has to

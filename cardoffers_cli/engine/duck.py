@@ -1,56 +1,74 @@
-"""Plans on DuckDB: each SELECT becomes a temporary table by its name, in the order of the file."""
+"""Plans on DuckDB: each SELECT becomes a temporary table, in the order of the file."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.engine.plan import each_select
 from cardoffers_cli.engine.tables import TABLES, columns
-from cardoffers_cli.sql import statements
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-_TABLE = "create or replace temp table "
-_VIEW = "create or replace temp view "
+    from cardoffers_cli.engine.plan import Made
+    from cardoffers_cli.sql.binding import Table, TempTables
+
 _BATCH_ROWS = 100_000
 
 
 class DuckEngine:
-    """Runs plans on one DuckDB connection; the inputs are its tables and views.
+    """Runs plans on one DuckDB connection, whose tables and views they read.
 
-    Table names come from the packaged files alone, never from data.
+    Its temporary tables are those of the connection (`tables`), and go when they do. Their names
+    come from the packaged files and a counter, never from data.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: TempTables) -> None:
         self._connection = connection
+        self._tables = tables
 
-    def define(self, plan: str) -> None:
+    def define(self, plan: str, *tables: Table) -> Made:
         """Name every SELECT of `sql/plan/<plan>.sql`, without computing it."""
-        for name, select in statements(f"plan/{plan}").items():
-            self._connection.execute(f"{_VIEW}{name} as {select}")
+        return each_select(plan, tables, self._tables, self._view)
 
-    def run(self, plan: str) -> None:
+    def run(self, plan: str, *tables: Table) -> Made:
         """Compute every table of `sql/plan/<plan>.sql`."""
-        for name, select in statements(f"plan/{plan}").items():
-            self._connection.execute(f"{_TABLE}{name} as {select}")
+        return each_select(plan, tables, self._tables, self._table)
 
-    def advance(self, *names: str) -> None:
-        """Let `next_<name>` become `<name>`, for the next round of a loop."""
-        for name in names:
-            self._connection.execute(f"{_TABLE}{name} as from next_{name}")
+    def drop(self, *tables: Table) -> None:
+        """Drop tables that nobody reads any more."""
+        self._connection.execute(self._tables.dropping(tables))
+        self._tables.forget(tables)
 
-    def count(self, name: str) -> int:
+    def count(self, table: Table) -> int:
         """Return the number of rows of a table."""
-        rows = self._connection.table(name).count("*").fetchall()
+        rows = self._connection.table(table.identifier).count("*").fetchall()
         return int(rows[0][0])
 
-    def fetch(self, name: str) -> pa.RecordBatchReader:
-        """Return a table by its columns of `tables.py`, or whole if it is not there.
+    def fetch(self, table: Table) -> pa.RecordBatchReader:
+        """Return a table that was handed over, by its columns of `tables.py` if it is there.
 
         The connection is busy until the last batch was taken.
         """
-        table = self._connection.table(name)
+        return self._read(table.identifier, table.name)
+
+    def read(self, name: str) -> pa.RecordBatchReader:
+        """Return a table of the store, one of `tables.py`, by its columns there, as `fetch` does.
+
+        What is still in the store of a history is `recent_<name>`.
+        """
+        return self._read(name, name)
+
+    def _read(self, identifier: str, name: str) -> pa.RecordBatchReader:
+        table = self._connection.table(identifier)
         if name in TABLES:
             table = table.select(*columns(TABLES[name]))
         return table.to_arrow_reader(_BATCH_ROWS)
+
+    def _table(self, made: Table, select: str) -> None:
+        self._connection.execute(f"create temp table {made.identifier} as {select}")
+
+    def _view(self, made: Table, select: str) -> None:
+        self._tables.is_view(made)
+        self._connection.execute(f"create temp view {made.identifier} as {select}")

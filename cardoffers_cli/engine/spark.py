@@ -16,14 +16,17 @@ import pyarrow as pa
 from cardoffers_cli.domain.errors import EngineFailed
 from cardoffers_cli.engine.connecting import HERE, connect, disconnect, session_here
 from cardoffers_cli.engine.failures import UNREACHABLE, guarded, silence
-from cardoffers_cli.engine.tables import TABLES, columns
-from cardoffers_cli.sql import statements
+from cardoffers_cli.engine.plan import each_select
+from cardoffers_cli.engine.tables import HANDED, TABLES, columns
+from cardoffers_cli.sql.binding import Table, TempTables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
+
+    from cardoffers_cli.engine.plan import Made
 
 _SLICE_BYTES = 32 * 2**20
 """What is sent in one message, of which servers take 128 MiB."""
@@ -45,6 +48,7 @@ class SparkEngine:
         self._endpoint = endpoint
         self._is_own = False
         self._numbers = count()
+        self._tables = TempTables()
         self._computed: set[str] = set()
         silence()
         with self._guarded():
@@ -61,62 +65,67 @@ class SparkEngine:
         engine._is_own = True
         return engine
 
-    def put(self, name: str, rows: pa.RecordBatchReader, folders: Sequence[str] = ()) -> None:
-        """Let `name`, one of `tables.py`, be these rows with those of Parquet folders."""
-        sent = [self._send(name, piece) for piece in _slices(rows, columns(TABLES[name]))]
-        self.attach(name, [*folders, *sent])
+    def put(self, name: str, rows: pa.RecordBatchReader, folders: Sequence[str] = ()) -> Table:
+        """Return a table, one of `tables.py`, of these rows with those of Parquet folders.
 
-    def attach(self, name: str, folders: Sequence[str]) -> None:
-        """Let `name`, one of `tables.py`, be the rows of Parquet folders, read where they are.
-
-        A folder that is not there fails on most servers, and has no rows on some.
+        One of the store has that name here too; any other is to be handed to plans. A folder is
+        read where it is; one that is not there fails on most servers, and has no rows on some.
         """
+        schema = TABLES[name]
+        names = columns(schema)
+        sent = [self._send(schema, name, piece) for piece in _slices(rows, names)]
+        if name in HANDED:
+            table = self._tables.name(name, names)
+        else:
+            table = Table(name=name, identifier=name, columns=tuple(names))
         with self._guarded():
-            self._read(TABLES[name], folders).createOrReplaceTempView(name)
-            self._computed.add(name)
+            self._read(schema, [*folders, *sent]).createOrReplaceTempView(table.identifier)
+            self._computed.add(table.identifier)
+        return table
 
-    def define(self, plan: str) -> None:
+    def define(self, plan: str, *tables: Table) -> Made:
         """Name every SELECT of `sql/plan/<plan>.sql`, without computing it."""
         with self._guarded():
-            for name, select in statements(f"plan/{plan}").items():
-                self._computed.discard(name)
-                self._session.sql(_bare(select)).createOrReplaceTempView(name)
+            return each_select(plan, tables, self._tables, self._view)
 
-    def run(self, plan: str) -> None:
+    def run(self, plan: str, *tables: Table) -> Made:
         """Compute every table of `sql/plan/<plan>.sql`."""
         with self._guarded():
-            for name, select in statements(f"plan/{plan}").items():
-                self._compute(name, self._session.sql(_bare(select)))
+            return each_select(plan, tables, self._tables, self._run)
 
-    def advance(self, *names: str) -> None:
-        """Let `next_<name>` become `<name>`, for the next round of a loop."""
+    def drop(self, *tables: Table) -> None:
+        """Let nobody read these tables any more; their files go with the working folder."""
         with self._guarded():
-            for name in names:
-                self._session.table(f"next_{name}").createOrReplaceTempView(name)
+            for table in tables:
+                self._session.catalog.dropTempView(table.identifier)
+        self._tables.forget(tables)
 
-    def count(self, name: str) -> int:
+    def count(self, table: Table) -> int:
         """Return the number of rows of a table."""
         with self._guarded():
-            return self._session.table(name).count()
+            return self._session.table(table.identifier).count()
 
-    def fetch(self, name: str) -> pa.RecordBatchReader:
+    def fetch(self, table: Table) -> pa.RecordBatchReader:
         """Return the rows of a table; a large one, which the server has to hold, by buckets."""
+        view = table.identifier
         with self._guarded():
-            table = self._table(name)
-            schema = table.limit(0).toArrow().schema
-            buckets = 1 + table.count() // _BUCKET_ROWS if "offer_no" in schema.names else 1
-        return pa.RecordBatchReader.from_batches(schema, self._buckets(table, buckets))
+            if view not in self._computed:
+                self._compute(table, self._session.table(view))
+            rows = self._session.table(view)
+            schema = rows.limit(0).toArrow().schema
+            buckets = 1 + rows.count() // _BUCKET_ROWS if "offer_no" in schema.names else 1
+        return pa.RecordBatchReader.from_batches(schema, self._buckets(rows, buckets))
 
-    def save(self, name: str, folder: str) -> dict[str, Any]:
+    def save(self, table: Table, folder: str) -> dict[str, Any]:
         """Write a table as Parquet, in the place of what was in the folder; return what is there.
 
         That is what was read back: `row_count`, and `purchase_no_sum` and `amount_sum` of a table
         that has such columns. Without rows there may be no folder.
         """
         with self._guarded():
-            table = self._session.table(name)
-            table.write.mode("overwrite").parquet(folder)
-            found = self._session.read.schema(table.schema).parquet(folder)
+            rows = self._session.table(table.identifier)
+            rows.write.mode("overwrite").parquet(folder)
+            found = self._session.read.schema(rows.schema).parquet(folder)
             names = [name for name in _SUMMED if name in found.columns]
             sums = [f"sum(cast({name} as {_SUMMED[name]})) as {name}_sum" for name in names]
             (row,) = found.selectExpr("count(*) as row_count", *sums).toArrow().to_pylist()
@@ -142,24 +151,24 @@ class SparkEngine:
     def _guarded(self) -> AbstractContextManager[None]:
         return guarded(self._endpoint)
 
-    def _table(self, name: str) -> DataFrame:
-        """Return a table that is computed."""
-        if name not in self._computed:
-            self._compute(name, self._session.table(name))
-        return self._session.table(name)
+    def _view(self, made: Table, select: str) -> None:
+        self._session.sql(_bare(select)).createOrReplaceTempView(made.identifier)
 
-    def _compute(self, name: str, table: DataFrame) -> None:
-        """Write a table and read it from there; in a new folder each, as rounds read the last."""
-        folder = self._folder(name)
-        table.write.mode("overwrite").parquet(folder)
-        written = self._session.read.schema(table.schema).parquet(folder)
-        written.createOrReplaceTempView(name)
-        self._computed.add(name)
+    def _run(self, made: Table, select: str) -> None:
+        self._compute(made, self._session.sql(_bare(select)))
 
-    def _send(self, name: str, piece: pa.Table) -> str:
+    def _compute(self, made: Table, rows: DataFrame) -> None:
+        """Write a table and read it from there; in a new folder each."""
+        folder = self._folder(made.name)
+        rows.write.mode("overwrite").parquet(folder)
+        written = self._session.read.schema(rows.schema).parquet(folder)
+        written.createOrReplaceTempView(made.identifier)
+        self._computed.add(made.identifier)
+
+    def _send(self, schema: str, name: str, piece: pa.Table) -> str:
         folder = self._folder(name)
         with self._guarded():
-            sent = self._session.createDataFrame(piece, TABLES[name])
+            sent = self._session.createDataFrame(piece, schema)
             sent.write.mode("overwrite").parquet(folder)
         return folder
 

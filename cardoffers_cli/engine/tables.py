@@ -22,12 +22,7 @@ HISTORY = {
 }
 """What grows with purchases, and may live as Parquet outside of the store."""
 
-INPUTS = {
-    "staged_refs": (
-        "line bigint, institution_id string, transaction_ref string, cardholder_no bigint, "
-        "instrument_no bigint, identifier_no bigint, merchant_id string, amount decimal(18,4), "
-        "transacted_at timestamp_ntz"
-    ),
+CATALOGUE = {
     "merchants": "merchant_no int, merchant_id string",
     "identifiers": "identifier_no bigint, merchant_id string",
     "terms_in_force": (
@@ -38,14 +33,23 @@ INPUTS = {
         "starts_at timestamp_ntz, expires_at timestamp_ntz"
     ),
     "link_starts": "offer_no int, cardholder_no bigint, counts_from timestamp_ntz",
+}
+"""What plans read of the catalogue and the links: tables and views of the store, by name."""
+
+HANDED = {
+    "staged_refs": (
+        "line bigint, institution_id string, transaction_ref string, cardholder_no bigint, "
+        "instrument_no bigint, identifier_no bigint, merchant_id string, amount decimal(18,4), "
+        "transacted_at timestamp_ntz"
+    ),
     "reserved": "offer_no int, merchant_funded_amount decimal(38,4)",
     "uses": "offer_no int, cardholder_no bigint, used bigint",
     "this_run": "run_no bigint",
     "import_looked_at": "import_no bigint",
 }
-"""What the store hands to plans: the catalogue, the links, and what earlier runs hold of them."""
+"""What plans are handed: what was staged, and what earlier runs hold of budgets and of uses."""
 
-TABLES = HISTORY | INPUTS
+TABLES = HISTORY | CATALOGUE | HANDED
 
 
 def columns(schema: str) -> list[str]:

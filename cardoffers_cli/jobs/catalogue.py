@@ -21,7 +21,7 @@ from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
 from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
-from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.pipeline.resolve import find_undecided, resolve
 from cardoffers_cli.services import (
     catalogue,
     catalogue_engagement,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.catalogue import CatalogueFile
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 _ROWS_AT_ONCE = 1_000_000
@@ -78,13 +79,14 @@ def import_catalogue(
     _check_headers(files)
     with job.store() as store, store.transaction(keep=not dry_run):
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
-        catalogue.begin(store)
-        results = [_import_file(store, file, run, advance) for file in files]
+        findings = catalogue.begin(store)
+        results = [_import_file(store, file, findings, run, advance) for file in files]
         _count_concerned(store, run, results)
         if errors:
-            found = [(file.name, catalogue.report(store, file.kind.name)) for file in files]
+            found = [
+                (file.name, catalogue.report(store, findings, file.kind.name)) for file in files
+            ]
             write_report(errors, found, mode=job.settings.mode)
-        catalogue.end(store)
         totals = _sum(results)
         finish_run(store, run, totals)
     return {
@@ -152,14 +154,15 @@ def _exported(store: Store, *, masked_links: bool) -> Iterator[tuple[str, str, p
 
 
 def _import_file(
-    store: Store, file: CatalogueFile, run: Run, advance: Callable[[int], None]
+    store: Store, file: CatalogueFile, findings: Table, run: Run, advance: Callable[[int], None]
 ) -> dict[str, Any]:
     kind = file.kind.name
-    catalogue.begin_file(store)
-    new, changed = take(store, kind, _rows(store, file, advance), run)
+    changes = catalogue.begin_file(store)
+    pages = _rows(store, file, findings, advance)
+    new, changed = take(store, kind, pages, run, findings=findings, changes=changes)
     subject = kind.removesuffix("s")
-    catalogue.audit(store, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
-    rejected = catalogue.rejected(store, kind)
+    catalogue.audit(store, changes, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
+    rejected = catalogue.rejected(store, findings, kind)
     return {
         "file": file.name,
         "kind": kind,
@@ -168,7 +171,7 @@ def _import_file(
         "changed": changed,
         "same": file.received - new - changed - rejected,
         "rejected": rejected,
-        "findings": [_with_fix(row) for row in catalogue.summary(store, kind)],
+        "findings": [_with_fix(row) for row in catalogue.summary(store, findings, kind)],
     }
 
 
@@ -180,21 +183,32 @@ def _count_concerned(store: Store, run: Run, results: list[dict[str, Any]]) -> N
         result["waiting_purchases"] = 0
         if result["changed"]:
             with store.guarded():
-                resolve(DuckEngine(store.connection))
-            result["waiting_purchases"] = catalogue_offers.concerned(store, run.run_no)
+                engine = DuckEngine(store.connection, store.tables)
+                waiting = resolve(engine, find_undecided(engine))
+            result["waiting_purchases"] = catalogue_offers.concerned(
+                store, waiting.rows, run.run_no
+            )
 
 
 def _rows(
-    store: Store, file: CatalogueFile, advance: Callable[[int], None]
+    store: Store, file: CatalogueFile, findings: Table, advance: Callable[[int], None]
 ) -> Iterator[pl.DataFrame]:
     """Read a file; keep its findings and pass its well-formed rows on."""
     for page in file.pages():
-        catalogue.add_findings(store, file.kind.name, page.findings)
+        catalogue.add_findings(store, findings, file.kind.name, page.findings)
         advance(page.rows.height)
         yield page.rows
 
 
-def take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tuple[int, int]:
+def take(
+    store: Store,
+    kind: str,
+    pages: Iterator[pl.DataFrame],
+    run: Run,
+    *,
+    findings: Table,
+    changes: Table,
+) -> tuple[int, int]:
     """Write the rows of one file; return how many are new and how many changed.
 
     What comes by the million is taken in batches, to bound the memory: a key that comes twice is
@@ -202,18 +216,18 @@ def take(store: Store, kind: str, pages: Iterator[pl.DataFrame], run: Run) -> tu
     """
     if streamed := _STREAMED.get(kind):
         batches = _batches(pages, _ROWS_AT_ONCE)
-        return sum(streamed.take(store, batch, run.run_no) for batch in batches), 0
+        return sum(streamed.take(store, batch, findings, run.run_no) for batch in batches), 0
     service = _SERVICES[kind]
     service.stage(store)
     for page in pages:
         service.load(store, page)
     match kind:
         case "institutions":
-            return catalogue_institutions.take(store, uuid4)
+            return catalogue_institutions.take(store, findings, changes, uuid4)
         case "offers":
-            return catalogue_offers.take(store, run.run_no, run.as_of)
+            return catalogue_offers.take(store, findings, changes, run.run_no, run.as_of)
         case _:
-            taken: tuple[int, int] = service.take(store)
+            taken: tuple[int, int] = service.take(store, findings, changes)
             return taken
 
 

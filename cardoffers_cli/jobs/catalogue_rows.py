@@ -42,17 +42,14 @@ def write_row(
     page = read_row(KINDS[kind], cells)
     if page.findings.height:
         raise _refusal(UsageError, page.findings)
-    catalogue.begin(store)
-    catalogue.begin_file(store)
-    take(store, kind, iter([page.rows]), run)
-    found = catalogue.report(store, kind)
+    findings, changes = catalogue.begin(store), catalogue.begin_file(store)
+    take(store, kind, iter([page.rows]), run, findings=findings, changes=changes)
+    found = catalogue.report(store, findings, kind)
     if found.height:
         raise _refusal(Refused, found)
     subject = kind.removesuffix("s")
-    catalogue.audit(store, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
-    changes = catalogue.changes(store)
-    catalogue.end(store)
-    return changes
+    catalogue.audit(store, changes, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
+    return catalogue.listed(store, changes)
 
 
 def add_merchant(

@@ -41,9 +41,10 @@ def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
     Raises `Refused` where the run is not the one to be kept any more.
     """
     check_uncommitted(store, computed.run)
-    list_parts(store, computed)
+    redemptions = list_parts(store, computed)
     unmerged = computed.unmerged.message if computed.unmerged else None
-    report = replace(record(store, job, computed.run, computed.found), unmerged=unmerged)
+    made = record(store, job, computed.run, redemptions, computed.counts)
+    report = replace(made, unmerged=unmerged)
     commit_run(store, computed.run, {**report.document(), "engine": computed.site.endpoint})
     return report
 
@@ -63,5 +64,5 @@ def decide_at(
     if site is None:
         return decide(store, job, rematch=rematch, dry_run=True)
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    found = compute_in(store, site, run.run_no, rematch=rematch, import_no=import_no)
-    return record(store, job, run, found, dry_run=True)
+    counts, redemptions = compute_in(store, site, run.run_no, rematch=rematch, import_no=import_no)
+    return record(store, job, run, redemptions, counts, dry_run=True)

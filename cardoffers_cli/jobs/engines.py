@@ -18,40 +18,38 @@ from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.merge import merge_due, sweep
 from cardoffers_cli.jobs.runs import Run, start_run
-from cardoffers_cli.pipeline.judge import stage_refs, take_known_refs
+from cardoffers_cli.pipeline.handles import Held
+from cardoffers_cli.pipeline.judge import take_known
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import (
-    Found,
-    hold,
+    find_held,
     redeem,
     take_decisions,
     take_redemptions,
 )
-from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.pipeline.resolve import find_undecided, import_looked_at, resolve
 from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.layout import history_root
 from cardoffers_cli.store.places import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from uuid import UUID
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
     from cardoffers_cli.domain.errors import CardoffersError
     from cardoffers_cli.engine.spark import SparkEngine
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.pipeline.handles import Decided, Known, MatchCounts, Numbered
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.places import Place
     from cardoffers_cli.store.store import Store
 
-_CATALOGUE = (
-    *("merchants", "identifiers", "terms_in_force", "link_starts"),
-    *("reserved", "uses", "this_run"),
-)
+_CATALOGUE = (*("merchants", "identifiers", "terms_in_force", "link_starts"),)
 _FROM_HISTORY = ("purchases", "decisions")
-_SAVED = {"decisions": "decided", "outcomes": "outcomes_found"}
-"""The tables of the history that a match adds a part to, and what the plans call them."""
+_SAVED = ("decisions", "outcomes")
+"""The tables of the history that a match adds a part to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +90,12 @@ class Given:
     rows: dict[str, pa.Table]
     folders: dict[str, list[str]]
 
-    def to(self, engine: SparkEngine) -> None:
-        """Hand it over."""
-        for name, rows in self.rows.items():
-            engine.put(name, rows.to_reader(), self.folders.get(name, ()))
+    def to(self, engine: SparkEngine) -> dict[str, Table]:
+        """Hand it over; return the tables there by name."""
+        return {
+            name: engine.put(name, rows.to_reader(), self.folders.get(name, ()))
+            for name, rows in self.rows.items()
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ class Computed:
 
     site: Site
     run: Run
-    found: Found
+    counts: MatchCounts
     redeemed: pa.Table
     parts: dict[str, history.Sums]
     unmerged: CardoffersError | None
@@ -142,18 +142,17 @@ def site_of(store: Store, job: Job) -> Site | None:
     )
 
 
-def dedupe(store: Store, site: Site, institution_id: UUID) -> None:
-    """Make `known_refs` of `staged`, by what an engine finds in the history.
+def dedupe(store: Store, site: Site, numbered: Numbered) -> Known:
+    """Find the staged rows whose refs an engine finds in the history.
 
     The store stays open meanwhile, as its transaction holds what is staged.
     """
-    stage_refs(store, institution_id)
-    given = _given(store, site, ("staged_refs",), ("purchases",))
+    given = _given(store, site, [numbered.refs], (), ("purchases",))
     with site.engine() as engine:
-        given.to(engine)
-        engine.run("dedupe")
-        known = engine.fetch("known_refs").read_all()
-    take_known_refs(store, known)
+        refs = given.to(engine)["staged_refs"]
+        known = engine.run("dedupe", refs)["known_refs"]
+        rows = engine.fetch(known).read_all()
+    return take_known(store, rows)
 
 
 def compute(job: Job, *, rematch: bool = False) -> Computed:
@@ -168,49 +167,48 @@ def compute(job: Job, *, rematch: bool = False) -> Computed:
         raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
     with engine_lock(job.path), site.engine() as engine:
         begun = _begin(job, site)
-        begun.given.to(engine)
-        found = _decided(engine, rematch=rematch)
+        decided = _decided(engine, begun.given.to(engine), rematch=rematch)
         return Computed(
             site=site,
             run=begun.run,
-            found=found,
-            redeemed=engine.fetch("redeemed_purchases").read_all(),
-            parts={table: _saved(engine, site, begun.run, table) for table in _SAVED},
+            counts=decided.counts,
+            redeemed=engine.fetch(decided.redemptions).read_all(),
+            parts={table: _saved(engine, site, begun.run, table, decided) for table in _SAVED},
             unmerged=begun.unmerged,
         )
 
 
-def list_parts(store: Store, computed: Computed) -> None:
-    """Add what was computed to the history and to the connection, in the caller's transaction."""
+def list_parts(store: Store, computed: Computed) -> Table:
+    """Add what was computed to the history, in the caller's transaction; return redemptions."""
     run = computed.run
     for table, sums in computed.parts.items():
         folder = history.folder_of(computed.site.root, table, run.run_id)
         history.list_part(store, table, folder, run.run_no, run.run_id, expected=sums)
-    take_redemptions(store, computed.redeemed)
+    return take_redemptions(store, computed.redeemed)
 
 
 def compute_in(
     store: Store, site: Site, run_no: int, *, rematch: bool = False, import_no: int | None = None
-) -> Found:
+) -> tuple[MatchCounts, Table]:
     """Compute a run that is not kept, in the caller's transaction, which sees what is in it.
 
-    Redemptions are fetched, and of one import its decisions and outcomes.
+    Redemptions are fetched and returned, and of one import its decisions and outcomes taken.
     """
-    hold(store, run_no)
+    handed = [*vars(find_held(store, run_no)).values()]
     if import_no is not None:
-        store.execute("pipeline/resolve:import_looked_at", import_no=import_no)
-    asked = () if import_no is None else ("import_looked_at",)
-    given = _given(store, site, (*_CATALOGUE, *asked), _FROM_HISTORY)
+        handed.append(import_looked_at(store, import_no))
+    given = _given(store, site, handed, _CATALOGUE, _FROM_HISTORY)
     with site.engine() as engine:
-        given.to(engine)
-        found = _decided(engine, rematch=rematch)
-        redeemed = engine.fetch("redeemed_purchases").read_all()
+        there = given.to(engine)
+        decided = _decided(engine, there, rematch=rematch)
+        redeemed = engine.fetch(decided.redemptions).read_all()
         if import_no is not None:
-            engine.define("of_import")
-            decided = engine.fetch("decided_of_import").read_all()
-            take_decisions(store, decided, engine.fetch("outcomes_of_import").read_all())
-    take_redemptions(store, redeemed)
-    return found
+            tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
+            of_import = engine.define("of_import", *tables)
+            decisions = engine.fetch(of_import["decided_of_import"]).read_all()
+            outcomes = engine.fetch(of_import["outcomes_of_import"]).read_all()
+            take_decisions(store, decisions, outcomes)
+    return decided.counts, take_redemptions(store, redeemed)
 
 
 def _begin(job: Job, site: Site) -> _Begun:
@@ -221,32 +219,39 @@ def _begin(job: Job, site: Site) -> _Begun:
         unmerged = merge_due(store, job).failure
         with store.transaction():
             run = start_run(store, kind="match", now=job.now, actor=job.actor)
-        hold(store, run.run_no)
-        given = _given(store, site, _CATALOGUE, _FROM_HISTORY)
+        handed = [*vars(find_held(store, run.run_no)).values()]
+        given = _given(store, site, handed, _CATALOGUE, _FROM_HISTORY)
         return _Begun(run=run, given=given, unmerged=unmerged)
 
 
-def _given(store: Store, site: Site, names: tuple[str, ...], kept: tuple[str, ...]) -> Given:
-    """Take tables out of the store by value, with the rows of the history that are still in it."""
-    duck = DuckEngine(store.connection)
+def _given(
+    store: Store,
+    site: Site,
+    handed: Sequence[Table],
+    names: tuple[str, ...],
+    kept: tuple[str, ...],
+) -> Given:
+    """Take tables by value: those handed, the store's own, and what it still has of the history."""
+    duck = DuckEngine(store.connection, store.tables)
     with store.guarded():
-        rows = {name: duck.fetch(name).read_all() for name in names}
-        recent = {name: duck.fetch(f"recent_{name}").read_all() for name in kept}
+        rows = {table.name: duck.fetch(table).read_all() for table in handed}
+        rows |= {name: duck.read(name).read_all() for name in names}
+        recent = {name: duck.read(f"recent_{name}").read_all() for name in kept}
     folders: dict[str, list[str]] = {}
     for part in history.parts(store):
         folders.setdefault(part.table, []).append(site.there(part.folder))
     return Given(rows=rows | recent, folders=folders)
 
 
-def _decided(engine: SparkEngine, *, rematch: bool) -> Found:
-    resolve(engine, rematch=rematch)
-    match(engine)
-    return redeem(engine)
+def _decided(engine: SparkEngine, there: Mapping[str, Table], *, rematch: bool) -> Decided:
+    resolutions = resolve(engine, find_undecided(engine, rematch=rematch))
+    held = Held(**{name: there[name] for name in ("reserved", "uses", "this_run")})
+    return redeem(engine, resolutions, match(engine, resolutions), held)
 
 
-def _saved(engine: SparkEngine, site: Site, run: Run, table: str) -> history.Sums:
+def _saved(engine: SparkEngine, site: Site, run: Run, table: str, decided: Decided) -> history.Sums:
     folder = history.folder_of(site.root, table, run.run_id)
-    saved: dict[str, Any] = engine.save(_SAVED[table], site.there(folder))
+    saved: dict[str, Any] = engine.save(getattr(decided, table), site.there(folder))
     return history.Sums(
         row_count=saved["row_count"], purchase_no_sum=saved["purchase_no_sum"] or 0, amount=None
     )

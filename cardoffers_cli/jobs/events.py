@@ -18,7 +18,7 @@ from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_pages, unknown_fields
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import admit
-from cardoffers_cli.pipeline.judge import judge
+from cardoffers_cli.pipeline.judge import find_known, find_repeats, without
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.receipts import Receipt, receipts, stage_calls
 from cardoffers_cli.pipeline.stage import stage_whole
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.pipeline.admit import Admitted
+    from cardoffers_cli.pipeline.stage import Chunk
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
@@ -65,9 +67,25 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
     pages = [_page(number, call) for number, call in enumerate(calls)]
     unknown = [unknown_fields(page) for page in pages]
     with store.transaction():
-        _judge(store, owner, pages, job)
-        _admit(store, owner, calls, unknown, job)
-        found = receipts(store, owner.id, job.now, stride=_STRIDE)
+        staged = stage_whole(store, [_judged(owner, pages, job)])
+        numbered = number(store, staged, owner.id)
+        repeats = find_repeats(store, staged, find_known(store, numbered))
+        admissible = without(store, staged, repeats)
+        run = start_run(store, kind="receive", now=job.now, actor=job.actor)
+        import_no = next_import_no(store)
+        place: dict[str, Any] = {"import_no": import_no, "institution_id": owner.id}
+        place["currency"] = owner.currency
+        admitted = admit(
+            *(store, staged, numbered, admissible, repeats),
+            **place,
+            received_at=job.now,
+            stride=_STRIDE,
+        )
+        sent = [*map(_record, range(len(calls)), calls, unknown)]
+        kept = stage_calls(store, sent, staged, repeats, admissible, stride=_STRIDE)
+        record_calls(store, kept, **place, run_no=run.run_no, imported_at=job.now)
+        finish_run(store, run, _counts(calls, admitted))
+        found = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
     return [
         Taken(received=len(call.items), receipt=found[number], unknown_fields=unknown[number])
         for number, call in enumerate(calls)
@@ -78,7 +96,7 @@ def _page(call_no: int, call: Sent) -> Objects:
     return as_objects(call.items, first=call_no * _STRIDE, marked=call.marked)
 
 
-def _judge(store: Store, owner: Institution, pages: Sequence[Objects], job: Job) -> None:
+def _judged(owner: Institution, pages: Sequence[Objects], job: Job) -> Chunk:
     reading = Reading(
         now=job.now,
         currency=owner.currency,
@@ -88,36 +106,12 @@ def _judge(store: Store, owner: Institution, pages: Sequence[Objects], job: Job)
     )
     chunk = judge_pages(pages, reading)
     rows = with_fingerprints(chunk.rows, secrets.randbits(64))
-    stage_whole(store, [(rows, chunk.findings, chunk.doubts)])
-    number(store, owner.id)
-    judge(store, owner.id)
+    return rows, chunk.findings, chunk.doubts
 
 
-def _admit(
-    store: Store, owner: Institution, calls: Sequence[Sent], unknown: Sequence[int], job: Job
-) -> None:
-    run = start_run(store, kind="receive", now=job.now, actor=job.actor)
-    import_no = next_import_no(store)
-    admitted = admit(
-        store,
-        import_no=import_no,
-        institution_id=owner.id,
-        currency=owner.currency,
-        received_at=job.now,
-        stride=_STRIDE,
-    )
-    stage_calls(store, [*map(_record, range(len(calls)), calls, unknown)], stride=_STRIDE)
-    record_calls(
-        store,
-        import_no=import_no,
-        institution_id=owner.id,
-        run_no=run.run_no,
-        currency=owner.currency,
-        imported_at=job.now,
-    )
+def _counts(calls: Sequence[Sent], admitted: Admitted) -> dict[str, int]:
     received = sum(len(call.items) for call in calls)
-    counts = {"calls": len(calls), "received": received, "accepted": admitted.accepted}
-    finish_run(store, run, counts)
+    return {"calls": len(calls), "received": received, "accepted": admitted.accepted}
 
 
 def _record(call_no: int, call: Sent, unknown: int) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from cardoffers_cli.files.transactions import Reading, open_transactions
 from cardoffers_cli.jobs.card_numbers import recognised
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.export import move_recent
-from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
+from cardoffers_cli.jobs.intake import Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import Admitted, admit
-from cardoffers_cli.pipeline.judge import doubtful_references, take_masked
+from cardoffers_cli.pipeline.judge import doubtful_references, take_masked, without
+from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import history
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.engines import Site
-    from cardoffers_cli.jobs.intake import Progress
+    from cardoffers_cli.jobs.intake import FileReport, Judged, Progress
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.imports import EarlierImport
     from cardoffers_cli.store.store import Store
@@ -78,6 +79,14 @@ class ImportReport:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class TakenIn:
+    """An import as it is told, and its file as it was judged."""
+
+    made: ImportReport
+    judged: Judged
+
+
 def import_file(
     source: str,
     institution: str,
@@ -95,10 +104,10 @@ def import_file(
             may_upload(owner)
             with open_transactions(given, reading_for(owner, job, options)) as file:
                 taken = take_in(store, file, owner, job, options, site=site, progress=progress)
-                write_outputs(store, file, outputs, mode=job.settings.mode)
+                write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
         if site and not options.dry_run:
             move_recent(store, job, site.root)
-    return taken
+    return taken.made
 
 
 def take_in(
@@ -110,33 +119,38 @@ def take_in(
     *,
     site: Site | None = None,
     progress: Progress | None = None,
-    approve: Callable[[FileReport], None] | None = None,
-) -> ImportReport:
+    approve: Callable[[Judged], None] | None = None,
+) -> TakenIn:
     """Stage, judge and admit an open file in the caller's transaction, and record the import.
 
-    At a `site` an engine looks for what is known already. `approve` is shown the report before
+    At a `site` an engine looks for what is known already. `approve` is shown the file before
     anything is admitted, and raises what is against it.
     """
     if site is not None:
         history.begin(store, site.root)  # or the purchases would be in a store without one
-    stage_file(store, file, whole=True, progress=progress)
-    if masked := recognised(job, owner.id, lambda: doubtful_references(store)):
-        take_masked(store, masked, owner.id)
-    report = judge_file(store, file, owner.id, site)
+    staged = stage_file(store, file, progress=progress)
+    if masked := recognised(job, owner.id, lambda: doubtful_references(store, staged)):
+        take_masked(store, staged, masked, owner.id)
+    numbered = number(store, staged, owner.id)
+    judged = judge_file(store, file, staged, numbered, owner.id, site=site)
     if approve:
-        approve(report)
+        approve(judged)
     earlier = earlier_import(store, owner.id, file.sha256)
     run = start_run(store, kind="import", now=job.now, actor=job.actor)
     import_no = next_import_no(store)
     admitted = admit(
         store,
+        staged,
+        numbered,
+        without(store, staged, judged.repeats),
+        judged.repeats,
         import_no=import_no,
         institution_id=owner.id,
         currency=owner.currency,
         received_at=job.now,
     )
     made = ImportReport(
-        report=report,
+        report=judged.report,
         import_no=import_no,
         import_id=uuid4(),
         institution=owner,
@@ -145,8 +159,9 @@ def take_in(
         dry_run=options.dry_run,
     )
     record_import(store, _record(made, run.run_no, job, options))
-    finish_run(store, run, {"received": report.received, "accepted": admitted.accepted})
-    return made
+    counts = {"received": judged.report.received, "accepted": admitted.accepted}
+    finish_run(store, run, counts)
+    return TakenIn(made=made, judged=judged)
 
 
 def reading_for(owner: Institution, job: Job, options: ImportOptions) -> Reading:

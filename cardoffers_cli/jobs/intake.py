@@ -20,18 +20,20 @@ from cardoffers_cli.jobs.engines import dedupe
 from cardoffers_cli.pipeline.judge import (
     common_findings,
     fields_to_mask,
+    find_common,
+    find_known,
     find_look_alikes,
+    find_repeats,
     findings,
     first_findings,
-    judge,
+    no_look_alikes,
+    none_known,
     note_repeats,
     refuse_card_numbers,
     rejected_lines,
     summary,
     tokens_look_rotated,
-    verdicts,
 )
-from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.engines import Site
+    from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedWhole
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
     Progress = Callable[[int, int | None], None]
@@ -122,16 +126,28 @@ class FileReport:
         }
 
 
-def stage_file(
-    store: Store, file: TransactionFile, *, whole: bool, progress: Progress | None = None
-) -> None:
-    """Read the file into `staged` and what stands beside it; of whole rows, what an import needs.
+def stage_check(store: Store, file: TransactionFile, *, progress: Progress | None = None) -> Staged:
+    """Read what a check needs of the file.
 
     What the end of the file says of its numbers is applied to all of its rows.
     """
-    (stage_whole if whole else stage_slim)(store, _read(file, progress))
+    staged = stage_slim(store, _read(file, progress))
+    _refuse_card_numbers(store, staged, file)
+    return staged
+
+
+def stage_file(
+    store: Store, file: TransactionFile, *, progress: Progress | None = None
+) -> StagedWhole:
+    """Read what an import needs of the file, with the same care as `stage_check`."""
+    staged = stage_whole(store, _read(file, progress))
+    _refuse_card_numbers(store, staged, file)
+    return staged
+
+
+def _refuse_card_numbers(store: Store, staged: Staged, file: TransactionFile) -> None:
     references = [asdict(form) for form in file.reference_forms]
-    file.invalid += refuse_card_numbers(store, references, whole=whole)
+    file.invalid += refuse_card_numbers(store, staged, references)
 
 
 def _read(
@@ -145,57 +161,87 @@ def _read(
             progress(chunk.bytes_read, chunk.size_hint)
 
 
-def judge_file(
-    store: Store, file: TransactionFile, institution_id: UUID | None, site: Site | None = None
-) -> FileReport:
-    """Judge what was staged of the file, against the history of an institution if one is given.
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """One file as it was staged, the rows of it that repeat others, and what was found in it."""
 
-    At a `site` it is the engine there that knows the history.
+    staged: Staged
+    repeats: Repeats
+    report: FileReport
+
+
+def check_file(store: Store, file: TransactionFile, staged: Staged) -> Judged:
+    """Judge what was staged of the file by itself: nothing is known of its institution."""
+    repeats = find_repeats(store, staged, none_known(store))
+    return _judged(store, file, staged, repeats, no_look_alikes(store))
+
+
+def judge_file(
+    store: Store,
+    file: TransactionFile,
+    staged: StagedWhole,
+    numbered: Numbered,
+    institution_id: UUID,
+    *,
+    site: Site | None = None,
+) -> Judged:
+    """Judge what was staged of the file, against the history of its institution.
+
+    At a `site` it is the engine there that knows the history, and look-alikes are those of the
+    file alone.
     """
-    if institution_id is not None:
-        number(store, institution_id)
-    if institution_id is not None and site is not None:
-        dedupe(store, site, institution_id)
-        found = verdicts(store)
-    else:
-        found = judge(store, institution_id)
-    find_look_alikes(store, institution_id, with_history=site is None)
-    note_repeats(store, file.position)
-    return FileReport(
+    known = dedupe(store, site, numbered) if site else find_known(store, numbered)
+    repeats = find_repeats(store, staged, known)
+    look_alikes = find_look_alikes(
+        store, numbered, repeats, institution_id, with_history=site is None
+    )
+    return _judged(store, file, staged, repeats, look_alikes)
+
+
+def _judged(
+    store: Store, file: TransactionFile, staged: Staged, repeats: Repeats, look_alikes: Table
+) -> Judged:
+    note_repeats(store, staged, repeats, look_alikes, file.position)
+    common = find_common(store, staged, file.received)
+    report = FileReport(
         file=file.name,
         kind=file.kind,
         sha256=file.sha256,
         size_bytes=file.size_bytes,
         received=file.received,
         invalid=file.invalid,
-        duplicates=found.duplicates,
-        conflicts=found.conflicts,
+        duplicates=repeats.duplicates,
+        conflicts=repeats.conflicts,
         blank_lines=file.blank_lines,
         is_unterminated=file.is_unterminated,
-        findings=_findings(store, file),
-        common_findings=common_findings(store, file.received),
-        first_findings=first_findings(store, FINDINGS_SHOWN),
+        findings=_findings(store, file, staged),
+        common_findings=common_findings(store, common),
+        first_findings=first_findings(store, staged, common, FINDINGS_SHOWN),
     )
+    return Judged(staged=staged, repeats=repeats, report=report)
 
 
-def write_outputs(store: Store, file: TransactionFile, outputs: Outputs, *, mode: int) -> None:
+def write_outputs(
+    store: Store, file: TransactionFile, judged: Judged, outputs: Outputs, *, mode: int
+) -> None:
     """Write the files that were asked for, of a mode; each appears whole or not at all."""
     if outputs.errors:
         with replacing(outputs.errors, mode=mode) as out:
-            write_findings(out, findings(store), position=file.position)
+            write_findings(out, findings(store, judged.staged), position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
             valid, rejected = (
                 stack.enter_context(replacing(path, mode=mode)) if path else None
                 for path in (outputs.valid, outputs.rejected)
             )
-            masked = None if outputs.raw else fields_to_mask(store)
-            file.split(rejected_lines(store), valid, rejected, masked)
+            masked = None if outputs.raw else fields_to_mask(store, judged.staged)
+            lines = rejected_lines(store, judged.staged, judged.repeats)
+            file.split(lines, valid, rejected, masked)
 
 
-def _findings(store: Store, file: TransactionFile) -> list[dict[str, Any]]:
+def _findings(store: Store, file: TransactionFile, staged: Staged) -> list[dict[str, Any]]:
     about_the_file = list(file.file_findings)
-    if tokens_look_rotated(store, file.received):
+    if tokens_look_rotated(store, staged, file.received):
         about_the_file.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
     by_code = [
         {
@@ -205,7 +251,7 @@ def _findings(store: Store, file: TransactionFile) -> list[dict[str, Any]]:
             "lines": row["lines"],
             "fix": CODES[row["code"]].fix,
         }
-        for row in summary(store)
+        for row in summary(store, staged)
     ]
     return by_code + [_about_the_file(finding) for finding in about_the_file]
 

@@ -15,14 +15,18 @@ from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.pipeline.redeem import (
-    Found,
     Redeemed,
-    hold,
+    find_held,
     keep_decisions,
     keep_redemptions,
     redeem,
 )
-from cardoffers_cli.pipeline.resolve import resolve, resolve_import, resolve_purchase
+from cardoffers_cli.pipeline.resolve import (
+    find_undecided,
+    one_purchase,
+    purchases_of_import,
+    resolve,
+)
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.jobs.runs import Run
+    from cardoffers_cli.pipeline.handles import MatchCounts, Undecided
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -62,48 +68,57 @@ class MatchReport:
         }
 
 
-def decide(
-    store: Store,
-    job: Job,
-    *,
-    rematch: bool = False,
-    import_no: int | None = None,
-    purchase_no: int | None = None,
-    dry_run: bool = False,
-) -> MatchReport:
-    """Resolve, match, redeem and publish in the caller's transaction, as one run.
+def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
+    """Decide what waits, in the caller's transaction, as one run."""
+    undecided = find_undecided(engine_of(store), rematch=rematch)
+    return _decide(store, job, undecided, dry_run=dry_run)
 
-    With an `import_no` decide that import alone, with a `purchase_no` that purchase, out of their
-    turn: for what is not kept.
-    """
+
+def decide_import(store: Store, job: Job, import_no: int) -> MatchReport:
+    """Decide one import alone, out of its turn, in a transaction that is not kept."""
+    return _decide(store, job, purchases_of_import(store, import_no), dry_run=True)
+
+
+def decide_again(store: Store, job: Job, purchase_no: int) -> MatchReport:
+    """Decide one purchase as if it had redeemed nothing, in a transaction that is not kept."""
+    undecided = one_purchase(store, purchase_no)
+    return _decide(store, job, undecided, without=purchase_no, dry_run=True)
+
+
+def engine_of(store: Store) -> DuckEngine:
+    """Return the engine that computes on the store's own connection."""
+    return DuckEngine(store.connection, store.tables)
+
+
+def _decide(
+    store: Store, job: Job, undecided: Undecided, *, without: int | None = None, dry_run: bool
+) -> MatchReport:
+    """Resolve, match, redeem and publish, as one run."""
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    found = _decided(store, run, rematch, import_no, purchase_no)
-    keep_decisions(store)
-    report = record(store, job, run, found, dry_run=dry_run)
+    held = find_held(store, run.run_no, without=without)
+    engine = engine_of(store)
+    with store.guarded():  # the engine computes on the store's connection and raises what it raises
+        resolutions = resolve(engine, undecided)
+        candidates = match(engine, resolutions)
+        decided = redeem(engine, resolutions, candidates, held)
+    keep_decisions(store, decided)
+    report = record(store, job, run, decided.redemptions, decided.counts, dry_run=dry_run)
     finish_run(store, run, report.document())
     return report
 
 
-def _decided(
-    store: Store, run: Run, rematch: bool, import_no: int | None, purchase_no: int | None
-) -> Found:
-    engine = DuckEngine(store.connection)
-    with store.guarded():  # the engine computes on the store's connection and raises what it raises
-        if purchase_no is not None:
-            resolve_purchase(store, engine, purchase_no)
-        elif import_no is not None:
-            resolve_import(store, engine, import_no)
-        else:
-            resolve(engine, rematch=rematch)
-        match(engine)
-        hold(store, run.run_no)
-        return redeem(engine)
-
-
-def record(store: Store, job: Job, run: Run, found: Found, *, dry_run: bool = False) -> MatchReport:
+def record(
+    store: Store,
+    job: Job,
+    run: Run,
+    redemptions: Table,
+    counts: MatchCounts,
+    *,
+    dry_run: bool = False,
+) -> MatchReport:
     """Write the redemptions of a run with their ledger and their events."""
     redeemed = keep_redemptions(
-        store, found, run_no=run.run_no, created_at=job.now, actor=job.actor
+        store, redemptions, counts, run_no=run.run_no, created_at=job.now, actor=job.actor
     )
     publish(store, run_no=run.run_no)
     return MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)

@@ -79,9 +79,7 @@ def show_feed(
     """
     reader = find_cardholder(store, owner.id, request.cardholder_token)
     total = feed.open_offers(store, owner.id, reader, request.segment, job.now)
-    if request.personalize:
-        popularity.count_links(store, owner.id, keep=not dry_run)
-    chosen = _choose(store, owner, reader, request, job)
+    chosen = _choose(store, owner, reader, request, job, keep=not dry_run)
     languages = languages_to_try(request.locale, owner.languages)
     shown = feed.offers_shown(store, owner.id, reader, chosen, languages)
     if not dry_run:
@@ -158,13 +156,22 @@ def _check_limit(limit: int | None) -> None:
 
 
 def _choose(
-    store: Store, owner: Institution, reader: int | None, request: FeedRequest, job: Job
+    store: Store,
+    owner: Institution,
+    reader: int | None,
+    request: FeedRequest,
+    job: Job,
+    *,
+    keep: bool,
 ) -> list[dict[str, Any]]:
     limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
     if not request.personalize:
         return feed.in_program_order(store, limit)
     preferred = {"merchants": request.prefer_merchants, "categories": request.prefer_categories}
-    return feed.by_affinity(store, owner.id, reader, preferred, now=job.now, limit=limit)
+    link_totals = popularity.count_links(store, owner.id, keep=keep)
+    return feed.by_affinity(
+        store, owner.id, reader, preferred, link_totals, now=job.now, limit=limit
+    )
 
 
 def _link(store: Store, owner: Institution, request: AddRequest) -> Any:

@@ -21,9 +21,9 @@ from cardoffers_cli.jobs.elsewhere import decide_at
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
 from cardoffers_cli.jobs.intake import Outputs, write_outputs
-from cardoffers_cli.jobs.match import MatchReport, decide
+from cardoffers_cli.jobs.match import MatchReport, decide_import
 from cardoffers_cli.pipeline.admit import admit
-from cardoffers_cli.pipeline.judge import judge
+from cardoffers_cli.pipeline.judge import all_of
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.stage import stage_whole
 from cardoffers_cli.services.decisions import decisions_of_import
@@ -78,10 +78,11 @@ def simulate_file(
         owner = find_institution(store, institution)
         with open_transactions(given, reading_for(owner, job, options)) as file:
             taken = take_in(store, file, owner, job, options, site=site, progress=progress)
-            write_outputs(store, file, outputs, mode=job.settings.mode)
-        matched = decide_at(site, store, job, import_no=taken.import_no)
-        items = decisions_of_import(store, owner.id, taken.import_no)
-    return SimulateReport(taken=taken, matched=matched, items=items)
+            write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
+        made = taken.made
+        matched = decide_at(site, store, job, import_no=made.import_no)
+        items = decisions_of_import(store, owner.id, made.import_no)
+    return SimulateReport(taken=made, matched=matched, items=items)
 
 
 def judge_event(event: dict[str, Any], owner: Institution, job: Job) -> Chunk:
@@ -97,7 +98,7 @@ def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> 
     """
     with store.transaction(keep=False):
         import_no = _admit(store, owner, event, job)
-        decide(store, job, import_no=import_no, dry_run=True)
+        decide_import(store, job, import_no)
         (item,) = decisions_of_import(store, owner.id, import_no)
     return item
 
@@ -105,12 +106,15 @@ def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> 
 def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> int:
     """Admit the event as if the institution had no history; return the number of its import."""
     rows = with_fingerprints(event.rows, secrets.randbits(64))
-    stage_whole(store, [(rows, event.findings, event.doubts)])
-    number(store, owner.id)
-    judge(store, None)
+    staged = stage_whole(store, [(rows, event.findings, event.doubts)])
+    numbered = number(store, staged, owner.id)
     import_no = next_import_no(store)
     admit(
         store,
+        staged,
+        numbered,
+        all_of(staged),
+        None,
         import_no=import_no,
         institution_id=owner.id,
         currency=owner.currency,

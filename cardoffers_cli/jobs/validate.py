@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.transactions import Reading, open_transactions
-from cardoffers_cli.jobs.intake import FileReport, Outputs, judge_file, stage_file, write_outputs
+from cardoffers_cli.jobs.intake import FileReport, Outputs, check_file, stage_check, write_outputs
 from cardoffers_cli.store.opening import scratch_store
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ def validate(
             open_transactions(source, reading) as file,
             scratch_store(job.settings, job.now) as store,
         ):
-            stage_file(store, file, whole=False, progress=progress)
-            report = judge_file(store, file, institution_id=None)
-            write_outputs(store, file, outputs, mode=job.settings.mode)
-            return report
+            judged = check_file(store, file, stage_check(store, file, progress=progress))
+            write_outputs(store, file, judged, outputs, mode=job.settings.mode)
+            return judged.report
     except FileUnusable as error:
         return FileReport(file=source, file_error=error)

@@ -5,7 +5,7 @@ reference. Staff are told where another institution sent it, cardholders are not
 
 The answer is from what was decided then. `--now` decides the purchase again, alone, with the
 catalogue, the links and the budgets of now, in one transaction that is not kept; what the purchase
-itself redeemed is given back in it first.
+itself holds of budgets and of uses is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cardoffers_cli.domain.answers import LOCALES, answer
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
 from cardoffers_cli.domain.sentences import listed
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.match import decide_again
 from cardoffers_cli.jobs.reading import Reading, reading
 from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import explanations
@@ -156,8 +156,7 @@ def _again(store: Store, owner: Institution, found: Row, job: Job) -> Row:
     purchase_no = found["purchase"]["purchase_no"]
     ref = found["transaction_ref"]
     with store.transaction(keep=False):
-        explanations.give_back(store, owner.id, purchase_no)
-        decide(store, job, purchase_no=purchase_no, dry_run=True)
+        decide_again(store, job, purchase_no)
         again = explanations.explain(store, owner.id, [ref])[ref]
     told = {name: again[name] for name in ("status", "reason", "offer_id", "evaluations", "checks")}
     return {

@@ -1,11 +1,20 @@
 """The river: one step, one verb, one module, one SQL file of the same name.
 
-    file -stage-> staged rows -number-> numbers -judge-> verdicts -admit-> purchases
-    purchases -resolve-> resolutions -match-> candidates -redeem-> redemptions -settle-> settlements
-    redemptions -publish-> outbox -deliver-> attempts
+    file -read-> chunks -stage-> Staged -number-> Numbered
+        -find_known-> Known -find_repeats-> Repeats -without-> Admissible -admit-> purchases
+    purchases -find_undecided-> Undecided -resolve-> Resolutions -match-> Candidates
+        -redeem-> Decided -keep-> decisions, redemptions, ledger entries
+    redemptions -publish-> outbox -deliver-> attempts    ledger entries -settle-> settlements
 
-A step reads the tables on its left and writes those on its right, inside the transaction of the
-job that calls it; done twice it does nothing the second time. May import `store`, `engine`,
-`domain`; steps never import each other. Read `stage.py` first, then follow the arrows. To add a
-step, add its module, its SQL file, its test, and its call in `jobs/`.
+A step takes handles and returns one (`handles.py`, read it first): a frozen value that names the
+temporary tables behind it. A statement declares in its header which of them it reads, changes and
+makes, with their columns, and runs only with those it is handed (`sql/binding.py`): so what flows
+from step to step is seen in the job that calls them. Each table has a name of its own, so two runs
+on one connection never meet; the transaction of the job drops them all at its end. The plans of
+`sql/plan/` run so on every engine. What is simulated goes the same way, in a transaction that is
+not kept.
+
+Done twice, a step does nothing the second time. May import `store`, `engine`, `domain`; steps never
+import each other. To add a step, add its module, its SQL file, its test, its handle, and its call
+in `jobs/`.
 """

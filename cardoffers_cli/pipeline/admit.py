@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from uuid import UUID
 
+    from cardoffers_cli.pipeline.handles import Admissible, Numbered, Repeats, StagedWhole
     from cardoffers_cli.store.store import Store
 
 
@@ -27,6 +28,10 @@ ALL_LINES = 2**48
 
 def admit(
     store: Store,
+    staged: StagedWhole,
+    numbered: Numbered,
+    admissible: Admissible,
+    repeats: Repeats | None,
     *,
     import_no: int,
     institution_id: UUID,
@@ -34,14 +39,22 @@ def admit(
     received_at: datetime,
     stride: int = ALL_LINES,
 ) -> Admitted:
-    """Write the purchases, rejects and duplicates of one import from the staged tables.
+    """Write the purchases, rejects and duplicates of one import.
 
     With a `stride` several imports are staged together: lines from 0 on belong to `import_no`,
     those from `stride` on to the next number, and so forth.
     """
-    store.execute("pipeline/admit:admissible")
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    store.execute("pipeline/admit:purchases", **place, currency=currency, received_at=received_at)
-    for table in ("purchase_details", "rejects", "duplicates"):
-        store.execute(f"pipeline/admit:{table}", **place)
-    return Admitted(**store.rows("pipeline/admit:amount")[0])
+    store.execute(
+        "pipeline/admit:purchases",
+        *(admissible.rows, numbered.payers, numbered.identifiers),
+        **place,
+        currency=currency,
+        received_at=received_at,
+    )
+    if staged.details:
+        store.execute("pipeline/admit:purchase_details", staged.details, **place)
+    store.execute("pipeline/admit:rejects", staged.findings, **place)
+    if repeats and repeats.duplicates:
+        store.execute("pipeline/admit:duplicates", repeats.rows, **place)
+    return Admitted(**store.rows("pipeline/admit:amount", admissible.rows)[0])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -97,7 +98,7 @@ def claim_due(
     None of an institution that has `most_open` attempts under way, so that a slow receiver keeps
     only its own events waiting.
     """
-    store.execute(
+    due = store.make(
         "pipeline/deliver:due",
         now=now,
         due_by=due_by,
@@ -105,7 +106,7 @@ def claim_due(
         most_open=most_open,
         at_hand=list(at_hand),
     )
-    return _claim(store, at_hand, now=now, is_manual=False)
+    return _claim(store, due, at_hand, now=now, is_manual=False)
 
 
 def claim_one(
@@ -115,17 +116,17 @@ def claim_one(
 
     Nothing is claimed where the institution has no webhook or no secret.
     """
-    store.execute(
+    due = store.make(
         "pipeline/deliver:one", now=now, redemption_id=redemption_id, at_hand=list(at_hand)
     )
-    return _claim(store, at_hand, now=now, is_manual=True)
+    return _claim(store, due, at_hand, now=now, is_manual=True)
 
 
 def _claim(
-    store: Store, at_hand: Mapping[str, str], *, now: datetime, is_manual: bool
+    store: Store, due: Table, at_hand: Mapping[str, str], *, now: datetime, is_manual: bool
 ) -> list[Claim]:
-    store.execute("pipeline/deliver:claim", now=now, is_manual=is_manual)
-    rows = store.rows("pipeline/deliver:claimed", now=now)
+    store.execute("pipeline/deliver:claim", due, now=now, is_manual=is_manual)
+    rows = store.rows("pipeline/deliver:claimed", due, now=now)
     return [Claim(secret=at_hand[row.pop("secret_sha256")], **row) for row in rows]
 
 
@@ -139,9 +140,9 @@ def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:
     """Write attempts that have ended, and move their events on."""
     if ended:
         columns = {each.name: [getattr(row, each.name) for row in ended] for each in fields(Ended)}
-        store.execute("pipeline/deliver:ended", **columns)
-        store.execute("pipeline/deliver:attempts", run_no=run_no)
-        store.execute("pipeline/deliver:outbox")
+        rows = store.make("pipeline/deliver:ended", **columns)
+        store.execute("pipeline/deliver:attempts", rows, run_no=run_no)
+        store.execute("pipeline/deliver:outbox", rows)
 
 
 def waiting(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> dict[str, Any]:

@@ -7,11 +7,11 @@ refs are taken, and said; where it is an engine that reads the history, those of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.engine.duck import DuckEngine
+from cardoffers_cli.pipeline.handles import Admissible, Known, Repeats, StagedWhole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from cardoffers_cli.pipeline.handles import Numbered, Staged
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 _LINES_AT_A_TIME = 100_000
@@ -32,111 +34,134 @@ _CONFLICT = CODES["duplicate_conflict"]
 _LOOK_ALIKE = CODES["look_alike"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdicts:
-    """How many of the staged rows repeat a known ref; conflicts are among the duplicates."""
-
-    duplicates: int
-    conflicts: int
-
-
 _CARD_NUMBER = CODES["card_number"]
 
 
 def refuse_card_numbers(
-    store: Store, references: Sequence[Mapping[str, Any]], *, whole: bool
+    store: Store, staged: Staged, references: Sequence[Mapping[str, Any]]
 ) -> int:
     """Make errors of the doubtful numbers that are no references; return how many rows that costs.
 
-    `references` are forms (field, length, prefix) in which numbers are references. `whole` says
-    that the tables of texts are staged too. To be done before anything is numbered.
+    `references` are forms (field, length, prefix) in which numbers are references. To be done
+    before anything is numbered.
     """
-    if not store.value("pipeline/judge:doubts"):
+    if staged.doubts is None:
         return 0
-    store.execute("pipeline/judge:refused_numbers", forms=list(references))
-    store.execute("pipeline/judge:show_references")
-    refused = int(store.value("pipeline/judge:refused_rows"))
+    refused = store.make("pipeline/judge:refused_numbers", staged.doubts, forms=list(references))
+    store.execute("pipeline/judge:show_references", staged.findings, staged.doubts, refused)
+    rows = int(store.value("pipeline/judge:refused_rows", staged.rows, refused))
     store.execute(
         "pipeline/judge:refused_findings",
+        *(staged.findings, staged.rows, refused),
         code=_CARD_NUMBER.code,
         level=_CARD_NUMBER.level,
         message=" is a real card number",
     )
-    store.execute("pipeline/judge:refuse")
-    if whole and refused:
-        for statement in ("refuse_details", "refuse_tokens", "refuse_merchants"):
-            store.execute(f"pipeline/judge:{statement}")
-    return refused
+    store.execute("pipeline/judge:refuse", staged.rows, refused)
+    if rows and isinstance(staged, StagedWhole):
+        if staged.details:
+            store.execute("pipeline/judge:refuse_details", staged.details, refused)
+        store.execute("pipeline/judge:refuse_tokens", staged.tokens, staged.rows)
+        store.execute("pipeline/judge:refuse_merchants", staged.merchants, staged.rows)
+    return rows
 
 
-def doubtful_references(store: Store) -> list[str]:
+def doubtful_references(store: Store, staged: Staged) -> list[str]:
     """Return the references of staged rows that look like card numbers."""
-    return [row["transaction_ref"] for row in store.rows("pipeline/judge:doubtful_references")]
+    if staged.doubts is None:
+        return []
+    rows = store.rows("pipeline/judge:doubtful_references", staged.doubts, staged.rows)
+    return [row["transaction_ref"] for row in rows]
 
 
-def take_masked(store: Store, masked: Mapping[str, str], institution_id: UUID) -> None:
+def take_masked(
+    store: Store, staged: Staged, masked: Mapping[str, str], institution_id: UUID
+) -> None:
     """Let staged rows be duplicates of purchases whose references were masked since.
 
-    `masked` has what each reference would be masked as. To be done before `judge`.
+    `masked` has what each reference would be masked as. To be done before `find_known`.
     """
     masks = [{"transaction_ref": ref, "masked": text} for ref, text in masked.items()]
-    store.execute("pipeline/judge:take_masked", masks=masks, institution_id=institution_id)
+    store.execute(
+        "pipeline/judge:take_masked", staged.rows, masks=masks, institution_id=institution_id
+    )
 
 
-def judge(store: Store, institution_id: UUID | None) -> Verdicts:
-    """Find duplicates among `staged` and in the history of the institution, if one is given."""
-    if institution_id is None:
-        store.execute("pipeline/judge:no_history")
-    else:
-        stage_refs(store, institution_id)
-        with store.guarded():
-            DuckEngine(store.connection).run("dedupe")
-    return verdicts(store)
+def find_known(store: Store, numbered: Numbered) -> Known:
+    """Find the staged rows whose refs their institution has purchases of."""
+    with store.guarded():
+        engine = DuckEngine(store.connection, store.tables)
+        return Known(refs=engine.run("dedupe", numbered.refs)["known_refs"])
 
 
-def stage_refs(store: Store, institution_id: UUID) -> None:
-    """Make `staged_refs`, of which the plan `dedupe` finds `known_refs`."""
-    store.execute("pipeline/judge:importer", institution_id=institution_id)
-    store.execute("pipeline/judge:staged_refs")
+def none_known(store: Store) -> Known:
+    """Take every ref as one that was never seen before: for a check without a history."""
+    return Known(refs=store.make("pipeline/judge:no_history"))
 
 
-def take_known_refs(store: Store, rows: pa.Table) -> None:
-    """Make `known_refs` of what an engine found elsewhere."""
-    store.load("pipeline/judge:fetched_refs", rows)
+def take_known(store: Store, rows: pa.Table) -> Known:
+    """Take what an engine found elsewhere."""
+    return Known(refs=store.make("pipeline/judge:fetched_refs", frame=rows))
 
 
-def verdicts(store: Store) -> Verdicts:
-    """Find duplicates among `staged` and `known_refs`."""
-    store.execute("pipeline/judge:staged_duplicates")
-    return Verdicts(**store.rows("pipeline/judge:counts")[0])
+def find_repeats(store: Store, staged: Staged, known: Known) -> Repeats:
+    """Find the staged rows whose refs are known, or stand in an earlier line."""
+    rows = store.make("pipeline/judge:staged_duplicates", staged.rows, known.refs)
+    return Repeats(rows=rows, known=known.refs, **store.rows("pipeline/judge:counts", rows)[0])
 
 
-def find_look_alikes(store: Store, institution_id: UUID | None, *, with_history: bool) -> None:
-    """Make `look_alikes` of the file and, `with_history`, of the purchases before it.
+def without(store: Store, staged: StagedWhole, repeats: Repeats) -> Admissible:
+    """Name the staged rows that do not repeat anything."""
+    return Admissible(rows=store.make("pipeline/judge:admissible", staged.rows, repeats.rows))
 
-    Without an institution there are none. To be done after `verdicts`. They are admitted all the
-    same: references decide.
+
+def all_of(staged: StagedWhole) -> Admissible:
+    """Take every staged row, whatever is known: for what is not kept."""
+    return Admissible(rows=staged.rows.called("admissible"))
+
+
+def find_look_alikes(
+    store: Store,
+    numbered: Numbered,
+    repeats: Repeats,
+    institution_id: UUID,
+    *,
+    with_history: bool,
+) -> Table:
+    """Find the admissible rows that are like others of the file, or of purchases before it.
+
+    They are admitted all the same: references decide.
     """
-    if institution_id is None:
-        store.execute("pipeline/judge:no_look_alikes")
-    else:
-        stage_refs(store, institution_id)
-        store.execute("pipeline/judge:look_alikes", with_history=with_history)
+    return store.make(
+        "pipeline/judge:look_alikes",
+        *(numbered.refs, repeats.rows),
+        institution_id=institution_id,
+        with_history=with_history,
+    )
 
 
-def note_repeats(store: Store, position: str) -> None:
+def no_look_alikes(store: Store) -> Table:
+    """Make the empty table of look-alikes: for a check without an institution."""
+    return store.make("pipeline/judge:no_look_alikes")
+
+
+def note_repeats(
+    store: Store, staged: Staged, repeats: Repeats, look_alikes: Table, position: str
+) -> None:
     """Append the findings of duplicates, conflicts and look-alikes of a file.
 
     `position` is what its records are counted by.
     """
     store.execute(
         "pipeline/judge:duplicate_findings",
+        *(staged.findings, repeats.rows),
         code=_DUPLICATE.code,
         level=_DUPLICATE.level,
         message=_DUPLICATE.summary,
     )
     store.execute(
         "pipeline/judge:repeat_findings",
+        *(staged.findings, repeats.rows, look_alikes),
         level=_CONFLICT.level,
         position=position,
         conflict=_CONFLICT.code,
@@ -146,51 +171,59 @@ def note_repeats(store: Store, position: str) -> None:
     )
 
 
-def tokens_look_rotated(store: Store, received: int) -> bool:
+def tokens_look_rotated(store: Store, staged: Staged, received: int) -> bool:
     """Whether over 99 % of the cardholder tokens occur once (rules.md#tokens)."""
     if received <= _ROWS_TO_JUDGE_TOKENS:
         return False
-    counted = store.rows("pipeline/judge:tokens_once")[0]
+    counted = store.rows("pipeline/judge:tokens_once", staged.rows)[0]
     return bool(counted["once"] * 100 > counted["tokens"] * 99)
 
 
-def summary(store: Store) -> list[dict[str, Any]]:
+def summary(store: Store, staged: Staged) -> list[dict[str, Any]]:
     """Return the findings by code, errors first: code, level, row_count, lines (the first 20)."""
-    return store.rows("pipeline/judge:summary")
+    return store.rows("pipeline/judge:summary", staged.findings)
 
 
-def common_findings(store: Store, received: int) -> list[dict[str, Any]]:
+def find_common(store: Store, staged: Staged, received: int) -> Table:
+    """Find what is found in most rows, and so is said once."""
+    return store.make(
+        "pipeline/judge:common_findings", staged.findings, received=received, few=_FEW
+    )
+
+
+def common_findings(store: Store, common: Table) -> list[dict[str, Any]]:
     """Return what is found in most rows, errors first: code, level, field, message, row_count.
 
     The message is None where it is not the same in each row.
     """
-    store.execute("pipeline/judge:common_findings", received=received, few=_FEW)
-    return store.rows("pipeline/judge:common")
+    return store.rows("pipeline/judge:common", common)
 
 
-def first_findings(store: Store, limit: int) -> list[dict[str, Any]]:
+def first_findings(store: Store, staged: Staged, common: Table, limit: int) -> list[dict[str, Any]]:
     """Return the first findings that are not common, errors first, but for harmless duplicates.
 
-    To be asked after `common_findings`. Each says with `findings` of how many it is.
+    Each says with `findings` of how many it is.
     """
-    return store.rows("pipeline/judge:first_findings", limit=limit)
+    return store.rows("pipeline/judge:first_findings", staged.findings, common, limit=limit)
 
 
-def findings(store: Store) -> Iterator[dict[str, Any]]:
+def findings(store: Store, staged: Staged) -> Iterator[dict[str, Any]]:
     """Yield every finding in the order of the file, duplicates included."""
-    last_line = store.value("pipeline/judge:last_line")
+    last_line = store.value("pipeline/judge:last_line", staged.findings)
     if last_line is None:
         return
     for first in range(0, last_line + 1, _LINES_AT_A_TIME):
         end = first + _LINES_AT_A_TIME
-        yield from store.rows("pipeline/judge:findings", first_line=first, end_line=end)
+        yield from store.rows(
+            "pipeline/judge:findings", staged.findings, first_line=first, end_line=end
+        )
 
 
-def fields_to_mask(store: Store) -> pl.DataFrame:
+def fields_to_mask(store: Store, staged: Staged) -> pl.DataFrame:
     """Return the fields of rejected rows that are not for others: line and field, in order."""
-    return store.frame("pipeline/judge:fields_to_mask")
+    return store.frame("pipeline/judge:fields_to_mask", staged.findings)
 
 
-def rejected_lines(store: Store) -> pl.Series:
+def rejected_lines(store: Store, staged: Staged, repeats: Repeats) -> pl.Series:
     """Return the sorted lines that are not taken: rows with an error, and duplicates."""
-    return store.frame("pipeline/judge:rejected_lines")["line"]
+    return store.frame("pipeline/judge:rejected_lines", staged.findings, repeats.rows)["line"]

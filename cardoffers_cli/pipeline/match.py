@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.pipeline.handles import Candidates
+
 if TYPE_CHECKING:
     from cardoffers_cli.engine.plan import Engine
+    from cardoffers_cli.pipeline.handles import Resolutions
 
 
-def match(engine: Engine) -> None:
-    """Make `enrolled` (with the first check that failed) and `candidates` from `resolutions`."""
-    engine.run("match")
+def match(engine: Engine, resolutions: Resolutions) -> Candidates:
+    """Hold each purchase against the offers of its merchant that its cardholder has a link to."""
+    made = engine.run("match", resolutions.rows)
+    return Candidates(
+        terms=made["ranked_terms"], enrolled=made["enrolled"], rows=made["candidates"]
+    )

@@ -10,25 +10,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.pipeline.handles import Numbered
 from cardoffers_cli.store.interning import intern_identifiers, intern_payers
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from cardoffers_cli.pipeline.handles import StagedWhole
     from cardoffers_cli.store.store import Store
 
 
-def number(store: Store, institution_id: UUID) -> None:
-    """Make `payer_numbers` and `identifier_numbers` from what `stage` met."""
-    store.execute("pipeline/number:staged_payers", institution_id=institution_id)
-    store.execute("pipeline/number:staged_identifiers")
-    intern_payers(store)
-    intern_identifiers(store)
-    store.execute("pipeline/number:payer_numbers", institution_id=institution_id)
-    store.execute("pipeline/number:identifier_numbers")
-    if store.value("pipeline/number:collisions"):
+def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
+    """Give the texts behind the fingerprints of staged rows their numbers."""
+    of = {"institution_id": institution_id}
+    intern_payers(store, store.make("pipeline/number:staged_payers", staged.tokens, **of))
+    intern_identifiers(store, staged.merchants)
+    payers = store.make("pipeline/number:payer_numbers", staged.tokens, **of)
+    identifiers = store.make("pipeline/number:identifier_numbers", staged.merchants)
+    if store.value("pipeline/number:collisions", payers, identifiers):
         raise CardoffersError(
             "Two different tokens of this file have the same fingerprint.",
             code="fingerprint_collision",
             hint="Import it again: the fingerprints are drawn anew each time.",
         )
+    refs = store.make("pipeline/number:staged_refs", staged.rows, payers, identifiers)
+    return Numbered(payers=payers, identifiers=identifiers, refs=refs)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.pipeline.handles import Admissible, Repeats, Staged
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
     Row = dict[str, Any]
@@ -32,25 +34,46 @@ class Receipt:
     first: Row | None = None
 
 
-def stage_calls(store: Store, calls: Sequence[Row], *, stride: int) -> None:
-    """Make `staged_calls` from what was sent with each call and what was judged and admitted.
+def stage_calls(
+    store: Store,
+    calls: Sequence[Row],
+    staged: Staged,
+    repeats: Repeats,
+    admissible: Admissible,
+    *,
+    stride: int,
+) -> Table:
+    """Make the table of the calls: what was sent with each, and what was judged and admitted.
 
     A call has call_no, call_id, body_sha256, size_bytes, received and options (JSON text).
     """
-    store.execute("pipeline/receipts:calls", calls=list(calls), stride=stride)
+    return store.make(
+        "pipeline/receipts:calls",
+        *(staged.findings, repeats.rows, admissible.rows),
+        calls=list(calls),
+        stride=stride,
+    )
 
 
 def receipts(
-    store: Store, institution_id: UUID, received_at: datetime, *, stride: int
+    store: Store,
+    staged: Staged,
+    repeats: Repeats,
+    institution_id: UUID,
+    received_at: datetime,
+    *,
+    stride: int,
 ) -> dict[int, Receipt]:
     """Return the receipt of each call by its number."""
     found: defaultdict[int, Receipt] = defaultdict(Receipt)
-    for row in store.rows("pipeline/receipts:invalid", stride=stride):
+    for row in store.rows("pipeline/receipts:invalid", staged.findings, stride=stride):
         found[row["call_no"]].errors.append(row)
-    for row in store.rows("pipeline/receipts:repeated", stride=stride):
-        found[row["call_no"]].repeated.append(row)
+    if repeats.duplicates:
+        for row in store.rows("pipeline/receipts:repeated", repeats.rows, stride=stride):
+            found[row["call_no"]].repeated.append(row)
     for row in store.rows(
         "pipeline/receipts:receipts",
+        *(staged.rows, repeats.rows, repeats.known),
         institution_id=institution_id,
         received_at=received_at,
         stride=stride,

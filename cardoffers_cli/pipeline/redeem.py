@@ -20,13 +20,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.pipeline.handles import Decided, Held, MatchCounts
+
 if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
     import pyarrow as pa
 
-    from cardoffers_cli.engine.plan import Engine
+    from cardoffers_cli.engine.plan import Engine, Made
+    from cardoffers_cli.pipeline.handles import Candidates, Resolutions
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -34,17 +38,7 @@ AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_am
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
-    """What an engine found: purchases it considered, and how many rounds of proposals it took."""
-
-    considered: int
-    merchant_unresolved: int
-    rounds: int
-    refusals: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Redeemed(Found):
+class Redeemed(MatchCounts):
     """What one match came to; the amounts are by name (`AMOUNTS`) and by currency."""
 
     redeemed: int
@@ -56,30 +50,51 @@ class Redeemed(Found):
         return self.considered - self.redeemed - self.merchant_unresolved
 
 
-def hold(store: Store, run_no: int) -> None:
-    """Make what the store hands to the plans: `reserved`, `uses` and `this_run`."""
-    store.execute("pipeline/redeem:reserved")
-    store.execute("pipeline/redeem:uses")
-    store.execute("pipeline/redeem:this_run", run_no=run_no)
+def find_held(store: Store, run_no: int, *, without: int | None = None) -> Held:
+    """Name what earlier runs hold of budgets and of uses.
 
-
-def redeem(engine: Engine) -> Found:
-    """Decide `resolutions` and `candidates`; make the tables of the plan `found`."""
-    rounds = _propose(engine)
-    engine.run("outcome")
-    engine.define("found")
-    return Found(
-        considered=engine.count("resolutions"),
-        merchant_unresolved=engine.count("unresolved"),
-        rounds=rounds,
-        refusals=engine.count("refusals"),
+    What the purchase `without` holds is left out, as if it had been given back.
+    """
+    this_run = store.make("pipeline/redeem:this_run", run_no=run_no, purchase_no=without)
+    return Held(
+        this_run=this_run,
+        reserved=store.make("pipeline/redeem:reserved", this_run),
+        uses=store.make("pipeline/redeem:uses", this_run),
     )
 
 
-def keep_decisions(store: Store) -> None:
-    """Write `decided` and `outcomes_found` into the store."""
-    store.execute("pipeline/redeem:decisions")
-    store.execute("pipeline/redeem:outcomes")
+def redeem(engine: Engine, resolutions: Resolutions, candidates: Candidates, held: Held) -> Decided:
+    """Decide which offer each purchase redeems, of its candidates and what is left of them."""
+    contest = engine.run("redeem", candidates.terms, candidates.rows, held.reserved, held.uses)
+    rounds, refusals = _propose(engine, candidates, held, contest)
+    outcome = engine.run(
+        "outcome",
+        *(contest[name] for name in ("choices", "tight", "limits")),
+        candidates.terms,
+        refusals,
+    )
+    found = engine.define(
+        "found",
+        *(resolutions.rows, held.this_run, candidates.enrolled, candidates.terms),
+        *outcome.values(),
+    )
+    return Decided(
+        decisions=found["decided"],
+        outcomes=found["outcomes_found"],
+        redemptions=found["redeemed_purchases"],
+        counts=MatchCounts(
+            considered=engine.count(resolutions.rows),
+            merchant_unresolved=engine.count(found["unresolved"]),
+            rounds=rounds,
+            refusals=engine.count(refusals),
+        ),
+    )
+
+
+def keep_decisions(store: Store, decided: Decided) -> None:
+    """Write decisions and outcomes into the store."""
+    store.execute("pipeline/redeem:decisions", decided.decisions)
+    store.execute("pipeline/redeem:outcomes", decided.outcomes)
 
 
 def take_decisions(store: Store, decided: pa.Table, outcomes: pa.Table) -> None:
@@ -88,43 +103,54 @@ def take_decisions(store: Store, decided: pa.Table, outcomes: pa.Table) -> None:
     store.load("pipeline/redeem:fetched_outcomes", outcomes)
 
 
-def take_redemptions(store: Store, rows: pa.Table) -> None:
-    """Make `redeemed_purchases` of what an engine found elsewhere."""
-    store.load("pipeline/redeem:fetched_redemptions", rows)
-    store.execute("pipeline/redeem:redeemed_purchases")
+def take_redemptions(store: Store, rows: pa.Table) -> Table:
+    """Make the table of the purchases that redeem an offer, which an engine found elsewhere."""
+    return store.make("pipeline/redeem:fetched_redemptions", frame=rows)
 
 
 def keep_redemptions(
-    store: Store, found: Found, *, run_no: int, created_at: datetime, actor: str
+    store: Store,
+    redemptions: Table,
+    counts: MatchCounts,
+    *,
+    run_no: int,
+    created_at: datetime,
+    actor: str,
 ) -> Redeemed:
-    """Write redemptions and their ledger from `redeemed_purchases`."""
-    store.execute("pipeline/redeem:redemptions", run_no=run_no, created_at=created_at)
+    """Write redemptions and their ledger, of the purchases that redeem an offer."""
+    store.execute("pipeline/redeem:redemptions", redemptions, run_no=run_no, created_at=created_at)
     store.execute("pipeline/redeem:ledger_entries", run_no=run_no)
     store.execute("pipeline/redeem:ledger_moves", run_no=run_no, actor=actor)
     funded = store.rows("pipeline/redeem:funded", run_no=run_no)
     return Redeemed(
-        **vars(found),
+        **vars(counts),
         redeemed=sum(row["redeemed"] for row in funded),
         amounts={name: {row["currency"]: row[name] for row in funded} for name in AMOUNTS},
     )
 
 
-def _propose(engine: Engine) -> int:
-    """Let the purchases of each period propose in turn; return the number of rounds."""
-    engine.run("redeem")
-    rounds = _rounds(engine)
-    for _ in range(engine.count("later_periods")):
-        engine.run("redeem_period")
-        engine.advance("period", "proposals")
-        rounds += _rounds(engine)
-    return rounds
-
-
-def _rounds(engine: Engine) -> int:
-    """Let purchases propose until nobody is refused; return the number of rounds."""
+def _propose(
+    engine: Engine, candidates: Candidates, held: Held, contest: Made
+) -> tuple[int, Table]:
+    """Let the purchases of each period propose in turn; return how many rounds, and refusals."""
+    fixed = (contest["tight"], contest["limits"], contest["choices"], candidates.terms, held.uses)
+    proposals, standing, refusals = (
+        contest[name] for name in ("proposals", "standing", "refusals")
+    )
+    period, later = contest["period"], engine.count(contest["later_periods"])
     rounds = 0
-    while engine.count("proposals"):
-        rounds += 1
-        engine.run("redeem_round")
-        engine.advance("standing", "refusals", "proposals")
-    return rounds
+    while True:
+        while engine.count(proposals):
+            rounds += 1
+            last = (proposals, standing, refusals)
+            made = engine.run("redeem_round", *fixed, *last)
+            standing = made["next_standing"].called("standing")
+            refusals = made["next_refusals"].called("refusals")
+            proposals = made["next_proposals"].called("proposals")
+            engine.drop(made["held"], made["kept"], made["refused"], *last)
+        if not later:
+            return rounds, refusals
+        later -= 1
+        made = engine.run("redeem_period", period, contest["turns"], contest["choices"])
+        period = made["next_period"].called("period")
+        proposals = made["next_proposals"].called("proposals")

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.pipeline.handles import Resolutions, Undecided
+
 if TYPE_CHECKING:
     from cardoffers_cli.engine.plan import Engine
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
-def resolve(engine: Engine, *, rematch: bool = False) -> None:
-    """Make `undecided` and `resolutions`; with `rematch` look at all that never redeemed."""
-    engine.define("rematch" if rematch else "undecided")
-    engine.run("resolve")
+def find_undecided(engine: Engine, *, rematch: bool = False) -> Undecided:
+    """Name the purchases that are not decided yet; with `rematch` all that never redeemed."""
+    made = engine.define("rematch" if rematch else "undecided")
+    return Undecided(purchases=made["undecided"])
 
 
-def resolve_import(store: Store, engine: Engine, import_no: int) -> None:
-    """Make `undecided` and `resolutions` of one import alone."""
-    store.execute("pipeline/resolve:import_looked_at", import_no=import_no)
-    store.execute("pipeline/resolve:of_import")
-    engine.run("resolve")
+def purchases_of_import(store: Store, import_no: int) -> Undecided:
+    """Take the purchases of one import alone."""
+    return Undecided(purchases=store.make("pipeline/resolve:of_import", import_no=import_no))
 
 
-def resolve_purchase(store: Store, engine: Engine, purchase_no: int) -> None:
-    """Make `undecided` and `resolutions` of one purchase, whatever was decided of it."""
-    store.execute("pipeline/resolve:purchase_looked_at", purchase_no=purchase_no)
-    store.execute("pipeline/resolve:of_purchase")
-    engine.run("resolve")
+def one_purchase(store: Store, purchase_no: int) -> Undecided:
+    """Take one purchase, whatever was decided of it."""
+    return Undecided(purchases=store.make("pipeline/resolve:of_purchase", purchase_no=purchase_no))
+
+
+def import_looked_at(store: Store, import_no: int) -> Table:
+    """Make the table of one number, by which an engine tells the purchases of an import."""
+    return store.make("pipeline/resolve:import_looked_at", import_no=import_no)
+
+
+def resolve(engine: Engine, undecided: Undecided) -> Resolutions:
+    """Find the merchant of each of these purchases."""
+    made = engine.run("resolve", undecided.purchases)
+    return Resolutions(rows=made["resolutions"])

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[dict[str, Any]]:
     """Settle everything due at `now`; return the settlements made, one row each."""
-    store.execute("pipeline/settle:due", now=now)
-    store.execute("pipeline/settle:settlements", run_no=run_no, now=now)
-    store.execute("pipeline/settle:ledger_entries", run_no=run_no, now=now)
-    store.execute("pipeline/settle:ledger_moves", run_no=run_no, now=now, actor=actor)
+    due = store.make("pipeline/settle:due", now=now)
+    store.execute("pipeline/settle:settlements", due, run_no=run_no, now=now)
+    store.execute("pipeline/settle:ledger_entries", due, run_no=run_no, now=now)
+    store.execute("pipeline/settle:ledger_moves", due, run_no=run_no, now=now, actor=actor)
     store.execute("pipeline/settle:adjustments", run_no=run_no, now=now)
     return store.rows("pipeline/settle:made", run_no=run_no)
 

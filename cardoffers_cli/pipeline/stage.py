@@ -1,4 +1,4 @@
-"""Stage: the valid rows and the findings of a transaction file become temporary tables.
+"""Stage: the valid rows and the findings of a transaction file become temporary tables (`Staged`).
 
 Whole rows for an import; for a check alone just the ref and two fingerprints, which is all that
 duplicates and unstable tokens are found by. Chunks are taken in batches, because one statement over
@@ -11,15 +11,18 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.pipeline.handles import Staged, StagedWhole
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from decimal import Decimal
 
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
-    Staged = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
+    Chunk = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
     """A chunk: its valid rows with fingerprints, its findings, and its doubtful numbers."""
 
 _CHUNKS_AT_A_TIME = 64
@@ -28,41 +31,49 @@ _SLIM = ("line", "transaction_ref", "reference", "content", "cardholder")
 _WHOLE = (*_SLIM, "payer", "identifier", "merchant_id", "amount", "transacted_at")
 
 
-def stage_slim(store: Store, chunks: Iterable[Staged]) -> None:
-    """Make `staged` with what a check needs, `staged_findings` and `staged_doubts`."""
-    _stage(store, chunks, "slim", _SLIM, [_Findings(store), _Doubts(store)])
+def stage_slim(store: Store, chunks: Iterable[Chunk]) -> Staged:
+    """Stage what a check needs."""
+    findings, doubts = _Findings(store), _Doubts(store)
+    rows = _stage(store, chunks, "slim", _SLIM, [findings, doubts])
+    return Staged(rows=rows, findings=findings.made(), doubts=doubts.table)
 
 
-def stage_whole(store: Store, chunks: Iterable[Staged]) -> None:
-    """Make `staged` with what an import needs, what `stage_slim` makes, and the tables of texts."""
-    sides = [
-        _Findings(store),
-        _Doubts(store),
-        _Details(store),
-        _Met(store, "tokens", "payer", ("cardholder_token", "instrument_token")),
-        _Met(store, "merchants", "identifier", _Met.MERCHANT),
-    ]
-    _stage(store, chunks, "whole", _WHOLE, sides)
+def stage_whole(store: Store, chunks: Iterable[Chunk]) -> StagedWhole:
+    """Stage what an import needs: also the texts behind the fingerprints."""
+    findings, doubts, details = _Findings(store), _Doubts(store), _Details(store)
+    tokens = _Met(store, "tokens", "payer", ("cardholder_token", "instrument_token"))
+    merchants = _Met(store, "merchants", "identifier", _Met.MERCHANT)
+    sides = [findings, doubts, details, tokens, merchants]
+    rows = _stage(store, chunks, "whole", _WHOLE, sides)
+    return StagedWhole(
+        rows=rows,
+        findings=findings.made(),
+        doubts=doubts.table,
+        tokens=tokens.made(),
+        merchants=merchants.made(),
+        details=details.table,
+    )
 
 
 def _stage(
     store: Store,
-    chunks: Iterable[Staged],
+    chunks: Iterable[Chunk],
     form: str,
     columns: tuple[str, ...],
-    sides: list[_Side],
-) -> None:
-    store.execute(f"pipeline/stage:staged_{form}")
+    sides: Sequence[_Side],
+) -> Table:
+    rows = store.make(f"pipeline/stage:staged_{form}")
     chunks = iter(chunks)
     for first in chunks:
         batch = _batch(chain((first,), chunks), columns, sides)
-        store.stream(f"pipeline/stage:stage_{form}", batch)
+        store.stream(f"pipeline/stage:stage_{form}", batch, rows)
         for side in sides:
             side.write()
+    return rows
 
 
 def _batch(
-    chunks: Iterator[Staged], columns: tuple[str, ...], sides: list[_Side]
+    chunks: Iterator[Chunk], columns: tuple[str, ...], sides: Sequence[_Side]
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of the next chunks, and let each side keep its part of them."""
     for _, chunk in zip(range(_CHUNKS_AT_A_TIME), chunks, strict=False):
@@ -74,14 +85,17 @@ def _batch(
 
 
 class _Side:
-    """A table beside `staged`: frames are kept while the rows stream, and written after them."""
+    """A table beside `staged`: frames are kept while the rows stream, and written after them.
 
-    def __init__(self, store: Store, table: str) -> None:
+    Most files have nothing for some of them: `table` is None until there is.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
         self._store = store
-        self._table = table
+        self._name = name
         self._frames: list[pl.DataFrame] = []
         self.waiting = 0
-        store.execute(f"pipeline/stage:staged_{table}")
+        self.table: Table | None = None
 
     def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:
         """Keep this table's part of a chunk."""
@@ -89,8 +103,15 @@ class _Side:
 
     def write(self) -> None:
         """Write what was kept."""
-        self._store.stream(f"pipeline/stage:stage_{self._table}", self._frames)
+        if self._frames:
+            self._store.stream(f"pipeline/stage:stage_{self._name}", self._frames, self.made())
         self._frames, self.waiting = [], 0
+
+    def made(self) -> Table:
+        """Return the table, made now if nothing was written."""
+        if self.table is None:
+            self.table = self._store.make(f"pipeline/stage:staged_{self._name}")
+        return self.table
 
     def _add(self, frame: pl.DataFrame) -> None:
         if frame.height:
@@ -141,8 +162,8 @@ class _Met(_Side):
     MERCHANT = ("merchant_identifier_type", "merchant_identifier")
     REMEMBERED = 2_000_000
 
-    def __init__(self, store: Store, table: str, fingerprint: str, texts: tuple[str, ...]) -> None:
-        super().__init__(store, table)
+    def __init__(self, store: Store, name: str, fingerprint: str, texts: tuple[str, ...]) -> None:
+        super().__init__(store, name)
         self._fingerprint = fingerprint
         self._columns = (fingerprint, *texts)
         self._known: pl.Series | None = None
@@ -162,7 +183,7 @@ class _Met(_Side):
             self._known = self._known.append(fingerprints)
 
 
-def staged_amount(store: Store) -> Decimal:
+def staged_amount(store: Store, staged: Staged) -> Decimal:
     """Return the sum of the amounts of the staged rows, duplicates included."""
-    amount: Decimal = store.value("pipeline/stage:amount")
+    amount: Decimal = store.value("pipeline/stage:amount", staged.rows)
     return amount

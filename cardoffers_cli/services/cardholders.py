@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
+_STAGE_PAYER = "services/cardholders:stage_payer"
+
 
 def find_cardholder(store: Store, institution_id: UUID, token: str) -> int | None:
     """Return the number of a cardholder, or None for a stranger."""
@@ -23,8 +25,7 @@ def find_cardholder(store: Store, institution_id: UUID, token: str) -> int | Non
 def take_in_cardholder(store: Store, institution_id: UUID, token: str) -> int:
     """Return the number of a cardholder, given now to a stranger."""
     owned = {"institution_id": institution_id, "cardholder_token": token}
-    store.execute("services/cardholders:stage_payer", **owned, card_token=None)
-    intern_cardholders(store)
+    intern_cardholders(store, store.make(_STAGE_PAYER, **owned, card_token=None))
     return int(store.value("services/cardholders:number", **owned))
 
 
@@ -33,7 +34,6 @@ def take_in_payer(
 ) -> tuple[int, int]:
     """Return the numbers of a cardholder and of a card, given now where they are new."""
     owned = {"institution_id": institution_id, "cardholder_token": token}
-    store.execute("services/cardholders:stage_payer", **owned, card_token=card_token)
-    intern_payers(store)
+    intern_payers(store, store.make(_STAGE_PAYER, **owned, card_token=card_token))
     row = store.rows("services/cardholders:payer", **owned, card_token=card_token)[0]
     return row["cardholder_no"], row["instrument_no"]

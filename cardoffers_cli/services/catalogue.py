@@ -2,7 +2,8 @@
 
 The modules `catalogue_<kind>.py` take one kind of file each, by the same three verbs: `stage` makes
 room, `load` adds a page of rows, `take` compares them with the store, writes what is new or changed
-and clears the room again. Everything staged is temporary; nothing here opens a transaction. To add
+and clears the room again. `findings` and `changes` are the tables that `begin` and `begin_file`
+made. Everything staged is temporary; nothing here opens a transaction. To add
 a kind, add its module and its SQL, its columns in `files/catalogue_kinds.py` and its line in
 `jobs/catalogue.py`.
 """
@@ -16,56 +17,54 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
-def begin(store: Store) -> None:
+def begin(store: Store) -> Table:
     """Make room for the findings of one import."""
-    store.execute("services/catalogue:findings")
+    return store.make("services/catalogue:findings")
 
 
-def begin_file(store: Store) -> None:
+def begin_file(store: Store) -> Table:
     """Make room for the changes of one file."""
-    store.execute("services/catalogue:changes")
+    return store.make("services/catalogue:changes")
 
 
-def add_findings(store: Store, kind: str, findings: pl.DataFrame) -> None:
+def add_findings(store: Store, findings: Table, kind: str, found: pl.DataFrame) -> None:
     """Keep findings of one file: a frame of (line, column, code, level, message)."""
-    store.load("services/catalogue:add_findings", findings, kind=kind)
+    store.load("services/catalogue:add_findings", found, findings, kind=kind)
 
 
-def rejected(store: Store, kind: str) -> int:
+def rejected(store: Store, findings: Table, kind: str) -> int:
     """Count the rows of one file that were rejected."""
-    return int(store.value("services/catalogue:rejected", kind=kind))
+    return int(store.value("services/catalogue:rejected", findings, kind=kind))
 
 
-def summary(store: Store, kind: str) -> list[dict[str, Any]]:
+def summary(store: Store, findings: Table, kind: str) -> list[dict[str, Any]]:
     """Return the findings of one file by code: level, rows, their first lines and messages."""
-    return store.rows("services/catalogue:summary", kind=kind)
+    return store.rows("services/catalogue:summary", findings, kind=kind)
 
 
-def report(store: Store, kind: str) -> pl.DataFrame:
+def report(store: Store, findings: Table, kind: str) -> pl.DataFrame:
     """Return the findings of one file, in line order: line, field, code, level, message."""
-    return store.frame("services/catalogue:report", kind=kind)
+    return store.frame("services/catalogue:report", findings, kind=kind)
 
 
-def changes(store: Store) -> list[dict[str, Any]]:
+def listed(store: Store, changes: Table) -> list[dict[str, Any]]:
     """Return the changes of one file: subject_id, field, old_value, new_value."""
-    return store.rows("services/catalogue:list_changes")
+    return store.rows("services/catalogue:list_changes", changes)
 
 
-def audit(store: Store, subject: str, *, run_no: int, now: datetime, actor: str) -> None:
+def audit(
+    store: Store, changes: Table, subject: str, *, run_no: int, now: datetime, actor: str
+) -> None:
     """Write the changes of one file to the audit log."""
     store.execute(
         "services/catalogue:audit",
+        changes,
         subject=subject,
         run_no=run_no,
         happened_at=now,
         actor=actor,
     )
-
-
-def end(store: Store) -> None:
-    """Give back the room of the findings and the changes."""
-    store.execute("services/catalogue:drop_findings")
-    store.execute("services/catalogue:drop_changes")

@@ -14,14 +14,15 @@ from cardoffers_cli.store.interning import intern_cardholders
 if TYPE_CHECKING:
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
-def take(store: Store, rows: pl.DataFrame, run_no: int) -> int:
+def take(store: Store, rows: pl.DataFrame, findings: Table, run_no: int) -> int:
     """Write the events of well-formed rows; return how many are new."""
-    store.load("services/catalogue_engagement:check", rows)
-    store.load("services/catalogue_engagement:stage_cardholders", rows)
-    intern_cardholders(store)
+    store.load("services/catalogue_engagement:check", rows, findings)
+    cardholders = store.make("services/catalogue_engagement:stage_cardholders", frame=rows)
+    intern_cardholders(store, cardholders)
     new = store.load("services/catalogue_engagement:insert", rows, run_no=run_no)
-    store.execute("services/catalogue_engagement:drop_cardholders")
+    store.drop(cardholders)
     return new

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -27,17 +28,19 @@ def load(store: Store, rows: pl.DataFrame) -> None:
     store.load("services/catalogue_institutions:load", rows)
 
 
-def take(store: Store, new_id: Callable[[], UUID]) -> tuple[int, int]:
+def take(
+    store: Store, findings: Table, changes: Table, new_id: Callable[[], UUID]
+) -> tuple[int, int]:
     """Write the staged institutions; return how many are new and how many changed."""
-    store.execute("services/catalogue_institutions:check")
-    store.execute("services/catalogue_institutions:refuse")
+    store.execute("services/catalogue_institutions:check", findings)
+    store.execute("services/catalogue_institutions:refuse", findings)
     store.execute("services/catalogue_institutions:keep_ids")
     for row in store.rows("services/catalogue_institutions:without_id"):
         store.execute(
             "services/catalogue_institutions:give_id", slug=row["slug"], institution_id=new_id()
         )
-    store.execute("services/catalogue_institutions:compare")
-    changed = store.execute("services/catalogue_institutions:update")
+    store.execute("services/catalogue_institutions:compare", changes)
+    changed = store.execute("services/catalogue_institutions:update", changes)
     new = store.execute("services/catalogue_institutions:insert")
     store.execute("services/catalogue_institutions:drop_staged")
     return new, changed

@@ -13,17 +13,18 @@ from cardoffers_cli.store.interning import intern_payers
 if TYPE_CHECKING:
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
-def take(store: Store, rows: pl.DataFrame, run_no: int) -> int:
+def take(store: Store, rows: pl.DataFrame, findings: Table, run_no: int) -> int:
     """Write the links of well-formed rows; return how many are new."""
-    store.load("services/catalogue_links:check", rows)
-    store.load("services/catalogue_links:stage_payers", rows)
-    intern_payers(store)
+    store.load("services/catalogue_links:check", rows, findings)
+    payers = store.make("services/catalogue_links:stage_payers", frame=rows)
+    intern_payers(store, payers)
     store.load("services/catalogue_links:number", rows)
     new = store.execute("services/catalogue_links:insert", run_no=run_no)
-    store.execute("services/catalogue_links:warn")
-    store.execute("services/catalogue_links:drop_payers")
+    store.execute("services/catalogue_links:warn", findings)
+    store.drop(payers)
     store.execute("services/catalogue_links:drop_numbered")
     return new

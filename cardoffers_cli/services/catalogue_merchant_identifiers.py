@@ -9,6 +9,7 @@ from cardoffers_cli.store.interning import intern_identifiers
 if TYPE_CHECKING:
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -22,15 +23,15 @@ def load(store: Store, rows: pl.DataFrame) -> None:
     store.load("services/catalogue_merchant_identifiers:load", rows)
 
 
-def take(store: Store) -> tuple[int, int]:
+def take(store: Store, findings: Table, changes: Table) -> tuple[int, int]:
     """Write the staged owners; return how many identifiers got their first, how many another."""
-    store.execute("services/catalogue_merchant_identifiers:check")
-    store.execute("services/catalogue_merchant_identifiers:refuse")
-    store.execute("services/catalogue_merchant_identifiers:stage_identifiers")
-    intern_identifiers(store)
-    store.execute("services/catalogue_merchant_identifiers:compare")
+    store.execute("services/catalogue_merchant_identifiers:check", findings)
+    store.execute("services/catalogue_merchant_identifiers:refuse", findings)
+    identifiers = store.make("services/catalogue_merchant_identifiers:stage_identifiers")
+    intern_identifiers(store, identifiers)
+    store.execute("services/catalogue_merchant_identifiers:compare", changes)
     changed = store.execute("services/catalogue_merchant_identifiers:update")
     new = store.execute("services/catalogue_merchant_identifiers:insert")
-    store.execute("services/catalogue_merchant_identifiers:drop_identifiers")
+    store.drop(identifiers)
     store.execute("services/catalogue_merchant_identifiers:drop_staged")
     return new, changed

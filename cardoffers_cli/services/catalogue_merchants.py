@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -20,12 +21,12 @@ def load(store: Store, rows: pl.DataFrame) -> None:
     store.load("services/catalogue_merchants:load", rows)
 
 
-def take(store: Store) -> tuple[int, int]:
+def take(store: Store, findings: Table, changes: Table) -> tuple[int, int]:
     """Write the staged merchants; return how many are new and how many changed."""
-    store.execute("services/catalogue_merchants:check")
-    store.execute("services/catalogue_merchants:refuse")
-    store.execute("services/catalogue_merchants:compare")
-    changed = store.execute("services/catalogue_merchants:update")
+    store.execute("services/catalogue_merchants:check", findings)
+    store.execute("services/catalogue_merchants:refuse", findings)
+    store.execute("services/catalogue_merchants:compare", changes)
+    changed = store.execute("services/catalogue_merchants:update", changes)
     new = store.execute("services/catalogue_merchants:insert")
     store.execute("services/catalogue_merchants:drop_staged")
     return new, changed

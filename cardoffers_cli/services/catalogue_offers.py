@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -29,16 +30,18 @@ def load(store: Store, rows: pl.DataFrame) -> None:
     store.load("services/catalogue_offers:load", rows)
 
 
-def take(store: Store, run_no: int, now: datetime) -> tuple[int, int]:
+def take(
+    store: Store, findings: Table, changes: Table, run_no: int, now: datetime
+) -> tuple[int, int]:
     """Write the staged offers; return how many are new and how many changed."""
-    store.execute("services/catalogue_offers:check", now=now)
-    store.execute("services/catalogue_offers:refuse")
-    store.execute("services/catalogue_offers:warn")
+    store.execute("services/catalogue_offers:check", findings, now=now)
+    store.execute("services/catalogue_offers:refuse", findings)
+    store.execute("services/catalogue_offers:warn", findings)
     store.execute("services/catalogue_offers:stage_texts")
-    store.execute("services/catalogue_offers:compare")
-    store.execute("services/catalogue_offers:compare_texts")
-    store.execute("services/catalogue_offers:compare_times")
-    changed = store.execute("services/catalogue_offers:update")
+    store.execute("services/catalogue_offers:compare", changes)
+    store.execute("services/catalogue_offers:compare_texts", changes)
+    store.execute("services/catalogue_offers:compare_times", changes)
+    changed = store.execute("services/catalogue_offers:update", changes)
     new = store.execute("services/catalogue_offers:insert")
     store.execute("services/catalogue_offers:update_texts")
     store.execute("services/catalogue_offers:insert_texts")
@@ -48,6 +51,6 @@ def take(store: Store, run_no: int, now: datetime) -> tuple[int, int]:
     return new, changed
 
 
-def concerned(store: Store, run_no: int) -> int:
-    """Count the purchases in `resolutions` that the changed offers of a run concern."""
-    return int(store.value("services/catalogue_offers:concerned", run_no=run_no))
+def concerned(store: Store, resolutions: Table, run_no: int) -> int:
+    """Count the purchases of `resolutions` that the changed offers of a run concern."""
+    return int(store.value("services/catalogue_offers:concerned", resolutions, run_no=run_no))

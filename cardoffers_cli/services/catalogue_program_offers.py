@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -20,11 +21,11 @@ def load(store: Store, rows: pl.DataFrame) -> None:
     store.load("services/catalogue_program_offers:load", rows)
 
 
-def take(store: Store) -> tuple[int, int]:
+def take(store: Store, findings: Table, changes: Table) -> tuple[int, int]:
     """Write the staged program offers; return how many are new and how many changed."""
-    store.execute("services/catalogue_program_offers:check")
-    store.execute("services/catalogue_program_offers:refuse")
-    store.execute("services/catalogue_program_offers:compare")
+    store.execute("services/catalogue_program_offers:check", findings)
+    store.execute("services/catalogue_program_offers:refuse", findings)
+    store.execute("services/catalogue_program_offers:compare", changes)
     changed = store.execute("services/catalogue_program_offers:update")
     new = store.execute("services/catalogue_program_offers:insert")
     store.execute("services/catalogue_program_offers:drop_staged")

@@ -91,13 +91,6 @@ def titles(store: Store, offer_ids: Iterable[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def give_back(store: Store, institution_id: UUID, purchase_no: int) -> None:
-    """Give back what a purchase holds of budget and use, in a transaction that is not kept."""
-    store.execute(
-        "services/explanations:give_back", institution_id=institution_id, purchase_no=purchase_no
-    )
-
-
 def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> Row:
     """Make `asked`, `judged` and `facing` of refs; return what they are asked by."""
     of: Row = {"institution_id": institution_id, "refs": list(dict.fromkeys(refs))}

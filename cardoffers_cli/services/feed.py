@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
     Row = dict[str, Any]
@@ -56,17 +57,19 @@ def by_affinity(
     institution_id: UUID,
     cardholder_no: int | None,
     preferred: Mapping[str, Sequence[str]],
+    link_totals: Table,
     *,
     now: datetime,
     limit: int,
 ) -> list[Row]:
     """Choose from the open offers those that suit best: `offer_no` and `reason`, in order.
 
-    Reads `link_totals`, which `popularity` stages. `preferred` holds the hints by `merchants` and
+    `link_totals` is what `popularity` counted. `preferred` holds the hints by `merchants` and
     `categories`; a stranger has no number.
     """
     rows = store.rows(
         "services/feed:by_affinity",
+        link_totals,
         institution_id=institution_id,
         cardholder_no=cardholder_no,
         merchant_hints=[hint.lower() for hint in preferred["merchants"]],

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -43,9 +44,9 @@ def record_import(store: Store, record: dict[str, Any]) -> None:
     store.execute("services/imports:record", **record)
 
 
-def record_calls(store: Store, **parameters: Any) -> None:
-    """Write the records of the calls in `staged_calls`, whose numbers begin at `import_no`."""
-    store.execute("services/imports:record_calls", **parameters)
+def record_calls(store: Store, calls: Table, **parameters: Any) -> None:
+    """Write the records of the calls that were staged, whose numbers begin at `import_no`."""
+    store.execute("services/imports:record_calls", calls, **parameters)
 
 
 def rejects_by_code(

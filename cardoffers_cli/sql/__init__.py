@@ -5,8 +5,9 @@ statement reads and writes, and one statement. A query is addressed as `folder/f
 and files are named after the modules that use them. `schema.sql` tells the tables of today (read it
 first), `migrations/` makes them, `views/` says once what many statements read, `plan/` holds the
 portable SELECTs that an `engine` runs, `audits/` selects rows that must not exist. Imports nothing
-of ours; `store` and `engine` read it. To add a statement, add a block to the file of the module
-that runs it.
+of ours; `store` and `engine` read it. A statement that meets temporary tables of other files
+declares them in its header (`binding.py`). To add a statement, add a block to the file of the
+module that runs it.
 """
 
 from __future__ import annotations

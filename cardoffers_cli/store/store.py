@@ -1,7 +1,8 @@
 """The one class that touches a DuckDB connection.
 
 It runs named statements, always fetches everything, gives rows as dictionaries or polars frames,
-and turns DuckDB's exceptions into ours. Transactions are opened by jobs only.
+and turns DuckDB's exceptions into ours. Transactions are opened by jobs only. A statement that
+reads temporary tables is handed them (`sql/binding.py`); the transaction drops those made in it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import duckdb
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.sql import statement
+from cardoffers_cli.sql.binding import TempTables
 from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.interrupting import Interruptible
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cardoffers_cli.settings import Settings
+    from cardoffers_cli.sql.binding import Table
 
 R = TypeVar("R", bound=Record)
 
@@ -50,6 +52,7 @@ class Store:
         self.keeps = True
         self._connection = _connect(path, settings, read_only=read_only)
         self._statements = Interruptible(self._connection)
+        self.tables = TempTables()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -69,61 +72,102 @@ class Store:
         with self.guarded():
             self._connection.close()
 
-    def execute(self, name: str, /, **parameters: Any) -> int:
+    def execute(self, name: str, /, *tables: Table, **parameters: Any) -> int:
         """Run a named statement and return the rows it changed (0 where it counts none)."""
+        sql = self.tables.bind(name, tables).sql
         with self._statement():
-            row = self._connection.execute(statement(name), parameters).fetchall()
+            row = self._connection.execute(sql, parameters).fetchall()
         return _changed(row)
 
-    def load(self, name: str, frame: pl.DataFrame | pa.Table, /, **parameters: Any) -> int:  # noqa: ARG002 - see below
+    def make(
+        self,
+        name: str,
+        /,
+        *tables: Table,
+        frame: pl.DataFrame | pa.Table | None = None,  # noqa: ARG002 - as in `load`
+        **parameters: Any,
+    ) -> Table:
+        """Run a named statement that makes a temporary table, of `frame` if it reads one.
+
+        The table lasts as long as the transaction, or as the connection where there is none.
+        """
+        bound = self.tables.bind(name, tables)
+        if bound.made is None:
+            raise LookupError(f"{name} declares no table that it makes.")
+        with self._statement():
+            self._connection.execute(bound.sql, parameters)
+        return bound.made
+
+    def drop(self, *tables: Table) -> None:
+        """Drop temporary tables that nobody reads any more, before their transaction does."""
+        with self._statement():
+            self._connection.execute(self.tables.dropping(tables))
+        self.tables.forget(tables)
+
+    def load(
+        self,
+        name: str,
+        frame: pl.DataFrame | pa.Table,  # noqa: ARG002 - see below
+        /,
+        *tables: Table,
+        **parameters: Any,
+    ) -> int:
         """Run a named statement that reads `frame`, and return the rows it changed."""
+        sql = self.tables.bind(name, tables).sql
         with self._statement():
             # DuckDB finds the frame here, as the variable that the statement names. Registered, it
             # would be held until the transaction ends, and a file's pages would pile up.
-            row = self._connection.execute(statement(name), parameters).fetchall()
+            row = self._connection.execute(sql, parameters).fetchall()
         return _changed(row)
 
-    def stream(self, name: str, frames: Iterable[pl.DataFrame], /, **parameters: Any) -> int:
+    def stream(
+        self, name: str, frames: Iterable[pl.DataFrame], /, *tables: Table, **parameters: Any
+    ) -> int:
         """Run a named statement that reads `frame` once over many frames of one schema.
 
         They are taken as they come. One statement writes whole row groups; a statement for each
         frame would cost several times as much. What the frames raise is raised here.
         """
+        sql = self.tables.bind(name, tables).sql
         source = _Source(frames)
         frame = source.reader()  # read by the statement, as in `load`
         if frame is None:
             return 0
         try:
             with self._statement():
-                row = self._connection.execute(statement(name), parameters).fetchall()
+                row = self._connection.execute(sql, parameters).fetchall()
         except (CardoffersError, KeyboardInterrupt):
             if source.failure is not None:
                 raise source.failure from None
             raise
         return _changed(row)
 
-    def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+    def rows(self, name: str, /, *tables: Table, **parameters: Any) -> list[dict[str, Any]]:
         """Return every row of a named query as a dictionary."""
+        sql = self.tables.bind(name, tables).sql
         with self._statement():
-            result = self._connection.execute(statement(name), parameters)
+            result = self._connection.execute(sql, parameters)
             names = [column[0] for column in result.description or ()]
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
-    def records(self, shape: type[R], name: str, /, **parameters: Any) -> list[R]:
+    def records(self, shape: type[R], name: str, /, *tables: Table, **parameters: Any) -> list[R]:
         """Return every row of a named query as a record, whose fields are the query's columns."""
-        return [shape.of(row) for row in self.rows(name, **parameters)]
+        return [shape.of(row) for row in self.rows(name, *tables, **parameters)]
 
-    def record(self, shape: type[R], name: str, /, **parameters: Any) -> R | None:
+    def record(self, shape: type[R], name: str, /, *tables: Table, **parameters: Any) -> R | None:
         """Return the first row of a named query as a record, or None."""
-        return next(iter(self.records(shape, name, **parameters)), None)
+        return next(iter(self.records(shape, name, *tables, **parameters)), None)
 
-    def pages(self, name: str, /, **parameters: Any) -> Iterator[list[dict[str, Any]]]:
+    def pages(
+        self, name: str, /, *tables: Table, **parameters: Any
+    ) -> Iterator[list[dict[str, Any]]]:
         """Yield every row of a named query as dictionaries, some at a time; take them to the end.
 
         Until then the connection is busy, and runs nothing else.
         """
+        sql = self.tables.bind(name, tables).sql
         with self._statement():
-            result = self._connection.execute(statement(name), parameters)
+            result = self._connection.execute(sql, parameters)
             names = [column[0] for column in result.description or ()]
         while rows := self._more(result):
             yield [dict(zip(names, row, strict=True)) for row in rows]
@@ -132,34 +176,43 @@ class Store:
         with self._statement():
             return result.fetchmany(_PAGE)
 
-    def row(self, name: str, /, **parameters: Any) -> dict[str, Any] | None:
+    def row(self, name: str, /, *tables: Table, **parameters: Any) -> dict[str, Any] | None:
         """Return the first row of a named query, or None."""
-        return next(iter(self.rows(name, **parameters)), None)
+        return next(iter(self.rows(name, *tables, **parameters)), None)
 
-    def value(self, name: str, /, **parameters: Any) -> Any:
+    def value(self, name: str, /, *tables: Table, **parameters: Any) -> Any:
         """Return the first value of the first row of a named query, or None."""
-        row = self.row(name, **parameters)
+        row = self.row(name, *tables, **parameters)
         return next(iter(row.values())) if row else None
 
-    def frame(self, name: str, /, **parameters: Any) -> pl.DataFrame:
+    def frame(self, name: str, /, *tables: Table, **parameters: Any) -> pl.DataFrame:
         """Return a named query as a polars frame."""
+        sql = self.tables.bind(name, tables).sql
         with self._statement():
             # A relation of `execute` gives no frame; `sql` takes no empty set of parameters.
-            relation = self._connection.sql(statement(name), params=parameters or None)
+            relation = self._connection.sql(sql, params=parameters or None)
             frame: pl.DataFrame = relation.pl()
         return frame
 
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[None]:
-        """All or nothing; with `keep=False` nothing in any case (dry runs, simulations)."""
+        """All or nothing; with `keep=False` nothing in any case (dry runs, simulations).
+
+        Temporary tables that were made in it are gone with it: what rolls back takes them along.
+        """
         with self.guarded():
             self._connection.begin()
         try:
             yield
+            keep = keep and self.keeps
+            if keep and (dropping := self.tables.dropping()):
+                with self._statement():
+                    self._connection.execute(dropping)
         except BaseException:
             self._abandon()
             raise
-        keep = keep and self.keeps
+        finally:
+            self.tables.forget()
         with self.guarded():
             self._connection.commit() if keep else self._connection.rollback()
         if keep:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,7 +9,7 @@ from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.store.opening import scratch_store
-from tables import NOON, given, select, uid
+from tables import NOON, given, temporary, uid
 from work import new_store, settings
 
 if TYPE_CHECKING:
@@ -28,33 +29,55 @@ def test_a_plan_becomes_tables_by_the_names_of_its_queries(store: Store) -> None
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "purchases", "ref merchant\n1 bakery\n2 -")
-    engine = DuckEngine(store.connection)
-    engine.define("undecided")
-    engine.run("resolve")
-    assert (0, 2) == (engine.count("known_identifiers"), engine.count("resolutions"))
+    engine = DuckEngine(store.connection, store.tables)
+    undecided = engine.define("undecided")["undecided"]
+    made = engine.run("resolve", undecided)
+    assert {"known_identifiers": 0, "resolutions": 2} == {
+        name: engine.count(table) for name, table in made.items()
+    }
 
 
 def test_what_is_defined_is_computed_where_it_is_read(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
-    engine = DuckEngine(store.connection)
-    engine.define("undecided")
-    engine.run("resolve")
+    engine = DuckEngine(store.connection, store.tables)
+    undecided = engine.define("undecided")["undecided"]
+    resolutions = engine.run("resolve", undecided)["resolutions"]
     given(store, "purchases", "ref\n1")
-    assert (1, 0) == (engine.count("undecided"), engine.count("resolutions"))
+    assert (1, 0) == (engine.count(undecided), engine.count(resolutions))
 
 
 def test_ids_are_fetched_as_text_and_by_the_columns_that_plans_read(store: Store) -> None:
     given(store, "merchants", "merchant category\nbakery food")
-    (row,) = DuckEngine(store.connection).fetch("merchants").read_all().to_pylist()
+    (row,) = DuckEngine(store.connection, store.tables).read("merchants").read_all().to_pylist()
     assert {"merchant_no": 1, "merchant_id": str(uid("bakery"))} == row
 
 
-def test_the_next_round_takes_the_place_of_the_last(store: Store) -> None:
-    for table, rows in (("proposals", "(1), (2)"), ("next_proposals", "(2), (3), (4)")):
-        store.connection.execute(f"create temp table {table} as from (values {rows}) t(n)")
-    DuckEngine(store.connection).advance("proposals")
-    assert [(2,), (3,), (4,)] == select(store, "from proposals order by n")
+def test_two_runs_of_a_plan_on_one_connection_never_meet(store: Store) -> None:
+    given(store, "institutions", "institution\nalder")
+    engine = DuckEngine(store.connection, store.tables)
+    undecided = engine.define("undecided")["undecided"]
+    counts = []
+    for ref in ("1", "2"):
+        given(store, "purchases", f"ref\n{ref}")
+        counts.append(engine.run("resolve", undecided)["resolutions"])
+    assert [1, 2] == [engine.count(table) for table in counts]
+
+
+@pytest.mark.parametrize(
+    ("expected", "handed"),
+    [
+        ("plan/resolve:resolutions reads undecided, and was not handed it.", []),
+        ("plan/resolve is handed ['uses'], which it does not declare.", ["undecided", "uses"]),
+    ],
+)
+def test_a_plan_reads_what_it_is_handed_and_no_more(
+    store: Store, expected: str, handed: list[str]
+) -> None:
+    query = "select purchase_no, cardholder_no, identifier_no, merchant_id, amount, transacted_at"
+    tables = [temporary(store, name, f"{query} from purchases") for name in handed]
+    with pytest.raises(LookupError, match=re.escape(expected)):
+        DuckEngine(store.connection, store.tables).run("resolve", *tables)
 
 
 def test_a_plan_that_fails_ends_as_one_of_our_errors(tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ import pytest
 
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.engine.spark import SparkEngine
-from cardoffers_cli.pipeline.redeem import hold
 from commands import cardoffers
-from engines import FOUND, GIVEN, differing, everything
+from engines import FOUND, differing, everything, held_on_both
 from test_calderdale import DATA, SLUGS
 from work import job
 
@@ -36,16 +35,15 @@ def test_the_engines_find_the_same(spark: Spark, tmp_path: Path) -> None:
         cardoffers("import", DATA / f"{slug}.csv", "-i", slug, *at, exit_code=3)
     engine = SparkEngine.at(spark.url, str(tmp_path / "work"))
     with job(path).store() as store, store.transaction(keep=False):
-        hold(store, 7)
-        duck = DuckEngine(store.connection)
-        for name in GIVEN:
-            engine.put(name, duck.fetch(name))
-        found = everything(duck)
+        duck = DuckEngine(store.connection, store.tables)
+        here, there = held_on_both(store, duck, engine)
+        decided, mine = everything(duck, here)
         assert (expected["purchases"], expected["redeemed"]) == (
-            found.considered,
-            duck.count("redeemed"),
+            decided.counts.considered,
+            duck.count(mine["redeemed"]),
         )
-        assert found == everything(engine)
+        other, theirs = everything(engine, there)
+        assert decided.counts == other.counts
         for name in FOUND:
-            assert [] == differing(store, name, engine)
+            assert [] == differing(store, mine[name], engine, theirs[name])
     engine.close()

@@ -12,9 +12,10 @@ from cardoffers_cli.engine import spark as module
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.engine.spark import SparkEngine
 from cardoffers_cli.engine.tables import TABLES, columns
-from cardoffers_cli.pipeline.redeem import hold, keep_decisions
-from engines import FOUND, GIVEN, differing, everything
-from tables import NOON, Row, given, moment, put
+from cardoffers_cli.pipeline.redeem import keep_decisions
+from cardoffers_cli.pipeline.resolve import find_undecided
+from engines import FOUND, differing, everything, held_on_both
+from tables import NOON, Row, given, moment, put, temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,34 +60,30 @@ def test_random_catalogues_come_to_the_same_tables(
     store: Store, engine: SparkEngine, seed: int
 ) -> None:
     random_service(store, random.Random(seed))  # noqa: S311 - examples, not secrets
-    hold(store, 7)
-    duck = DuckEngine(store.connection)
-    for name in GIVEN:
-        engine.put(name, duck.fetch(name))
-    found = everything(duck)
-    assert found.refusals > 20
-    assert found.rounds >= 3
-    assert duck.count("later_periods") >= 1
-    assert found == everything(engine)
+    duck = DuckEngine(store.connection, store.tables)
+    here, there = held_on_both(store, duck, engine)
+    decided, mine = everything(duck, here)
+    assert decided.counts.refusals > 20
+    assert decided.counts.rounds >= 3
+    assert duck.count(mine["later_periods"]) >= 1
+    other, theirs = everything(engine, there)
+    assert decided.counts == other.counts
     for name in FOUND:
-        assert [] == differing(store, name, engine)
+        assert [] == differing(store, mine[name], engine, theirs[name])
 
 
 def test_what_was_decided_is_left_alone_but_for_a_rematch(
     store: Store, engine: SparkEngine
 ) -> None:
     random_service(store, random.Random(9))  # noqa: S311 - examples, not secrets
-    hold(store, 7)
-    duck = DuckEngine(store.connection)
-    everything(duck)
-    keep_decisions(store)
-    for name in GIVEN:
-        engine.put(name, duck.fetch(name))
-    for plan in ("undecided", "rematch"):
-        duck.define(plan)
-        engine.define(plan)
-        assert 0 < duck.count("undecided") < 300
-        assert [] == differing(store, "undecided", engine)
+    duck = DuckEngine(store.connection, store.tables)
+    here, _ = held_on_both(store, duck, engine)
+    keep_decisions(store, everything(duck, here)[0])
+    held_on_both(store, duck, engine)
+    for rematch in (False, True):
+        mine, theirs = (find_undecided(each, rematch=rematch).purchases for each in (duck, engine))
+        assert 0 < duck.count(mine) < 300
+        assert [] == differing(store, mine, engine, theirs)
 
 
 def test_the_refs_seen_before_and_their_conflicts_are_the_same(
@@ -94,19 +91,20 @@ def test_the_refs_seen_before_and_their_conflicts_are_the_same(
 ) -> None:
     random_service(store, random.Random(5))  # noqa: S311 - examples, not secrets
     again = f"select purchase_no as line, {', '.join(columns(TABLES['staged_refs'])[1:])}"
-    store.connection.execute(f"create temp table staged_refs as {again} from purchases")
+    refs = temporary(store, "staged_refs", f"{again} from purchases")
     for number, change in enumerate(CHANGES):
         store.connection.execute(
-            f"update staged_refs set {change}"  # noqa: S608 - of our own
+            f"update {refs.identifier} set {change}"  # noqa: S608 - of our own
             f" where line % {len(CHANGES) + 1} = {number}"
         )
-    duck = DuckEngine(store.connection)
-    for name in ("staged_refs", "purchases"):
-        engine.put(name, duck.fetch(name))
-    for each in (duck, engine):
-        each.run("dedupe")
-    assert 0 < duck.count("known_refs") < 300
-    assert [] == differing(store, "known_refs", engine)
+    duck = DuckEngine(store.connection, store.tables)
+    engine.put("purchases", duck.read("purchases"))
+    sent = engine.put("staged_refs", duck.fetch(refs))
+    mine, theirs = (
+        each.run("dedupe", handed)["known_refs"] for each, handed in ((duck, refs), (engine, sent))
+    )
+    assert 0 < duck.count(mine) < 300
+    assert [] == differing(store, mine, engine, theirs)
 
 
 # What goes there and back
@@ -130,8 +128,8 @@ EXTREMES = {
 
 
 def test_every_value_comes_back_as_it_was(engine: SparkEngine) -> None:
-    engine.put("purchases", pa.table(EXTREMES).to_reader())
-    assert EXTREMES == engine.fetch("purchases").read_all().sort_by("purchase_no").to_pydict()
+    sent = engine.put("purchases", pa.table(EXTREMES).to_reader())
+    assert EXTREMES == engine.fetch(sent).read_all().sort_by("purchase_no").to_pydict()
 
 
 def test_rows_go_in_as_many_messages_as_they_need(
@@ -139,8 +137,9 @@ def test_rows_go_in_as_many_messages_as_they_need(
 ) -> None:
     monkeypatch.setattr(module, "_SLICE_BYTES", 64)
     table = pa.table({"run_no": list(range(100))})
-    engine.put("this_run", pa.Table.from_batches(table.to_batches(max_chunksize=5)).to_reader())
-    assert list(range(100)) == sorted(engine.fetch("this_run").read_all()["run_no"].to_pylist())
+    rows = pa.Table.from_batches(table.to_batches(max_chunksize=5)).to_reader()
+    sent = engine.put("this_run", rows)
+    assert list(range(100)) == sorted(engine.fetch(sent).read_all()["run_no"].to_pylist())
 
 
 def test_a_large_table_comes_back_in_buckets_by_offer(
@@ -148,8 +147,8 @@ def test_a_large_table_comes_back_in_buckets_by_offer(
 ) -> None:
     monkeypatch.setattr(module, "_BUCKET_ROWS", 10)
     rows = [{"offer_no": n % 7, "cardholder_no": n, "used": n} for n in range(100)]
-    engine.put("uses", pa.Table.from_pylist(rows).to_reader())
-    found = engine.fetch("uses").read_all().to_pylist()
+    sent = engine.put("uses", pa.Table.from_pylist(rows).to_reader())
+    found = engine.fetch(sent).read_all().to_pylist()
     assert rows == sorted(found, key=lambda row: row["used"])
     offers = [row["offer_no"] for row in found]
     assert offers == sorted(offers)  # eleven buckets, and each offer has one to itself
@@ -158,8 +157,7 @@ def test_a_large_table_comes_back_in_buckets_by_offer(
 def test_a_table_is_what_folders_hold_and_what_is_sent(engine: SparkEngine, tmp_path: Path) -> None:
     folders = [str(tmp_path / f"run={number}") for number in (1, 2)]
     for number, folder in enumerate(folders, 1):
-        engine.put("this_run", runs(number, number))
-        engine.save("this_run", folder)
+        engine.save(engine.put("this_run", runs(number, number)), folder)
     assert [] == found(engine, "this_run", [], [])
     assert [1, 1] == found(engine, "this_run", folders[:1], [])
     assert [1, 1, 2, 2, 3] == found(engine, "this_run", folders, [3])
@@ -170,8 +168,8 @@ def runs(*numbers: int) -> pa.RecordBatchReader:
 
 
 def found(engine: SparkEngine, name: str, folders: list[str], sent: list[int]) -> list[int]:
-    engine.put(name, runs(*sent), folders)
-    return sorted(engine.fetch(name).read_all()["run_no"].to_pylist())
+    table = engine.put(name, runs(*sent), folders)
+    return sorted(engine.fetch(table).read_all()["run_no"].to_pylist())
 
 
 def test_what_is_saved_is_read_back_and_takes_the_place_of_what_was_there(
@@ -179,14 +177,14 @@ def test_what_is_saved_is_read_back_and_takes_the_place_of_what_was_there(
 ) -> None:
     folder = str(tmp_path / "purchases" / "run=1")
     for _ in range(2):
-        engine.put("purchases", pa.table(EXTREMES).to_reader())
+        sent = engine.put("purchases", pa.table(EXTREMES).to_reader())
         assert {
             "row_count": 2,
             "purchase_no_sum": 2**63,
             "amount_sum": Decimal("100000000000000.0000"),
-        } == engine.save("purchases", folder)
-    engine.put("this_run", runs())
-    assert {"row_count": 0} == engine.save("this_run", str(tmp_path / "nothing"))
+        } == engine.save(sent, folder)
+    none = engine.put("this_run", runs())
+    assert {"row_count": 0} == engine.save(none, str(tmp_path / "nothing"))
 
 
 def test_the_working_folder_is_left_empty(spark: Spark, tmp_path: Path) -> None:

@@ -112,9 +112,11 @@ def test_an_amount_at_the_limit_is_kept_exactly(made: Job, tmp_path: Path) -> No
 
 def test_two_tokens_of_one_fingerprint_never_pass(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
-    stage_whole(store, [])
-    store.connection.execute("insert into staged_tokens values (1, 'ann', 'c1'), (1, 'ben', 'c1')")
+    staged = stage_whole(store, [])
+    store.connection.execute(
+        f"insert into {staged.tokens.identifier} values (1, 'ann', 'c1'), (1, 'ben', 'c1')"  # noqa: S608 - ours
+    )
     with pytest.raises(CardoffersError) as caught:
-        number(store, uid("alder"))
+        number(store, staged, uid("alder"))
     assert "fingerprint_collision" == caught.value.code
     assert [(0,)] == select(store, "select count(*) from purchases")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -8,12 +9,13 @@ import pytest
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.transactions import Reading, open_transactions
 from cardoffers_cli.pipeline.judge import (
-    Verdicts,
     common_findings,
-    find_look_alikes,
+    find_common,
+    find_repeats,
     findings,
     first_findings,
-    judge,
+    no_look_alikes,
+    none_known,
     note_repeats,
     rejected_lines,
     summary,
@@ -26,30 +28,43 @@ from work import Row, file_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cardoffers_cli.pipeline.handles import Repeats, Staged
     from cardoffers_cli.store.store import Store
 
 
-def staged(store: Store, folder: Path, rows: str | list[Row]) -> int:
-    """Stage a file as a check does; return how many rows it has."""
+@dataclass(frozen=True)
+class Judged:
+    """A file as a check stages it, and the rows of it that repeat others."""
+
+    staged: Staged
+    repeats: Repeats
+    received: int
+
+
+def judged(store: Store, folder: Path, rows: str | list[Row]) -> Judged:
     path = file_of(folder / "tx.csv", rows)
     with open_transactions(str(path), Reading(now=NOON)) as file:
-        stage_slim(
-            store,
-            [
-                (with_fingerprints(chunk.rows, seed=1), chunk.findings, chunk.doubts)
-                for chunk in file.chunks()
-            ],
-        )
-        return file.received
+        chunks = [
+            (with_fingerprints(chunk.rows, seed=1), chunk.findings, chunk.doubts)
+            for chunk in file.chunks()
+        ]
+        staged = stage_slim(store, chunks)
+        repeats = find_repeats(store, staged, none_known(store))
+        return Judged(staged, repeats, file.received)
 
 
-def note_repeats_alone(store: Store) -> None:
-    find_look_alikes(store, None, with_history=False)
-    note_repeats(store, "line")
+def noted(store: Store, folder: Path, rows: str | list[Row]) -> Judged:
+    made = judged(store, folder, rows)
+    note_repeats(store, made.staged, made.repeats, no_look_alikes(store), "line")
+    return made
+
+
+def found_repeats(made: Judged) -> tuple[int, int]:
+    return made.repeats.duplicates, made.repeats.conflicts
 
 
 def test_the_first_row_of_a_ref_wins(store: Store, tmp_path: Path) -> None:
-    staged(
+    made = judged(
         store,
         tmp_path,
         """
@@ -63,25 +78,23 @@ def test_the_first_row_of_a_ref_wins(store: Store, tmp_path: Path) -> None:
         1    1.00
         """,
     )
-    assert Verdicts(duplicates=4, conflicts=2) == judge(store, None)
+    assert (4, 2) == found_repeats(made)
     assert [(4, False), (5, True), (7, True), (8, False)] == select(
-        store, "select line, is_conflict from staged_duplicates order by line"
+        store,
+        f"select line, is_conflict from {made.repeats.rows.identifier} order by line",  # noqa: S608 - ours
     )
-    assert [4, 5, 6, 7, 8] == rejected_lines(store).to_list()
+    assert [4, 5, 6, 7, 8] == rejected_lines(store, made.staged, made.repeats).to_list()
 
 
 def test_an_invalid_row_does_not_take_up_its_ref(store: Store, tmp_path: Path) -> None:
-    staged(store, tmp_path, "ref amount\n1 x\n1 1.00")
-    assert Verdicts(duplicates=0, conflicts=0) == judge(store, None)
+    assert (0, 0) == found_repeats(judged(store, tmp_path, "ref amount\n1 x\n1 1.00"))
 
 
 def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Path) -> None:
     rows = [{"ref": str(n), "amount": "x", "identifier": "M1"} for n in range(30)]
     rows += [{"ref": "known", "identifier": "M1", "amount": amount} for amount in "1213"]
-    staged(store, tmp_path, rows)
-    judge(store, None)
-    note_repeats_alone(store)
-    by_code = {row["code"]: row for row in summary(store)}
+    made = noted(store, tmp_path, rows)
+    by_code = {row["code"]: row for row in summary(store, made.staged)}
     assert (30, list(range(2, 22))) == tuple(
         by_code["amount_invalid"][name] for name in ("row_count", "lines")
     )
@@ -89,20 +102,20 @@ def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Pa
     assert (2, [33, 35]) == tuple(
         by_code["duplicate_conflict"][name] for name in ("row_count", "lines")
     )
-    assert "error" == summary(store)[0]["level"]
+    assert "error" == summary(store, made.staged)[0]["level"]
 
 
 def test_findings_come_in_the_order_of_the_lines(store: Store, tmp_path: Path) -> None:
     rows = [{"ref": str(n % 90_000), "identifier": "M1"} for n in range(120_000)]
-    staged(store, tmp_path, rows)
-    judge(store, None)
-    note_repeats_alone(store)
-    repeats = [row["line"] for row in findings(store) if row["code"] == "duplicate"]
+    made = noted(store, tmp_path, rows)
+    repeats = [row["line"] for row in findings(store, made.staged) if row["code"] == "duplicate"]
     assert list(range(90_002, 120_002)) == repeats
-    assert ["token_weak"] == [row["code"] for row in common_findings(store, 120_000)]
-    assert [] == first_findings(store, 7)
-    assert [] == common_findings(store, 1_000_000)
-    assert [2, 3, 4, 5, 6, 7, 8] == [row["line"] for row in first_findings(store, 7)]
+    most, few = (find_common(store, made.staged, rows) for rows in (120_000, 1_000_000))
+    assert ["token_weak"] == [row["code"] for row in common_findings(store, most)]
+    assert [] == first_findings(store, made.staged, most, 7)
+    assert [] == common_findings(store, few)
+    first = first_findings(store, made.staged, few, 7)
+    assert [2, 3, 4, 5, 6, 7, 8] == [row["line"] for row in first]
 
 
 @pytest.mark.parametrize(
@@ -113,13 +126,14 @@ def test_tokens_look_rotated_when_hardly_any_comes_twice(
     store: Store, tmp_path: Path, rows: int, repeated: int, rotated: bool
 ) -> None:
     tokens = [{"ref": str(n), "cardholder": f"ch_{n % (rows - repeated)}"} for n in range(rows)]
-    received = staged(store, tmp_path, tokens)
-    assert rotated == tokens_look_rotated(store, received)
+    made = judged(store, tmp_path, tokens)
+    assert rotated == tokens_look_rotated(store, made.staged, made.received)
 
 
 def test_no_findings_are_no_lines(store: Store, tmp_path: Path) -> None:
-    staged(store, tmp_path, [])
-    judge(store, None)
-    assert [] == common_findings(store, 0)
-    assert ([], [], []) == (list(findings(store)), summary(store), first_findings(store, 5))
-    assert pl.Series("line", [], pl.UInt64).equals(rejected_lines(store))
+    made = judged(store, tmp_path, [])
+    common = find_common(store, made.staged, 0)
+    assert [] == common_findings(store, common)
+    assert [] == [*findings(store, made.staged), *summary(store, made.staged)]
+    assert [] == first_findings(store, made.staged, common, 5)
+    assert pl.Series("line", [], pl.UInt64).equals(rejected_lines(store, made.staged, made.repeats))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.resolve import resolve
+from cardoffers_cli.pipeline.resolve import find_undecided, resolve
 from tables import given, select
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ def test_candidates_are_ranked_for_each_purchase(store: Store) -> None:
         4    cat         bakery    50.00
         """,
     )
-    engine = DuckEngine(store.connection)
-    resolve(engine)
-    match(engine)
+    engine = DuckEngine(store.connection, store.tables)
+    candidates = match(engine, resolve(engine, find_undecided(engine)))
     assert [
         ("1", 1, "B"),
         ("1", 2, "A"),
@@ -49,6 +48,6 @@ def test_candidates_are_ranked_for_each_purchase(store: Store) -> None:
         ("3", 1, "A"),
     ] == select(
         store,
-        "select transaction_ref, choice_no, offer_id from candidates"
+        f"select transaction_ref, choice_no, offer_id from {candidates.rows.identifier}"  # noqa: S608 - ours
         " join purchases using (purchase_no) join offers using (offer_no) order by all",
     )

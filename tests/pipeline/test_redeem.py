@@ -944,7 +944,15 @@ def settled(store: Store) -> dict[str, tuple[Any, ...]]:
 
 
 def candidates(store: Store) -> int:
-    return int(select(store, "select count(*) from candidates")[0][0])
+    """Return how many offers the purchases of the newest match fitted."""
+    return int(
+        select(
+            store,
+            "select count(*) from outcomes where run_no = (select max(run_no) from runs)"
+            " and outcome in"
+            " ('redeemed', 'outranked', 'budget_exhausted', 'redemption_limit_reached')",
+        )[0][0]
+    )
 
 
 def amounts(store: Store) -> dict[tuple[str, str], tuple[Any, ...]]:

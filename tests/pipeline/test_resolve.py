@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.resolve import resolve, resolve_import
+from cardoffers_cli.pipeline.resolve import find_undecided, purchases_of_import, resolve
 from tables import given, read, select
 
 if TYPE_CHECKING:
@@ -44,12 +44,13 @@ def test_a_known_merchant_id_goes_before_the_identifier_which_is_compared_as_tex
         """,
     )
     given(store, "purchases", PURCHASES)
-    resolve(DuckEngine(store.connection))
+    engine = DuckEngine(store.connection, store.tables)
+    resolutions = resolve(engine, find_undecided(engine))
     assert {row["ref"]: row["resolved"] for row in read(PURCHASES)} == dict(
         select(
             store,
-            "select transaction_ref, name from resolutions join purchases using (purchase_no)"
-            " left join merchants using (merchant_no)",
+            f"select transaction_ref, name from {resolutions.rows.identifier}"  # noqa: S608 - ours
+            " join purchases using (purchase_no) left join merchants using (merchant_no)",
         )
     )
 
@@ -61,9 +62,10 @@ def test_one_import_is_looked_at_alone(store: Store) -> None:
     store.connection.execute(
         "update recent_purchases set import_no = 7 where transaction_ref = 'b'"
     )
-    resolve_import(store, DuckEngine(store.connection), 7)
+    engine = DuckEngine(store.connection, store.tables)
+    one = resolve(engine, purchases_of_import(store, 7)).rows
     assert [("b",)] == select(
-        store, "select transaction_ref from resolutions join purchases using (purchase_no)"
+        store,
+        f"select transaction_ref from {one.identifier} join purchases using (purchase_no)",  # noqa: S608 - ours
     )
-    resolve(DuckEngine(store.connection))
-    assert [(3,)] == select(store, "select count(*) from resolutions")
+    assert 3 == engine.count(resolve(engine, find_undecided(engine)).rows)

@@ -212,10 +212,10 @@ def personal(
 ) -> list[tuple[str, str]]:
     """Return each offer of the feed with its reason."""
     feed.open_offers(store, ALDER, None, None, now)
-    count_links(store, ALDER, keep=False)
+    totals = count_links(store, ALDER, keep=False)
     preferred = {"merchants": merchants.split(), "categories": categories.split()}
     number = find_cardholder(store, ALDER, cardholder)
-    rows = feed.by_affinity(store, ALDER, number, preferred, now=now, limit=100)
+    rows = feed.by_affinity(store, ALDER, number, preferred, totals, now=now, limit=100)
     names = dict(select(store, "select offer_no, offer_id from offers"))
     return [(names[row["offer_no"]], row["reason"]) for row in rows]
 

@@ -31,10 +31,11 @@ def links(store: Store, run_no: int, *added: str) -> None:
 
 
 def counted(store: Store, *, keep: bool = True) -> list[tuple[Any, ...]]:
-    popularity.count_links(store, ALDER, keep=keep)
+    totals = popularity.count_links(store, ALDER, keep=keep)
     return select(
         store,
-        "select offer_id, links from link_totals join offers using (offer_no) order by offer_id",
+        f"select offer_id, links from {totals.identifier} join offers using (offer_no)"  # noqa: S608 - ours
+        " order by offer_id",
     )
 
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.jobs.intake import FileReport
+    from cardoffers_cli.jobs.intake import Judged
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.nights import NightFile
     from cardoffers_cli.store.store import Store
@@ -226,11 +226,11 @@ class _File:
                 bounds.check_time()
                 bounds.check_rows(opened)
 
-            def approve(report: FileReport) -> None:
+            def approve(judged: Judged) -> None:
                 bounds.check_rows(opened)  # again: the end of a file tells which are card numbers
-                check_sums(store, report, owner, manifest)
+                check_sums(store, judged, owner, manifest)
 
-            made = take_in(
+            taken = take_in(
                 store,
                 opened,
                 owner,
@@ -240,9 +240,10 @@ class _File:
                 progress=look,
                 approve=approve,
             )
-            if keeps_reports and (not made.report.ok or made.report.look_alikes):
-                self._write_reports(store, opened)
-        return made
+            report = taken.judged.report
+            if keeps_reports and (not report.ok or report.look_alikes):
+                self._write_reports(store, opened, taken.judged)
+        return taken.made
 
     def rehearse(self, store: Store) -> None:
         """Do to the store what taking the file would, in a transaction that will be undone."""
@@ -264,13 +265,13 @@ class _File:
                 manifest = read_manifest(origin, names, self.shown)
                 return self.take_in(store, copy, manifest, bounds, keeps_reports=False)
 
-    def _write_reports(self, store: Store, opened: TransactionFile) -> None:
+    def _write_reports(self, store: Store, opened: TransactionFile, judged: Judged) -> None:
         name = self.file.taken_as
         outputs = Outputs(
             errors=self._path(DONE, f"{name}.errors.csv"),
             rejected=self._path(DONE, f"{name}.rejected.{opened.kind}"),
         )
-        write_outputs(store, opened, outputs, mode=self.work.job.settings.mode)
+        write_outputs(store, opened, judged, outputs, mode=self.work.job.settings.mode)
 
     def _fail(self, taken: Folder, error: CardoffersError, kept: dict[str, Any]) -> str:
         is_kept = taken.look(self.claim.as_name) is not None

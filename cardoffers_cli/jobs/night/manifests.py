@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
-    from cardoffers_cli.jobs.intake import FileReport
+    from cardoffers_cli.jobs.intake import Judged
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
@@ -29,9 +29,7 @@ def vouches(manifest: Manifest | None) -> bool:
     return manifest is not None and (manifest.sha256 is not None or manifest.amount_sum is not None)
 
 
-def check_sums(
-    store: Store, report: FileReport, owner: Institution, manifest: Manifest | None
-) -> None:
+def check_sums(store: Store, judged: Judged, owner: Institution, manifest: Manifest | None) -> None:
     """Raise `FileUnusable` where rows or amounts differ from the manifest.
 
     The amount of an invalid row may be anything: where there are such rows, the sum of the valid
@@ -40,11 +38,12 @@ def check_sums(
     """
     if manifest is None:
         return
+    report = judged.report
     if manifest.rows is not None and manifest.rows != report.received:
         raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
     if manifest.amount_sum is None:
         return
-    found = quantize(staged_amount(store), owner.currency)
+    found = quantize(staged_amount(store, judged.staged), owner.currency)
     may_lack = report.invalid and (manifest.sha256 or not report.is_unterminated)
     is_right = found <= manifest.amount_sum if may_lack else found == manifest.amount_sum
     if not is_right:

@@ -1,15 +1,7 @@
--- name: admissible
--- Makes admissible: the staged rows that are no duplicates. Grain: one row per row to admit.
-create or replace temp view admissible as
-select staged.*
-from staged
-where not exists (
-    select 1
-    from staged_duplicates
-    where staged_duplicates.line = staged.line
-);
-
 -- name: purchases
+-- reads: admissible(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
+--     payer_numbers(payer, cardholder_no, instrument_no),
+--     identifier_numbers(identifier, identifier_no)
 -- Writes one purchase per admissible row. Idempotent through staged_duplicates, which holds every
 -- ref the institution has purchases of. Purchase numbers follow the lines, with gaps. Imports that
 -- are staged together have $stride lines each, so a line tells its import and its line there.
@@ -41,6 +33,7 @@ inner join payer_numbers on payer_numbers.payer = admissible.payer
 left join identifier_numbers on identifier_numbers.identifier = admissible.identifier;
 
 -- name: purchase_details
+-- reads: staged_details(line, instrument_type, mcc, merchant_descriptor, network)
 -- Writes the optional fields of the purchases of these imports that carry any.
 insert into recent_purchase_details (
     purchase_no, institution_id, instrument_type, mcc, merchant_descriptor, network
@@ -60,11 +53,13 @@ inner join purchases
     and purchases.institution_id = $institution_id;
 
 -- name: amount
+-- reads: admissible(amount)
 -- What the admissible rows come to.
 select count(*) as accepted, coalesce(sum(amount), 0) as amount_accepted
 from admissible;
 
 -- name: rejects
+-- reads: staged_findings(line, transaction_ref, field, code, level, message)
 -- Writes the errors of the rows that were not accepted.
 insert into rejects (import_no, institution_id, line, transaction_ref, field, code, message)
 select
@@ -74,6 +69,7 @@ from staged_findings
 where staged_findings.level = 'error';
 
 -- name: duplicates
+-- reads: staged_duplicates(line, transaction_ref, is_conflict)
 -- Writes the rows whose ref was known already.
 insert into duplicates (import_no, institution_id, line, transaction_ref, is_conflict)
 select

@@ -23,10 +23,11 @@ set attempts = attempts + 1, claimed_at = null, is_claimed_manually = null
 where claimed_at is not null;
 
 -- name: due
+-- makes: due(redemption_no, institution_id)
 -- Makes due: events that were due by a moment, the longest waiting of each institution in turn.
 -- Institutions that have $most_open attempts under way wait for the next time; those whose secret is
 -- not $at_hand are left out. Reads deliveries and the secrets active now. Grain: one row per event.
-create or replace temp table due as
+create temp table due as
 with under_way as (
     select outbox.institution_id
     from outbox
@@ -63,8 +64,9 @@ order by ready.place, ready.next_attempt_at, ready.redemption_no
 limit $most;
 
 -- name: one
+-- makes: due(redemption_no, institution_id)
 -- Makes due: one event of any state, whose institution has a webhook and a secret $at_hand.
-create or replace temp table due as
+create temp table due as
 select deliveries.redemption_no, deliveries.institution_id
 from deliveries
 inner join signing_secrets($now) as signing
@@ -74,6 +76,7 @@ where deliveries.redemption_id = try_cast($redemption_id as uuid)
     and list_contains(cast($at_hand as varchar[]), signing.secret_sha256);
 
 -- name: claim
+-- reads: due(redemption_no)
 -- Claims the events of due in outbox, so that a crash from now on is seen.
 update outbox
 set claimed_at = $now, is_claimed_manually = $is_manual
@@ -81,6 +84,7 @@ from due
 where due.redemption_no = outbox.redemption_no;
 
 -- name: claimed
+-- reads: due(redemption_no, institution_id)
 -- What is to be sent: the events of due. Grain: one row per event, in no order.
 select
     outbox.redemption_no,
@@ -109,8 +113,10 @@ from (select unnest(cast($redemption_nos as bigint[])) as redemption_no) as unbe
 where unbegun.redemption_no = outbox.redemption_no;
 
 -- name: ended
+-- makes: ended(redemption_no, secret_no, signed_at_s, started_at, http_status, error, duration_ms,
+--     state, failures, delay_ms, next_attempt_at)
 -- Makes ended: attempts that have ended, from a list for each column. Grain: one row per attempt.
-create or replace temp table ended as
+create temp table ended as
 select
     unnest(cast($redemption_no as bigint[])) as redemption_no,
     unnest(cast($secret_no as bigint[])) as secret_no,
@@ -125,6 +131,8 @@ select
     unnest(cast($next_attempt_at as timestamp[])) as next_attempt_at;
 
 -- name: attempts
+-- reads: ended(redemption_no, secret_no, signed_at_s, started_at, http_status, error, duration_ms,
+--     delay_ms, next_attempt_at)
 -- Writes the attempts of ended whose event is still claimed.
 insert into attempts (
     redemption_no, institution_id, number, run_no, secret_no, signed_at_s, started_at, http_status,
@@ -149,6 +157,7 @@ inner join outbox on outbox.redemption_no = ended.redemption_no
 where outbox.claimed_at is not null;
 
 -- name: outbox
+-- reads: ended(redemption_no, state, failures, next_attempt_at)
 -- Moves the events of ended to their next state and releases their claims. Done twice, the second
 -- finds no claim.
 update outbox

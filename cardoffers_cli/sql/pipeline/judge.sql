@@ -1,12 +1,9 @@
--- name: doubts
--- How many doubtful numbers are staged.
-select count(*) as doubts
-from staged_doubts;
-
 -- name: refused_numbers
+-- reads: staged_doubts(line, field, length, head)
+-- makes: refused_numbers(line, field)
 -- Makes refused_numbers: the doubtful numbers that are card numbers, because they are of no form in
 -- which the file's references look like ones by chance ($forms). Grain: one row per line and field.
-create or replace temp table refused_numbers as
+create temp table refused_numbers as
 with forms as (
     select
         unnest(
@@ -25,12 +22,15 @@ where not exists (
 );
 
 -- name: refused_rows
+-- reads: staged(line), refused_numbers(line)
 -- How many valid rows hold a refused number.
 select count(*) as refused
 from staged
 where staged.line in (select refused_numbers.line from refused_numbers);
 
 -- name: refused_findings
+-- reads: refused_numbers(line, field), staged(line, transaction_ref)
+-- changes: staged_findings(line, transaction_ref, field, code, level, message)
 -- Appends a finding for every refused number, with the reference of its row unless that is one.
 insert into staged_findings
 select
@@ -44,6 +44,8 @@ left join refused_numbers as refused_references
     and refused_references.field = 'transaction_ref';
 
 -- name: show_references
+-- reads: staged_doubts(line, field, transaction_ref), refused_numbers(line, field)
+-- changes: staged_findings(line, transaction_ref)
 -- Puts the references that are none of the refused numbers into the findings, which left them out.
 update staged_findings
 set transaction_ref = staged_doubts.transaction_ref
@@ -58,21 +60,29 @@ where staged_doubts.line = staged_findings.line
     );
 
 -- name: refuse
+-- reads: refused_numbers(line)
+-- changes: staged(line)
 -- Removes the rows with refused numbers from staged.
 delete from staged
 where staged.line in (select refused_numbers.line from refused_numbers);
 
 -- name: refuse_details
+-- reads: refused_numbers(line)
+-- changes: staged_details(line)
 -- Removes the optional fields of rows that are not staged any more.
 delete from staged_details
 where staged_details.line in (select refused_numbers.line from refused_numbers);
 
 -- name: refuse_tokens
+-- reads: staged(payer)
+-- changes: staged_tokens(payer)
 -- Removes the tokens that no staged row has any more.
 delete from staged_tokens
 where staged_tokens.payer not in (select staged.payer from staged);
 
 -- name: refuse_merchants
+-- reads: staged(identifier)
+-- changes: staged_merchants(identifier)
 -- Removes the identifiers that no staged row has any more, among them those that are refused.
 delete from staged_merchants
 where staged_merchants.identifier not in (
@@ -82,6 +92,7 @@ where staged_merchants.identifier not in (
 );
 
 -- name: doubtful_references
+-- reads: staged_doubts(line, field, transaction_ref), staged(line)
 -- The references of staged rows that look like card numbers. Grain: one row per reference.
 select distinct staged_doubts.transaction_ref
 from staged_doubts
@@ -89,6 +100,7 @@ inner join staged on staged.line = staged_doubts.line
 where staged_doubts.field = 'transaction_ref';
 
 -- name: take_masked
+-- changes: staged(transaction_ref)
 -- Gives staged rows the masked reference that the institution has a purchase of, in the place of
 -- their own ($masks, a list of structs): they are duplicates of it.
 update staged
@@ -104,8 +116,9 @@ where masks.transaction_ref = staged.transaction_ref
     and purchases.institution_id = $institution_id;
 
 -- name: no_history
+-- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
 -- Makes an empty known_refs, for a check without a store.
-create or replace temp table known_refs (
+create temp table known_refs (
     line ubigint,
     transaction_ref varchar,
     is_conflict boolean,
@@ -114,42 +127,25 @@ create or replace temp table known_refs (
     first_line bigint
 );
 
--- name: importer
--- Says whose rows are staged, because a view takes no parameters.
-set variable importer = cast($institution_id as uuid);
-
--- name: staged_refs
--- Makes staged_refs: what staged rows say, by numbers where the store has given them. Grain: one
--- row per staged row.
-create or replace temp view staged_refs as
-select
-    staged.line,
-    getvariable('importer') as institution_id,
-    staged.transaction_ref,
-    payer_numbers.cardholder_no,
-    payer_numbers.instrument_no,
-    identifier_numbers.identifier_no,
-    staged.merchant_id,
-    staged.amount,
-    staged.transacted_at
-from staged
-inner join payer_numbers on payer_numbers.payer = staged.payer
-left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
-
 -- name: fetched_refs
+-- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
 -- Reads frame (the rows of the plan `dedupe`, computed elsewhere) and makes known_refs of it.
-create or replace temp table known_refs as
+create temp table known_refs as
 select
     frame.line, frame.transaction_ref, frame.is_conflict, frame.received_at,
     frame.first_import_no, frame.first_line
 from frame;
 
 -- name: staged_duplicates
+-- reads: staged(line, transaction_ref, reference, content), known_refs(line, transaction_ref,
+--     is_conflict, received_at, first_import_no, first_line)
+-- makes: staged_duplicates(line, transaction_ref, is_conflict, first_import_no, first_line,
+--     received_at)
 -- Makes staged_duplicates: every staged row whose ref is known already, or stands in an earlier
 -- line (rules.md#duplicates). Refs are sought by fingerprint and told apart by
 -- their text. The first one stands in `first_line` of an earlier import or, where that is null, of
 -- this file. Grain: one row per such row.
-create or replace temp table staged_duplicates as
+create temp table staged_duplicates as
 with repeated as (
     select staged.reference
     from staged
@@ -188,9 +184,26 @@ final as (
 select line, transaction_ref, is_conflict, first_import_no, first_line, received_at
 from final;
 
+-- name: admissible
+-- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
+--     staged_duplicates(line)
+-- makes: admissible(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at)
+-- Makes admissible: the staged rows that are no duplicates. Grain: one row per row to admit.
+create temp view admissible as
+select
+    staged.line, staged.transaction_ref, staged.payer, staged.identifier, staged.merchant_id,
+    staged.amount, staged.transacted_at
+from staged
+where not exists (
+    select 1
+    from staged_duplicates
+    where staged_duplicates.line = staged.line
+);
+
 -- name: no_look_alikes
+-- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
 -- Makes the empty table of look-alikes, for a check without a store. Grain as look_alikes.
-create or replace temp table look_alikes (
+create temp table look_alikes (
     line ubigint,
     transaction_ref varchar,
     first_import_no bigint,
@@ -199,11 +212,14 @@ create or replace temp table look_alikes (
 );
 
 -- name: look_alikes
+-- reads: staged_refs(line, transaction_ref, instrument_no, identifier_no, merchant_id, amount,
+--     transacted_at), staged_duplicates(line)
+-- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
 -- Makes look_alikes: the staged rows to be admitted that are like an earlier one in all but their
 -- ref (rules.md#look-alikes): instrument, merchant, amount and second are the same. Earlier ones stand among the purchases,
 -- which are read only for the time of the file, if at all ($with_history), or in this file. Grain:
 -- one row per such row.
-create or replace temp table look_alikes as
+create temp table look_alikes as
 with admissible as (
     select
         staged_refs.line,
@@ -258,7 +274,7 @@ same_time as (
         purchases.line
     from purchases
     where $with_history
-        and purchases.institution_id = getvariable('importer')
+        and purchases.institution_id = $institution_id
         and purchases.transacted_at >= (select min(admissible.second) from admissible)
         and purchases.transacted_at
         < (select max(admissible.second) + interval 1 second from admissible)
@@ -301,6 +317,8 @@ select line, transaction_ref, first_import_no, first_line, received_at
 from final;
 
 -- name: duplicate_findings
+-- reads: staged_duplicates(line, transaction_ref, is_conflict)
+-- changes: staged_findings(line, transaction_ref, field, code, level, message)
 -- Appends a finding for every row that merely came again.
 insert into staged_findings
 select
@@ -310,6 +328,9 @@ from staged_duplicates
 where not staged_duplicates.is_conflict;
 
 -- name: repeat_findings
+-- reads: staged_duplicates(line, transaction_ref, is_conflict, first_import_no, first_line,
+--     received_at), look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
+-- changes: staged_findings(line, transaction_ref, field, code, level, message)
 -- Appends a finding for every conflict and every look-alike. It says where the first one stands: in
 -- this file ($position is what its records are counted by), in an earlier one, or in a call.
 insert into staged_findings
@@ -348,6 +369,7 @@ from repeats
 left join imports on imports.import_no = repeats.first_import_no;
 
 -- name: counts
+-- reads: staged_duplicates(is_conflict)
 -- Duplicates and conflicts among the staged rows.
 select
     count(*) as duplicates,
@@ -355,6 +377,7 @@ select
 from staged_duplicates;
 
 -- name: tokens_once
+-- reads: staged(cardholder)
 -- How many cardholder tokens the staged rows have, and how many of them occur once.
 with tokens as (
     select count(*) as uses
@@ -365,6 +388,7 @@ select count(*) as tokens, count(*) filter (where uses = 1) as once
 from tokens;
 
 -- name: summary
+-- reads: staged_findings(line, code, level)
 -- Findings by code. Grain: one row per code; lines holds the first 20.
 select
     code,
@@ -376,6 +400,7 @@ group by code, level
 order by level, row_count desc, code;
 
 -- name: findings
+-- reads: staged_findings(line, transaction_ref, field, code, level, message)
 -- The findings of a stretch of lines, in the order of the file. Grain: one row per finding.
 select line, transaction_ref, field, code, level, message
 from staged_findings
@@ -384,9 +409,11 @@ where line >= $first_line
 order by line, field nulls first, code;
 
 -- name: common_findings
+-- reads: staged_findings(line, field, code, level, message)
+-- makes: common_findings(code, level, field, message, row_count)
 -- Makes common_findings: what is found in most of the rows ($received), and so is said once. The
 -- message is null where it is not the same in each. Grain: one row per code and field.
-create or replace temp table common_findings as
+create temp table common_findings as
 select
     code,
     level,
@@ -400,12 +427,14 @@ having count(distinct line) > $few
     and count(distinct line) * 2 > $received;
 
 -- name: common
+-- reads: common_findings(code, level, field, message, row_count)
 -- The findings that are said once, errors first. Grain: one row per code and field.
 select code, level, field, message, row_count
 from common_findings
 order by level, row_count desc, code, field nulls first;
 
 -- name: first_findings
+-- reads: staged_findings(field, code), common_findings(code, field)
 -- The first of the other findings, errors first, then in the order of the file, but for rows that
 -- merely came again, which ask nothing of the reader; and of how many they are. Grain: one row per
 -- finding.
@@ -423,11 +452,13 @@ order by level, line, field nulls first, code
 limit $limit;
 
 -- name: last_line
+-- reads: staged_findings(line)
 -- The last line that has a finding; null where none has.
 select max(line) as last_line
 from staged_findings;
 
 -- name: rejected_lines
+-- reads: staged_findings(line, level), staged_duplicates(line)
 -- The lines that are not taken: rows with an error, and duplicates. Grain: one row per line.
 with final as (
     select staged_findings.line
@@ -442,6 +473,7 @@ from final
 order by line;
 
 -- name: fields_to_mask
+-- reads: staged_findings(line, field, code)
 -- The fields that were refused as card numbers or personal data. Grain: one row per line and field.
 select distinct line, field
 from staged_findings

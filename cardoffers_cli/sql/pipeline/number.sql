@@ -1,22 +1,22 @@
 -- name: staged_payers
+-- reads: staged_tokens(cardholder_token, instrument_token)
+-- makes: staged_payers(institution_id, cardholder_token, instrument_token)
 -- Makes staged_payers, which `store/interning.py` reads. Grain: one row per pair of tokens.
-create or replace temp table staged_payers as
+create temp table staged_payers as
 select distinct
     cast($institution_id as uuid) as institution_id,
     staged_tokens.cardholder_token,
     staged_tokens.instrument_token
 from staged_tokens;
 
--- name: staged_identifiers
--- Makes staged_identifiers, which `store/interning.py` reads. Grain: one row per identifier.
-create or replace temp table staged_identifiers as
-select distinct staged_merchants.merchant_identifier_type, staged_merchants.merchant_identifier
-from staged_merchants;
-
 -- name: payer_numbers
+-- reads: staged_tokens(payer, cardholder_token, instrument_token)
+-- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)
 -- Makes payer_numbers: from a fingerprint to the numbers of its tokens. Grain: one row per payer.
-create or replace temp table payer_numbers as
-select distinct staged_tokens.payer, cardholders.cardholder_no, instruments.instrument_no
+create temp table payer_numbers as
+select distinct
+    staged_tokens.payer, cardholders.institution_id, cardholders.cardholder_no,
+    instruments.instrument_no
 from staged_tokens
 inner join cardholders
     on cardholders.institution_id = $institution_id
@@ -27,15 +27,41 @@ inner join instruments
     and instruments.instrument_token = staged_tokens.instrument_token;
 
 -- name: identifier_numbers
+-- reads: staged_merchants(identifier, merchant_identifier_type, merchant_identifier)
+-- makes: identifier_numbers(identifier, identifier_no)
 -- Makes identifier_numbers: from a fingerprint to the number of its identifier. Grain: one row each.
-create or replace temp table identifier_numbers as
+create temp table identifier_numbers as
 select distinct staged_merchants.identifier, identifiers.identifier_no
 from staged_merchants
 inner join identifiers
     on identifiers.merchant_identifier_type = staged_merchants.merchant_identifier_type
     and identifiers.merchant_identifier = staged_merchants.merchant_identifier;
 
+-- name: staged_refs
+-- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
+--     payer_numbers(payer, institution_id, cardholder_no, instrument_no),
+--     identifier_numbers(identifier, identifier_no)
+-- makes: staged_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
+--     identifier_no, merchant_id, amount, transacted_at)
+-- Makes staged_refs: what staged rows say, by numbers where the store has given them. Grain: one
+-- row per staged row.
+create temp view staged_refs as
+select
+    staged.line,
+    payer_numbers.institution_id,
+    staged.transaction_ref,
+    payer_numbers.cardholder_no,
+    payer_numbers.instrument_no,
+    identifier_numbers.identifier_no,
+    staged.merchant_id,
+    staged.amount,
+    staged.transacted_at
+from staged
+inner join payer_numbers on payer_numbers.payer = staged.payer
+left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
+
 -- name: collisions
+-- reads: payer_numbers(payer), identifier_numbers(identifier)
 -- How many fingerprints stand for more than one text; the import must not go on unless none does.
 with shared as (
     select payer_numbers.payer as fingerprint

@@ -1,4 +1,5 @@
 -- name: invalid
+-- reads: staged_findings(line, transaction_ref, field, code, level, message)
 -- Every error of the staged rows, by call and item. Grain: one row per finding.
 select
     line // $stride as call_no, line % $stride as item, transaction_ref, field, code, message
@@ -7,12 +8,15 @@ where level = 'error'
 order by line, field nulls first, code;
 
 -- name: repeated
+-- reads: staged_duplicates(line, transaction_ref, is_conflict)
 -- Every staged row whose ref was known already, by call and item. Grain: one row per such row.
 select line // $stride as call_no, line % $stride as item, transaction_ref, is_conflict
 from staged_duplicates
 order by line;
 
 -- name: receipts
+-- reads: staged(line, transaction_ref), staged_duplicates(line, is_conflict), known_refs(line,
+--     received_at)
 -- The purchases that the first items of the calls stand for, be they new or known already.
 -- Grain: one row per call whose first item is valid.
 select
@@ -28,9 +32,12 @@ left join known_refs on known_refs.line = staged.line
 where staged.line % $stride = 0;
 
 -- name: calls
+-- reads: staged_findings(line, level), staged_duplicates(line, is_conflict), admissible(line, amount)
+-- makes: staged_calls(call_no, call_id, body_sha256, size_bytes, received, options, accepted,
+--     duplicates, conflicts, invalid, amount_accepted)
 -- Makes staged_calls: what was sent with each call ($calls, a list of structs), and what came of it.
 -- Grain: one row per call.
-create or replace temp table staged_calls as
+create temp table staged_calls as
 with sent as (
     select
         unnest(

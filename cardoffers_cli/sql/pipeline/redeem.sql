@@ -1,27 +1,39 @@
+-- name: this_run
+-- makes: this_run(run_no, redemption_left_out)
+-- Makes this_run: the number that a plan cannot be given, and the redemption of $purchase_no, if one
+-- is named, which holds nothing then. Grain: one row.
+create temp table this_run as
+select cast($run_no as bigint) as run_no, max(redemptions.redemption_no) as redemption_left_out
+from redemptions
+where redemptions.purchase_no = cast($purchase_no as bigint);
+
 -- name: reserved
+-- reads: this_run(redemption_left_out)
+-- makes: reserved(offer_no, merchant_funded_amount)
 -- Makes reserved: what earlier redemptions hold of each budget. Grain: one row per offer.
-create or replace temp view reserved as
+create temp view reserved as
 select
     ledger_entries.offer_no,
     sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount
 from ledger_entries
 where ledger_entries.status <> 'reversed'
+    and ledger_entries.redemption_no is distinct from (select this_run.redemption_left_out from this_run)
 group by ledger_entries.offer_no;
 
 -- name: uses
+-- reads: this_run(redemption_left_out)
+-- makes: uses(offer_no, cardholder_no, used)
 -- Makes uses: how often each link redeemed and was not reversed. Grain: one row per link used.
-create or replace temp view uses as
+create temp view uses as
 select ledger_entries.offer_no, ledger_entries.cardholder_no, count(*) as used
 from ledger_entries
 where ledger_entries.status <> 'reversed'
+    and ledger_entries.redemption_no is distinct from (select this_run.redemption_left_out from this_run)
 group by ledger_entries.offer_no, ledger_entries.cardholder_no;
 
--- name: this_run
--- Makes this_run: the number that a plan cannot be given. Grain: one row.
-create or replace temp table this_run as
-select cast($run_no as bigint) as run_no;
-
 -- name: redemptions
+-- reads: redeemed_purchases(purchase_no, institution_id, transaction_ref, cardholder_no, offer_no,
+--     version_no)
 -- Writes one redemption per purchase of redeemed_purchases. Its id is derived from institution, ref and
 -- offer (rules.md#ids). Idempotent: a purchase that redeemed is never undecided again.
 insert into redemptions (
@@ -88,12 +100,14 @@ from redemptions
 where redemptions.run_no = $run_no;
 
 -- name: decisions
+-- reads: decided(purchase_no, run_no, outcome, merchant_no)
 -- Writes what was decided of every undecided purchase.
 insert into recent_decisions (purchase_no, run_no, outcome, merchant_no)
 select decided.purchase_no, decided.run_no, decided.outcome, decided.merchant_no
 from decided;
 
 -- name: outcomes
+-- reads: outcomes_found(purchase_no, offer_no, run_no, outcome)
 -- Writes the outcome of every purchase with every offer its cardholder had a link to.
 insert into recent_outcomes (purchase_no, offer_no, run_no, outcome)
 select
@@ -116,8 +130,11 @@ group by ledger_entries.currency
 order by ledger_entries.currency;
 
 -- name: fetched_redemptions
--- Reads frame (redeemed_purchases, computed elsewhere) and keeps it. Grain: one row per purchase.
-create or replace temp table fetched_redemptions as
+-- makes: redeemed_purchases(purchase_no, institution_id, transaction_ref, cardholder_no, offer_no,
+--     version_no)
+-- Reads frame (redeemed_purchases, computed elsewhere) and makes redeemed_purchases of it. Grain: one
+-- row per purchase.
+create temp table redeemed_purchases as
 select
     frame.purchase_no,
     cast(frame.institution_id as uuid) as institution_id,
@@ -126,18 +143,6 @@ select
     frame.offer_no,
     frame.version_no
 from frame;
-
--- name: redeemed_purchases
--- Makes redeemed_purchases of what was fetched, by the name that the plan has for it.
-create or replace temp view redeemed_purchases as
-select
-    fetched_redemptions.purchase_no,
-    fetched_redemptions.institution_id,
-    fetched_redemptions.transaction_ref,
-    fetched_redemptions.cardholder_no,
-    fetched_redemptions.offer_no,
-    fetched_redemptions.version_no
-from fetched_redemptions;
 
 -- name: fetched_decisions
 -- Reads frame (decided, computed elsewhere) and writes it into the store.

@@ -1,7 +1,9 @@
 -- name: due
+-- makes: due(redemption_no, institution_id, currency, is_adjustment, merchant_funded_amount,
+--     commission_amount, institution_payout_amount)
 -- Makes due: pending entries whose hold has ended, and adjustments no settlement has taken yet
 -- (rules.md#settlement). Grain: one row per entry or adjustment.
-create or replace temp table due as
+create temp table due as
 select
     ledger_entries.redemption_no,
     ledger_entries.institution_id,
@@ -27,6 +29,8 @@ where adjustments.settlement_no is null
     and adjustments.created_at <= $now;
 
 -- name: settlements
+-- reads: due(institution_id, currency, is_adjustment, merchant_funded_amount, commission_amount,
+--     institution_payout_amount)
 -- Writes one settlement per institution and currency of due; amounts are net of adjustments.
 insert into settlements (
     settlement_no, settlement_id, institution_id, run_no, currency, entries, adjustments,
@@ -80,17 +84,20 @@ select
 from numbered;
 
 -- name: ledger_entries
+-- reads: due(redemption_no, institution_id, currency, is_adjustment)
 -- Moves the due entries from pending to settled, with their settlement.
 update ledger_entries
 set status = 'settled', settled_at = $now, settlement_no = settlements.settlement_no
-from settlements, due
+from due
+inner join settlements
+    on settlements.institution_id = due.institution_id
+    and settlements.currency = due.currency
 where due.redemption_no = ledger_entries.redemption_no
     and not due.is_adjustment
-    and settlements.run_no = $run_no
-    and settlements.institution_id = ledger_entries.institution_id
-    and settlements.currency = ledger_entries.currency;
+    and settlements.run_no = $run_no;
 
 -- name: ledger_moves
+-- reads: due(redemption_no, is_adjustment)
 -- Writes the move into settled of every entry this run settled.
 insert into ledger_moves (redemption_no, run_no, status, moved_at, actor, reason)
 select due.redemption_no, $run_no, 'settled', $now, $actor, 'hold ended'

@@ -1,4 +1,7 @@
 -- name: known_refs
+-- reads: staged_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
+--     identifier_no, merchant_id, amount, transacted_at)
+-- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
 -- The staged rows whose ref the institution has a purchase of; a conflict where what was said then
 -- differs; received_at is when that was, first_import_no and first_line where it stands. Grain: one
 -- row per such row.

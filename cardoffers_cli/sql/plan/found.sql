@@ -1,4 +1,6 @@
 -- name: decided
+-- reads: resolutions(purchase_no, merchant_no), this_run(run_no), redeemed(purchase_no)
+-- makes: decided(purchase_no, run_no, outcome, merchant_no)
 -- What was decided of every undecided purchase; that a merchant is unknown is said once.
 -- Grain: one row per purchase.
 select
@@ -22,6 +24,9 @@ where resolutions.merchant_no is not null
     );
 
 -- name: outcomes_found
+-- reads: enrolled(purchase_no, offer_no, outcome), outcomes_of_choices(purchase_no, offer_no,
+--     outcome), this_run(run_no)
+-- makes: outcomes_found(purchase_no, offer_no, run_no, outcome)
 -- The outcome of every purchase with every offer of its merchant that its cardholder had a link to.
 -- Grain: one row per purchase and offer.
 with final as (
@@ -38,6 +43,10 @@ from final
 cross join this_run;
 
 -- name: redeemed_purchases
+-- reads: redeemed(purchase_no, offer_no, preference_no, cardholder_no), ranked_terms(version_no,
+--     preference_no)
+-- makes: redeemed_purchases(purchase_no, institution_id, transaction_ref, cardholder_no, offer_no,
+--     version_no)
 -- The purchases that redeem an offer, with what their redemptions are made from: of all purchases
 -- only these leave the engine. Grain: one row per purchase.
 select
@@ -52,6 +61,8 @@ inner join purchases on purchases.purchase_no = redeemed.purchase_no
 inner join ranked_terms on ranked_terms.preference_no = redeemed.preference_no;
 
 -- name: unresolved
+-- reads: resolutions(purchase_no, merchant_no)
+-- makes: unresolved(purchase_no)
 -- The purchases whose merchant nobody knows. Grain: one row per purchase.
 select resolutions.purchase_no
 from resolutions

@@ -1,4 +1,7 @@
 -- name: ranked_terms
+-- makes: ranked_terms(offer_no, version_no, merchant_no, known_from, known_until, min_spend,
+--     merchant_funded_amount, max_redemptions_per_cardholder, budget_amount, starts_at, expires_at,
+--     preference_no)
 -- The terms of every version in force with their place in the one order of preference: most
 -- cashback, then earliest end, then id. Grain: one row per offer and version.
 select
@@ -16,6 +19,10 @@ select
 from terms_in_force;
 
 -- name: enrolled
+-- reads: resolutions(purchase_no, cardholder_no, amount, transacted_at, merchant_no),
+--     ranked_terms(offer_no, merchant_no, known_from, known_until, min_spend, starts_at,
+--     expires_at, preference_no)
+-- makes: enrolled(purchase_no, offer_no, preference_no, cardholder_no, outcome)
 -- Every undecided purchase with each offer of its merchant that its cardholder has a link to, the
 -- offer's terms at its moment (by their preference_no), and the first check that failed, or eligible
 -- (rules.md#eligibility). Grain: one row per purchase and offer.
@@ -41,6 +48,8 @@ inner join link_starts
     and link_starts.cardholder_no = resolutions.cardholder_no;
 
 -- name: candidates
+-- reads: enrolled(purchase_no, offer_no, preference_no, cardholder_no, outcome)
+-- makes: candidates(purchase_no, offer_no, preference_no, cardholder_no, choice_no)
 -- The offers a purchase fits, best first (choice 1). Grain: one row per purchase and offer.
 select
     enrolled.purchase_no,

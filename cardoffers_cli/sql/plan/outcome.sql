@@ -1,4 +1,7 @@
 -- name: redeemed
+-- reads: refusals(purchase_no), choices(purchase_no, turn_no, choice_no, offer_no, preference_no,
+--     cardholder_no)
+-- makes: redeemed(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
 -- The offer each purchase redeems: the one after those that refused it.
 -- Grain: one row per purchase.
 with passed as (
@@ -14,6 +17,10 @@ left join passed on passed.purchase_no = choices.purchase_no
 where choices.choice_no = coalesce(passed.refusals, 0) + 1;
 
 -- name: outcomes_of_choices
+-- reads: choices(purchase_no, turn_no, choice_no, offer_no, preference_no), redeemed(purchase_no,
+--     choice_no), ranked_terms(merchant_funded_amount, preference_no), tight(offer_no),
+--     limits(offer_no, budget_left)
+-- makes: outcomes_of_choices(purchase_no, offer_no, outcome)
 -- What became of every purchase with every offer it fitted. Better offers than the one it got had
 -- no budget left at its turn, or else no use (the budget is asked first); worse ones were
 -- outranked. Grain: one row per purchase and offer.

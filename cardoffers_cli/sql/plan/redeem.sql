@@ -1,4 +1,7 @@
 -- name: limits
+-- reads: ranked_terms(offer_no, merchant_no, budget_amount), reserved(offer_no,
+--     merchant_funded_amount)
+-- makes: limits(offer_no, merchant_no, budget_left)
 -- What is left of each offer's budget before this run; null where nothing limits it.
 -- Grain: one row per offer.
 with present as (
@@ -13,6 +16,10 @@ from present
 left join reserved on reserved.offer_no = present.offer_no;
 
 -- name: tight
+-- reads: candidates(offer_no, preference_no, cardholder_no), ranked_terms(offer_no,
+--     merchant_funded_amount, max_redemptions_per_cardholder, preference_no), limits(offer_no,
+--     budget_left), uses(offer_no, cardholder_no, used)
+-- makes: tight(offer_no)
 -- The offers that cannot serve every purchase that fits them: only these can refuse one.
 -- Grain: one row per offer.
 with by_terms as (
@@ -57,6 +64,9 @@ select over_limit.offer_no
 from over_limit;
 
 -- name: periods
+-- reads: candidates(offer_no, preference_no), tight(offer_no), ranked_terms(offer_no, merchant_no,
+--     known_from, merchant_funded_amount, max_redemptions_per_cardholder, preference_no)
+-- makes: periods(merchant_no, begins_at, ends_at, period_no)
 -- The lengths of time in which every tight offer of a merchant has one amount and one limit for all
 -- purchases that fit it: one begins with each version of an offer that changed either of them. What
 -- lies before the first is period 0. Grain: one row per merchant and period.
@@ -99,6 +109,9 @@ select
 from starts;
 
 -- name: turns
+-- reads: candidates(purchase_no, offer_no), tight(offer_no), limits(offer_no, merchant_no),
+--     periods(merchant_no, begins_at, ends_at, period_no)
+-- makes: turns(purchase_no, turn_no, period_no)
 -- The order in which purchases take their turn: time, institution, ref (rules.md#redeeming), and the
 -- period of each. Where an offer can serve everybody the order does not matter, so only tight offers
 -- ask for it. Turns are counted by the day, for no one worker could count them all.
@@ -139,6 +152,10 @@ left join periods
     and (periods.ends_at is null or periods.ends_at > ordered.transacted_at);
 
 -- name: choices
+-- reads: candidates(purchase_no, offer_no, preference_no, cardholder_no, choice_no),
+--     turns(purchase_no, turn_no, period_no)
+-- makes: choices(purchase_no, turn_no, period_no, choice_no, offer_no, preference_no,
+--     cardholder_no)
 -- The candidates with the turn and the period of their purchase; null where no tight offer is among
 -- its choices. Grain: one row per purchase and offer.
 select
@@ -148,11 +165,15 @@ from candidates
 left join turns on turns.purchase_no = candidates.purchase_no;
 
 -- name: period
+-- reads: turns(period_no)
+-- makes: period(period_no)
 -- The period whose purchases propose now: at first the earliest. Grain: one row.
 select coalesce(min(turns.period_no), 0) as period_no
 from turns;
 
 -- name: later_periods
+-- reads: turns(period_no), period(period_no)
+-- makes: later_periods(period_no)
 -- The periods that are still to come. Grain: one row per period.
 select distinct turns.period_no
 from turns
@@ -160,6 +181,9 @@ cross join period
 where turns.period_no > period.period_no;
 
 -- name: proposals
+-- reads: choices(purchase_no, turn_no, period_no, choice_no, offer_no, preference_no,
+--     cardholder_no), period(period_no)
+-- makes: proposals(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
 -- Every purchase of the period, and every one whose turn does not matter, proposes to its best offer.
 -- Grain: one row per purchase.
 select
@@ -171,6 +195,8 @@ where choices.choice_no = 1
     and coalesce(choices.period_no, period.period_no) = period.period_no;
 
 -- name: standing
+-- reads: proposals(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
+-- makes: standing(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
 -- No tight offer holds a proposal before the first round. Grain: one row per purchase.
 select
     proposals.purchase_no, proposals.turn_no, proposals.choice_no, proposals.offer_no,
@@ -179,6 +205,8 @@ from proposals
 where 1 = 0;
 
 -- name: refusals
+-- reads: proposals(purchase_no, choice_no)
+-- makes: refusals(purchase_no, choice_no)
 -- Nobody has been refused before the first round. Grain: one row per purchase and refusal.
 select proposals.purchase_no, proposals.choice_no
 from proposals

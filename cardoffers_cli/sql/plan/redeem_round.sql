@@ -1,4 +1,10 @@
 -- name: held
+-- reads: proposals(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no),
+--     tight(offer_no), standing(purchase_no, turn_no, choice_no, offer_no, preference_no,
+--     cardholder_no), ranked_terms(merchant_funded_amount, max_redemptions_per_cardholder,
+--     preference_no)
+-- makes: held(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no,
+--     merchant_funded_amount, max_redemptions_per_cardholder)
 -- The proposals before every tight offer that got a new one, with those it held already, and what
 -- each asks for by its own terms. Grain: one row per purchase.
 with asked as (
@@ -27,6 +33,10 @@ from before_them
 inner join ranked_terms on ranked_terms.preference_no = before_them.preference_no;
 
 -- name: kept
+-- reads: held(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no,
+--     merchant_funded_amount, max_redemptions_per_cardholder), uses(offer_no, cardholder_no, used),
+--     limits(offer_no, budget_left)
+-- makes: kept(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
 -- What each of these offers keeps: the earliest of every cardholder while uses are left, of these
 -- the earliest while the budget covers one more in full (rules.md#budgets). What it kept in earlier
 -- periods comes first and stays; in one period all ask for the same. Grain: one row per purchase.
@@ -71,6 +81,10 @@ select
 from final;
 
 -- name: next_standing
+-- reads: kept(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no),
+--     standing(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no),
+--     held(offer_no)
+-- makes: next_standing(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
 -- Held by tight offers after this round. Grain: one row per purchase.
 select
     kept.purchase_no, kept.turn_no, kept.choice_no, kept.offer_no, kept.preference_no,
@@ -88,6 +102,8 @@ where not exists (
 );
 
 -- name: refused
+-- reads: held(purchase_no, choice_no), kept(purchase_no)
+-- makes: refused(purchase_no, choice_no)
 -- Proposals turned down in this round. Grain: one row per purchase.
 select held.purchase_no, held.choice_no
 from held
@@ -98,6 +114,9 @@ where not exists (
 );
 
 -- name: next_proposals
+-- reads: refused(purchase_no, choice_no), choices(purchase_no, turn_no, choice_no, offer_no,
+--     preference_no, cardholder_no)
+-- makes: next_proposals(purchase_no, turn_no, choice_no, offer_no, preference_no, cardholder_no)
 -- Who was refused moves on to the next best offer, if there is one. Grain: one row per purchase.
 select
     choices.purchase_no, choices.turn_no, choices.choice_no, choices.offer_no,
@@ -108,6 +127,8 @@ inner join choices
     and choices.choice_no = refused.choice_no + 1;
 
 -- name: next_refusals
+-- reads: refusals(purchase_no, choice_no), refused(purchase_no, choice_no)
+-- makes: next_refusals(purchase_no, choice_no)
 -- All refusals up to now. Grain: one row per purchase and refusal.
 select refusals.purchase_no, refusals.choice_no
 from refusals

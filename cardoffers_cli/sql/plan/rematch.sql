@@ -1,4 +1,5 @@
 -- name: undecided
+-- makes: undecided(purchase_no, cardholder_no, identifier_no, merchant_id, amount, transacted_at)
 -- For a rematch: every purchase that never redeemed. Grain: one row per purchase.
 with decided as (
     select decisions.purchase_no

@@ -1,6 +1,6 @@
 -- name: undecided
--- Purchases that no run has decided yet, and those whose merchant was unknown
--- (rules.md#standing-decisions).
+-- makes: undecided(purchase_no, cardholder_no, identifier_no, merchant_id, amount, transacted_at)
+-- Purchases that no run has decided yet, and those whose merchant was unknown (rules.md#standing-decisions).
 -- Grain: one row per purchase.
 with decided as (
     select decisions.purchase_no

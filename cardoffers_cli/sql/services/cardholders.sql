@@ -6,9 +6,10 @@ where cardholders.institution_id = $institution_id
     and cardholders.cardholder_token = $cardholder_token;
 
 -- name: stage_payer
+-- makes: staged_payers(institution_id, cardholder_token, instrument_token)
 -- Makes staged_payers, which `store/interning.py` reads, of one pair of tokens; the card is null
 -- where only a cardholder came. Grain: one row.
-create or replace temp table staged_payers as
+create temp table staged_payers as
 select
     cast($institution_id as uuid) as institution_id,
     cast($cardholder_token as varchar) as cardholder_token,

@@ -1,4 +1,5 @@
 -- name: check
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads frame, institutions and offers; writes catalogue_findings. The offer need not stand in the
 -- program any more: what was seen stays seen.
 insert into catalogue_findings
@@ -33,9 +34,10 @@ select 'engagement', line, field, code, 'error', message
 from final;
 
 -- name: stage_cardholders
+-- makes: staged_payers(institution_id, cardholder_token)
 -- Reads frame; makes what `store/interning` reads, of the rows that nothing is wrong with. Who is
 -- known already is left out. Grain: one row per institution and new cardholder token.
-create or replace temp table staged_payers as
+create temp table staged_payers as
 with carried as (
     select distinct institutions.institution_id, staged.cardholder_token
     from frame as staged
@@ -52,10 +54,6 @@ where not exists (
     where cardholders.institution_id = carried.institution_id
         and cardholders.cardholder_token = carried.cardholder_token
 );
-
--- name: drop_cardholders
--- Gives back the room of staged_payers when the cardholders have their numbers.
-drop table staged_payers;
 
 -- name: insert
 -- Reads frame, institutions, offers and cardholders; writes engagement, each event that is not

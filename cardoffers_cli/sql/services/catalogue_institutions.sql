@@ -24,6 +24,7 @@ select
 from frame;
 
 -- name: check
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads staged_institutions and institutions; writes catalogue_findings.
 insert into catalogue_findings
 with placed as (
@@ -83,6 +84,7 @@ select 'institutions', line, field, code, 'error', message
 from final;
 
 -- name: refuse
+-- reads: catalogue_findings(kind, line, level)
 -- Deletes the lines found wrong from staged_institutions.
 delete from staged_institutions
 where line in (
@@ -111,6 +113,7 @@ set institution_id = $institution_id
 where slug = $slug;
 
 -- name: compare
+-- changes: catalogue_changes(line, institution_id, subject_id, field, old_value, new_value)
 -- Reads staged_institutions and institutions; writes catalogue_changes. An empty webhook_url or
 -- require_marker leaves what there is: it may have been set apart from the catalogue.
 insert into catalogue_changes
@@ -161,6 +164,7 @@ from paired
 where pair.old_value is distinct from pair.new_value;
 
 -- name: update
+-- reads: catalogue_changes(line)
 -- Reads staged_institutions and catalogue_changes; writes the changed rows of institutions.
 update institutions
 set

@@ -1,4 +1,5 @@
 -- name: check
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads frame, institutions and offers; writes catalogue_findings. The offer need not stand
 -- in the program any more: enrolments outlive it.
 insert into catalogue_findings
@@ -32,9 +33,10 @@ select 'links', line, field, code, 'error', message
 from final;
 
 -- name: stage_payers
+-- makes: staged_payers(institution_id, cardholder_token, instrument_token)
 -- Reads frame; makes what `store/interning` reads, of the rows that nothing is wrong with. Payers
 -- known already are left out: the room of a dropped table comes back when the transaction ends.
-create or replace temp table staged_payers as
+create temp table staged_payers as
 with carried as (
     select distinct
         institutions.institution_id, staged.cardholder_token, staged.card_token as instrument_token
@@ -63,10 +65,6 @@ where not exists (
         and known.cardholder_token = carried.cardholder_token
         and known.instrument_token = carried.instrument_token
 );
-
--- name: drop_payers
--- Gives back the room of staged_payers when they have their numbers.
-drop table staged_payers;
 
 -- name: number
 -- The rows of the frame that nothing is wrong with, by number instead of by token. Grain: one row
@@ -122,6 +120,7 @@ where not exists (
 );
 
 -- name: warn
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads numbered_links and links; writes catalogue_findings, the lines that say something else
 -- about a link than what is kept.
 insert into catalogue_findings

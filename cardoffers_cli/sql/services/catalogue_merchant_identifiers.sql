@@ -14,6 +14,7 @@ select line, merchant_id, merchant_identifier_type, merchant_identifier
 from frame;
 
 -- name: check
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads staged_merchant_identifiers and merchants; writes catalogue_findings.
 insert into catalogue_findings
 with placed as (
@@ -41,6 +42,7 @@ select 'merchant_identifiers', line, field, code, 'error', message
 from final;
 
 -- name: refuse
+-- reads: catalogue_findings(kind, line, level)
 -- Deletes the lines found wrong from staged_merchant_identifiers.
 delete from staged_merchant_identifiers
 where line in (
@@ -48,12 +50,14 @@ where line in (
 );
 
 -- name: stage_identifiers
+-- makes: staged_identifiers(merchant_identifier_type, merchant_identifier)
 -- Makes what `store/interning` reads.
-create or replace temp table staged_identifiers as
+create temp table staged_identifiers as
 select merchant_identifier_type, merchant_identifier
 from staged_merchant_identifiers;
 
 -- name: compare
+-- changes: catalogue_changes(line, institution_id, subject_id, field, old_value, new_value)
 -- Reads staged_merchant_identifiers and identifiers; writes catalogue_changes, the identifiers
 -- whose owner is another one.
 insert into catalogue_changes
@@ -92,7 +96,3 @@ where staged.merchant_identifier_type = identifiers.merchant_identifier_type
 -- name: drop_staged
 -- Gives back the room of staged_merchant_identifiers when its rows are taken.
 drop table staged_merchant_identifiers;
-
--- name: drop_identifiers
--- Gives back the room of staged_identifiers when its rows are taken.
-drop table staged_identifiers;

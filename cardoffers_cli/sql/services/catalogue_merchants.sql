@@ -14,6 +14,7 @@ select line, merchant_id, name, category
 from frame;
 
 -- name: check
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads staged_merchants; writes catalogue_findings.
 insert into catalogue_findings
 with placed as (
@@ -27,6 +28,7 @@ from placed
 where nth > 1;
 
 -- name: refuse
+-- reads: catalogue_findings(kind, line, level)
 -- Deletes the lines found wrong from staged_merchants.
 delete from staged_merchants
 where line in (
@@ -34,6 +36,7 @@ where line in (
 );
 
 -- name: compare
+-- changes: catalogue_changes(line, institution_id, subject_id, field, old_value, new_value)
 -- Reads staged_merchants and merchants; writes catalogue_changes.
 insert into catalogue_changes
 with paired as (
@@ -53,6 +56,7 @@ from paired
 where pair.old_value is distinct from pair.new_value;
 
 -- name: update
+-- reads: catalogue_changes(line)
 -- Reads staged_merchants and catalogue_changes; writes the changed rows of merchants.
 update merchants
 set name = staged.name, category = staged.category

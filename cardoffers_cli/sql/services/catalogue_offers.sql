@@ -34,6 +34,7 @@ select
 from frame;
 
 -- name: check
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads staged_offers, offers and merchants; writes catalogue_findings.
 insert into catalogue_findings
 with placed as (
@@ -82,6 +83,7 @@ select 'offers', line, field, code, 'error', message
 from final;
 
 -- name: warn
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads staged_offers, offers and what redemptions hold of budgets; writes catalogue_findings, one
 -- warning per offer whose budget is changed to less than that.
 insert into catalogue_findings
@@ -100,6 +102,7 @@ where staged.budget_amount < offer_budgets.reserved_amount
     and staged.budget_amount is distinct from offers.budget_amount;
 
 -- name: refuse
+-- reads: catalogue_findings(kind, line, level)
 -- Deletes the lines found wrong from staged_offers.
 delete from staged_offers
 where line in (select line from catalogue_findings where kind = 'offers' and level = 'error');
@@ -123,6 +126,7 @@ select line, offer_id, text.language, text.title, text.description
 from spread;
 
 -- name: compare
+-- changes: catalogue_changes(line, institution_id, subject_id, field, old_value, new_value)
 -- Reads staged_offers and offers; writes catalogue_changes.
 insert into catalogue_changes
 with paired as (
@@ -187,6 +191,7 @@ from paired
 where pair.old_value is distinct from pair.new_value;
 
 -- name: compare_texts
+-- changes: catalogue_changes(line, institution_id, subject_id, field, old_value, new_value)
 -- Reads staged_texts, offers and offer_texts; writes catalogue_changes.
 insert into catalogue_changes
 with paired as (
@@ -217,6 +222,7 @@ from paired
 where pair.old_value is distinct from pair.new_value;
 
 -- name: update
+-- reads: catalogue_changes(line)
 -- Reads staged_offers and catalogue_changes; writes the changed rows of offers.
 update offers
 set
@@ -287,6 +293,7 @@ where (staged.title is not null or staged.description is not null)
     );
 
 -- name: compare_times
+-- changes: catalogue_changes(line, institution_id, subject_id, field, old_value, new_value)
 -- Reads staged_offers, offers and offer_versions; writes catalogue_changes, one row per offer that
 -- stays as it is but whose terms are to count from an earlier moment. Nothing is earlier than the
 -- first version.
@@ -373,6 +380,7 @@ where old.offer_no is null
     or (newest.versions > 1 and present.effective_at < old.known_at);
 
 -- name: concerned
+-- reads: resolutions(purchase_no, cardholder_no, transacted_at, merchant_no)
 -- How many of the purchases in resolutions, which wait for a match, the changes of a run concern:
 -- those of a cardholder with a link to a changed offer, at its merchant or one that nobody knows,
 -- from the moment the new terms count; whenever they were made where dates, budget or merchant

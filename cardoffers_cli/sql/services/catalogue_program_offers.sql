@@ -14,6 +14,7 @@ select line, institution, offer_id, position
 from frame;
 
 -- name: check
+-- changes: catalogue_findings(kind, line, field, code, level, message)
 -- Reads staged_program_offers, institutions and offers; writes catalogue_findings.
 insert into catalogue_findings
 with placed as (
@@ -53,6 +54,7 @@ select 'program_offers', line, field, code, 'error', message
 from final;
 
 -- name: refuse
+-- reads: catalogue_findings(kind, line, level)
 -- Deletes the lines found wrong from staged_program_offers.
 delete from staged_program_offers
 where line in (
@@ -60,6 +62,7 @@ where line in (
 );
 
 -- name: compare
+-- changes: catalogue_changes(line, institution_id, subject_id, field, old_value, new_value)
 -- Reads staged_program_offers and program_offers; writes catalogue_changes.
 insert into catalogue_changes
 select

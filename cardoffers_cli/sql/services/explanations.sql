@@ -367,12 +367,3 @@ select distinct final.transaction_ref
 from final
 order by final.transaction_ref
 limit 1000;
-
--- name: give_back
--- Gives back, in a transaction that is not kept, what a purchase holds of a budget and of a use.
-update ledger_entries
-set status = 'reversed'
-from redemptions
-where redemptions.redemption_no = ledger_entries.redemption_no
-    and redemptions.institution_id = $institution_id
-    and redemptions.purchase_no = $purchase_no;

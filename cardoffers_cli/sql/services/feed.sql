@@ -64,6 +64,7 @@ order by open_offers.position, open_offers.offer_id
 limit $limit;
 
 -- name: by_affinity
+-- reads: link_totals(offer_no, links)
 -- The open offers that suit the cardholder best, with what speaks for each; the weights come as the
 -- parameters named after the signals. Reads open_offers, link_totals, and the purchases of this
 -- cardholder once. Grain: one row per offer, in order.

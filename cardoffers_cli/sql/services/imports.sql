@@ -26,6 +26,8 @@ values (
 );
 
 -- name: record_calls
+-- reads: staged_calls(call_no, call_id, body_sha256, size_bytes, received, options, accepted,
+--     duplicates, conflicts, invalid, amount_accepted)
 -- Writes the records of the calls in staged_calls, in the transaction that took their events. Their
 -- numbers begin at $import_no, in the order of the calls.
 insert into imports (

@@ -5,10 +5,11 @@ from link_counts
 where link_counts.institution_id = $institution_id;
 
 -- name: link_totals
+-- makes: link_totals(offer_no, links, new_links)
 -- Makes link_totals: all links of an institution's cardholders, and how many of them are not among
 -- the kept counts. Of links only the newest rows are read, as they lie in the order of runs.
 -- Grain: one row per offer with links.
-create or replace temp table link_totals as
+create temp table link_totals as
 with parts as (
     select link_counts.offer_no, link_counts.links, 0 as new_links
     from link_counts
@@ -29,6 +30,7 @@ from parts
 group by parts.offer_no;
 
 -- name: new_links
+-- reads: link_totals(new_links)
 -- How many links are not among the kept counts.
 select coalesce(sum(link_totals.new_links), 0) as new_links
 from link_totals;
@@ -39,7 +41,8 @@ delete from link_counts
 where link_counts.institution_id = $institution_id;
 
 -- name: keep
--- Reads link_totals; writes link_counts, up to the newest run that made links.
+-- reads: link_totals(offer_no, links)
+-- Writes link_counts, up to the newest run that made links.
 insert into link_counts (institution_id, offer_no, links, counted_to)
 with newest as (
     select max(links.run_no) as run_no

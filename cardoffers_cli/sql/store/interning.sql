@@ -1,4 +1,5 @@
 -- name: cardholders
+-- reads: staged_payers(institution_id, cardholder_token)
 -- Reads staged_payers; writes cardholders, one row per institution and token that has none yet, so
 -- a second run adds nothing.
 insert into cardholders (cardholder_no, institution_id, cardholder_token)
@@ -33,6 +34,7 @@ select cardholder_no, institution_id, cardholder_token
 from final;
 
 -- name: instruments
+-- reads: staged_payers(institution_id, cardholder_token, instrument_token)
 -- Reads staged_payers and cardholders, which has them all by now; writes instruments, one row per
 -- cardholder and instrument token that has none yet, so a second run adds nothing.
 insert into instruments (instrument_no, cardholder_no, institution_id, instrument_token)
@@ -79,6 +81,7 @@ select instrument_no, cardholder_no, institution_id, instrument_token
 from final;
 
 -- name: identifiers
+-- reads: staged_identifiers(merchant_identifier_type, merchant_identifier)
 -- Reads staged_identifiers; writes identifiers, one row per type and identifier that has none yet,
 -- without an owner, so a second run adds nothing.
 insert into identifiers (identifier_no, merchant_identifier_type, merchant_identifier)

@@ -1,0 +1,130 @@
+"""What the steps of the river hand to each other, in the order of the river.
+
+A handle names the temporary tables behind it, whose columns stand where they are made (`-- makes:`
+in the SQL). It lasts as long as the transaction of the job that called the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cardoffers_cli.sql.binding import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """What was read of a file, for a check: valid rows and findings.
+
+    `doubts` are the numbers that may be card numbers, None where there are none.
+    """
+
+    rows: Table
+    findings: Table
+    doubts: Table | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedWhole(Staged):
+    """What was read of a file or of calls, for an import.
+
+    `tokens` and `merchants` are the texts behind the fingerprints of the rows; `details` the
+    optional fields, None where no row carries any.
+    """
+
+    tokens: Table
+    merchants: Table
+    details: Table | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbered:
+    """The numbers of what was staged, by fingerprint, and the rows with their numbers (`refs`)."""
+
+    payers: Table
+    identifiers: Table
+    refs: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """The staged rows whose refs the history has."""
+
+    refs: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """The staged rows that are not taken, as their refs came before; conflicts are among them.
+
+    `known` are those of them whose refs the history has.
+    """
+
+    rows: Table
+    known: Table
+    duplicates: int
+    conflicts: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Admissible:
+    """The staged rows that become purchases."""
+
+    rows: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undecided:
+    """The purchases that a match looks at."""
+
+    purchases: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolutions:
+    """These purchases, each with its merchant where somebody knows it."""
+
+    rows: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """The offers that each purchase fits, best first.
+
+    `enrolled` are all offers that its cardholder had a link to, with the first check that failed;
+    `terms` the versions in force in their order of preference.
+    """
+
+    terms: Table
+    enrolled: Table
+    rows: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What earlier runs hold of budgets and of uses, and the number of this run."""
+
+    reserved: Table
+    uses: Table
+    this_run: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """What a match came to: decisions, outcomes, and the purchases that redeem an offer."""
+
+    decisions: Table
+    outcomes: Table
+    redemptions: Table
+    counts: MatchCounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchCounts:
+    """Purchases that a match considered, and how many rounds of proposals it took."""
+
+    considered: int
+    merchant_unresolved: int
+    rounds: int
+    refusals: int
