@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 GIVEN = ("merchants", "identifiers", "terms_in_force", "link_starts", "purchases", "decisions")
 """The tables of the store that plans read."""
-PLANS = ("resolve", "match", "redeem", "redeem_round", "outcome", "found")
+PLANS = ("resolve", "match", "limits", "redeem", "redeem_round", "outcome", "found")
 FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}")]
 """Every table of a match."""
 

@@ -99,6 +99,6 @@ def _taken(made: "ImportReport") -> str:
     amount = made.document()["amount_accepted"]
     would_be = "would be " if made.dry_run else ""
     return (
-        f"{made.report.file}: {counted(made.admitted.accepted, 'purchase')} {would_be}taken, "
+        f"{made.report.file}: {counted(made.accepted, 'purchase')} {would_be}taken, "
         f"{amount:,} {made.institution.currency}."
     )

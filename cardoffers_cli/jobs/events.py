@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.pipeline.admit import Admitted
     from cardoffers_cli.pipeline.stage import Chunk
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
@@ -75,7 +74,7 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
         import_no = next_import_no(store)
         place: dict[str, Any] = {"import_no": import_no, "institution_id": owner.id}
         place["currency"] = owner.currency
-        admitted = admit(
+        accepted = admit(
             *(store, staged, numbered, admissible, repeats),
             **place,
             received_at=job.now,
@@ -84,7 +83,7 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
         sent = [*map(_record, range(len(calls)), calls, unknown)]
         kept = stage_calls(store, sent, staged, repeats, admissible, stride=_STRIDE)
         record_calls(store, kept, **place, run_no=run.run_no, imported_at=job.now)
-        finish_run(store, run, _counts(calls, admitted))
+        finish_run(store, run, _counts(calls, accepted))
         found = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
     return [
         Taken(received=len(call.items), receipt=found[number], unknown_fields=unknown[number])
@@ -109,9 +108,9 @@ def _judged(owner: Institution, pages: Sequence[Objects], job: Job) -> Chunk:
     return rows, chunk.findings, chunk.doubts
 
 
-def _counts(calls: Sequence[Sent], admitted: Admitted) -> dict[str, int]:
+def _counts(calls: Sequence[Sent], accepted: int) -> dict[str, int]:
     received = sum(len(call.items) for call in calls)
-    return {"calls": len(calls), "received": received, "accepted": admitted.accepted}
+    return {"calls": len(calls), "received": received, "accepted": accepted}
 
 
 def _record(call_no: int, call: Sent, unknown: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.intake import Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
-from cardoffers_cli.pipeline.admit import Admitted, admit
+from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, take_masked, without
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
@@ -25,6 +25,7 @@ from cardoffers_cli.store import history
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from decimal import Decimal
 
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.engines import Site
@@ -59,7 +60,8 @@ class ImportReport:
     import_no: int
     import_id: UUID
     institution: Institution
-    admitted: Admitted
+    accepted: int
+    amount_accepted: Decimal
     earlier: EarlierImport | None
     dry_run: bool
 
@@ -69,8 +71,8 @@ class ImportReport:
             **self.report.document(),
             "import_id": self.import_id,
             "institution_id": self.institution.id,
-            "accepted": self.admitted.accepted,
-            "amount_accepted": quantize(self.admitted.amount_accepted, self.institution.currency),
+            "accepted": self.accepted,
+            "amount_accepted": quantize(self.amount_accepted, self.institution.currency),
             "currency": self.institution.currency,
             "already_imported": self.earlier.import_id if self.earlier else None,
             "already_imported_as": self.earlier.file_name if self.earlier else None,
@@ -138,11 +140,12 @@ def take_in(
     earlier = earlier_import(store, owner.id, file.sha256)
     run = start_run(store, kind="import", now=job.now, actor=job.actor)
     import_no = next_import_no(store)
-    admitted = admit(
+    admissible = without(store, staged, judged.repeats)
+    accepted = admit(
         store,
         staged,
         numbered,
-        without(store, staged, judged.repeats),
+        admissible,
         judged.repeats,
         import_no=import_no,
         institution_id=owner.id,
@@ -154,12 +157,13 @@ def take_in(
         import_no=import_no,
         import_id=uuid4(),
         institution=owner,
-        admitted=admitted,
+        accepted=accepted,
+        amount_accepted=amount_of(store, admissible),
         earlier=earlier,
         dry_run=options.dry_run,
     )
     record_import(store, _record(made, run.run_no, job, options))
-    counts = {"received": judged.report.received, "accepted": admitted.accepted}
+    counts = {"received": judged.report.received, "accepted": accepted}
     finish_run(store, run, counts)
     return TakenIn(made=made, judged=judged)
 
@@ -200,12 +204,12 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
         "file_sha256": report.sha256,
         "size_bytes": report.size_bytes,
         "received": report.received,
-        "accepted": made.admitted.accepted,
+        "accepted": made.accepted,
         "duplicates": report.duplicates,
         "conflicts": report.conflicts,
         "invalid": report.invalid,
         "blank_lines": report.blank_lines,
-        "amount_accepted": made.admitted.amount_accepted,
+        "amount_accepted": made.amount_accepted,
         "currency": made.institution.currency,
         "options": json.dumps(
             {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,14 +11,6 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.pipeline.handles import Admissible, Numbered, Repeats, StagedWhole
     from cardoffers_cli.store.store import Store
-
-
-@dataclass(frozen=True, kw_only=True)
-class Admitted:
-    """What was taken: the number of purchases and their sum."""
-
-    accepted: int
-    amount_accepted: Decimal
 
 
 ALL_LINES = 2**48
@@ -38,14 +29,14 @@ def admit(
     currency: str,
     received_at: datetime,
     stride: int = ALL_LINES,
-) -> Admitted:
-    """Write the purchases, rejects and duplicates of one import.
+) -> int:
+    """Write the purchases, rejects and duplicates of one import; return how many purchases.
 
     With a `stride` several imports are staged together: lines from 0 on belong to `import_no`,
     those from `stride` on to the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    store.execute(
+    accepted = store.execute(
         "pipeline/admit:purchases",
         *(admissible.rows, numbered.payers, numbered.identifiers),
         **place,
@@ -57,4 +48,10 @@ def admit(
     store.execute("pipeline/admit:rejects", staged.findings, **place)
     if repeats and repeats.duplicates:
         store.execute("pipeline/admit:duplicates", repeats.rows, **place)
-    return Admitted(**store.rows("pipeline/admit:amount", admissible.rows)[0])
+    return accepted
+
+
+def amount_of(store: Store, admissible: Admissible) -> Decimal:
+    """Return the sum of the amounts of admissible rows."""
+    amount: Decimal = store.value("pipeline/admit:amount", admissible.rows)
+    return amount

@@ -65,14 +65,14 @@ def find_held(store: Store, run_no: int, *, without: int | None = None) -> Held:
 
 def redeem(engine: Engine, resolutions: Resolutions, candidates: Candidates, held: Held) -> Decided:
     """Decide which offer each purchase redeems, of its candidates and what is left of them."""
-    contest = engine.run("redeem", candidates.terms, candidates.rows, held.reserved, held.uses)
-    rounds, refusals = _propose(engine, candidates, held, contest)
-    outcome = engine.run(
-        "outcome",
-        *(contest[name] for name in ("choices", "tight", "limits")),
-        candidates.terms,
-        refusals,
-    )
+    limits = engine.run("limits", candidates.terms, candidates.rows, held.reserved, held.uses)
+    if engine.count(limits["tight"]):
+        choices, refusals, rounds = _propose(engine, candidates, held, limits)
+    else:  # the first round refuses nobody, so there is no need to hold it
+        made = engine.run("uncontested", candidates.rows)
+        choices, refusals = made["choices"], made["refusals"]
+        rounds = min(1, engine.count(candidates.rows))
+    outcome = engine.run("outcome", choices, refusals, candidates.terms, *limits.values())
     found = engine.define(
         "found",
         *(resolutions.rows, held.this_run, candidates.enrolled, candidates.terms),
@@ -130,10 +130,12 @@ def keep_redemptions(
 
 
 def _propose(
-    engine: Engine, candidates: Candidates, held: Held, contest: Made
-) -> tuple[int, Table]:
-    """Let the purchases of each period propose in turn; return how many rounds, and refusals."""
-    fixed = (contest["tight"], contest["limits"], contest["choices"], candidates.terms, held.uses)
+    engine: Engine, candidates: Candidates, held: Held, limits: Made
+) -> tuple[Table, Table, int]:
+    """Let the purchases of each period propose; return choices, refusals and how many rounds."""
+    contest = engine.run("redeem", candidates.terms, candidates.rows, *limits.values())
+    choices, turns = contest["choices"], contest["turns"]
+    fixed = (*limits.values(), choices, candidates.terms, held.uses)
     proposals, standing, refusals = (
         contest[name] for name in ("proposals", "standing", "refusals")
     )
@@ -149,8 +151,8 @@ def _propose(
             proposals = made["next_proposals"].called("proposals")
             engine.drop(made["held"], made["kept"], made["refused"], *last)
         if not later:
-            return rounds, refusals
+            return choices, refusals, rounds
         later -= 1
-        made = engine.run("redeem_period", period, contest["turns"], contest["choices"])
+        made = engine.run("redeem_period", period, turns, choices)
         period = made["next_period"].called("period")
         proposals = made["next_proposals"].called("proposals")

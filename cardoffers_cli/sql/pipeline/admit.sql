@@ -55,7 +55,7 @@ inner join purchases
 -- name: amount
 -- reads: admissible(amount)
 -- What the admissible rows come to.
-select count(*) as accepted, coalesce(sum(amount), 0) as amount_accepted
+select coalesce(sum(admissible.amount), 0) as amount
 from admissible;
 
 -- name: rejects

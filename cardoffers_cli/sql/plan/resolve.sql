@@ -1,17 +1,14 @@
--- name: known_identifiers
--- makes: known_identifiers(identifier_no, merchant_no)
--- The identifiers whose merchant is known. Grain: one row per identifier.
-select identifiers.identifier_no, merchants.merchant_no
-from identifiers
-inner join merchants on merchants.merchant_id = identifiers.merchant_id;
-
 -- name: resolutions
--- reads: undecided(purchase_no, cardholder_no, identifier_no, merchant_id, amount, transacted_at),
---     known_identifiers(identifier_no, merchant_no)
+-- reads: undecided(purchase_no, cardholder_no, identifier_no, merchant_id, amount, transacted_at)
 -- makes: resolutions(purchase_no, cardholder_no, amount, transacted_at, merchant_no)
 -- The merchant of every undecided purchase: the one of the merchant_id that it was sent with, if that
 -- is known, else its identifier's (rules.md#resolving); null while nobody knows it.
 -- Grain: one row per undecided purchase.
+with known_identifiers as (
+    select identifiers.identifier_no, merchants.merchant_no
+    from identifiers
+    inner join merchants on merchants.merchant_id = identifiers.merchant_id
+)
 select
     undecided.purchase_no,
     undecided.cardholder_no,
