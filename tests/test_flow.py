@@ -111,6 +111,35 @@ def test_an_untrue_header_is_found(expected: list[str], reader: str) -> None:
     assert expected == untrue(block)
 
 
+# The ledger
+
+
+LEDGER = re.compile(
+    r"\b(?:insert\s+into|update|delete\s+from)\s+"
+    r"(redemptions|ledger_entries|ledger_moves|adjustments)\b"
+)
+WRITES_LEDGER = {
+    "pipeline/redeem",
+    "pipeline/settle",
+    "services/card_numbers",
+    "services/redemptions",
+}
+"""The files whose statements write what is owed: no other can, be it in a dry run."""
+
+
+def writers(listed: list[Block]) -> set[str]:
+    return {each.stem for each in listed if LEDGER.search(each.code)}
+
+
+def test_only_these_files_write_into_the_ledger() -> None:
+    assert WRITES_LEDGER == writers([each for each in product() if "migrations/" not in each.stem])
+
+
+def test_a_read_that_writes_into_the_ledger_is_found() -> None:
+    text = "-- name: give_back\n-- Gives it back.\nupdate ledger_entries\nset status = 'reversed';"
+    assert {"services/explanations"} == writers(blocks("services/explanations", text))
+
+
 # Binding
 
 

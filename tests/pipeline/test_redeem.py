@@ -10,7 +10,9 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.pipeline.redeem import find_held
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.store.opening import scratch_store
 from serial import Service
@@ -941,6 +943,24 @@ def settled(store: Store) -> dict[str, tuple[Any, ...]]:
     sums = {row["institution"]: (row["entries"], *(row[name] for name in names)) for row in made}
     assert all(funded == commission + payout for _, funded, commission, payout in sums.values())
     return sums
+
+
+def test_what_one_purchase_holds_is_left_out_without_a_write(store: Store) -> None:
+    situation(
+        store,
+        "offer merchant cashback budget uses\nA bakery 1.00 9.00 3",
+        "ref cardholder\n1 ann\n2 ann",
+    )
+    decide(store, job())
+    before = amounts(store)
+    engine = DuckEngine(store.connection, store.tables)
+    numbers = dict(select(store, "select transaction_ref, purchase_no from purchases"))
+    for without, uses in ((None, 2), (numbers["1"], 1), (-1, 2)):
+        held = find_held(store, 9, without=without)
+        (row,) = engine.fetch(held.uses).read_all().to_pylist()
+        (reserved,) = engine.fetch(held.reserved).read_all().to_pylist()
+        assert (uses, uses) == (row["used"], reserved["merchant_funded_amount"])
+    assert before == amounts(store)
 
 
 def candidates(store: Store) -> int:

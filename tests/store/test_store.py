@@ -8,6 +8,8 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.pipeline.redeem import find_held
+from cardoffers_cli.pipeline.resolve import purchases_of_import
 from cardoffers_cli.store.opening import scratch_store
 from cardoffers_cli.store.store import guarded
 from disks import small_disk
@@ -65,6 +67,22 @@ def test_a_transaction_keeps_all_or_nothing(store: Store) -> None:
 
 def _expected(error: type[BaseException] | None) -> object:
     return pytest.raises(error) if error else guarded()
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_temporary_tables_go_with_the_transaction_that_made_them(store: Store, keep: bool) -> None:
+    left = "select table_name from duckdb_tables() where temporary"
+    left += " union all select view_name from duckdb_views() where temporary and not internal"
+    with store.transaction(keep=keep):
+        undecided = purchases_of_import(store, 1)
+        find_held(store, 1)
+        assert 4 == len(select(store, left))
+        store.drop(undecided.purchases)
+        assert 3 == len(select(store, left))
+        held = find_held(store, 2)
+    assert [] == select(store, left)
+    with store.transaction(), pytest.raises(LookupError, match="a run that is over"):
+        store.make("pipeline/redeem:uses", held.this_run)
 
 
 def test_an_error_of_the_engine_never_quotes_data(store: Store) -> None:
