@@ -63,7 +63,7 @@ class Taken:
 
 def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Job) -> list[Taken]:
     """Take the events of every call in one transaction; return what came of each, in order."""
-    pages = [_page(number, call) for number, call in enumerate(calls)]
+    pages = [_page(call_no, call) for call_no, call in enumerate(calls)]
     unknown = [unknown_fields(page) for page in pages]
     with store.transaction():
         staged = stage_whole(store, [_judged(owner, pages, job)])
@@ -72,8 +72,11 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
         admissible = without(store, staged, repeats)
         run = start_run(store, kind="receive", now=job.now, actor=job.actor)
         import_no = next_import_no(store)
-        place: dict[str, Any] = {"import_no": import_no, "institution_id": owner.id}
-        place["currency"] = owner.currency
+        place: dict[str, Any] = {
+            "import_no": import_no,
+            "institution_id": owner.id,
+            "currency": owner.currency,
+        }
         accepted = admit(
             *(store, staged, numbered, admissible, repeats),
             **place,
@@ -86,8 +89,8 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
         finish_run(store, run, _counts(calls, accepted))
         found = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
     return [
-        Taken(received=len(call.items), receipt=found[number], unknown_fields=unknown[number])
-        for number, call in enumerate(calls)
+        Taken(received=len(call.items), receipt=found[call_no], unknown_fields=unknown[call_no])
+        for call_no, call in enumerate(calls)
     ]
 
 
