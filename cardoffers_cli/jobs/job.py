@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from cardoffers_cli.jobs.reading import Reading
+    from cardoffers_cli.domain.errors import StoreBusy
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.store.store import Store
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is read: the store or, since `busy` says that it is held, the snapshot of a moment."""
+
+    store: Store
+    snapshot_at: datetime | None = None
+    busy: StoreBusy | None = None
 
 
 def _nobody(_reading: Reading) -> None:

@@ -8,7 +8,6 @@ one valid that is being revoked.
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import (
@@ -18,27 +17,17 @@ from cardoffers_cli.domain.errors import (
     StoreDamaged,
     StoreVersion,
 )
+from cardoffers_cli.jobs.job import Reading
 from cardoffers_cli.jobs.publish import open_published
 from cardoffers_cli.store.layout import snapshot_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.store import Store
 
 PATIENCE_S = 2.0
 """How long a person is kept waiting for the store itself."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What is read: the store or, since `busy` says that it is held, the snapshot of a moment."""
-
-    store: Store
-    snapshot_at: datetime | None = None
-    busy: StoreBusy | None = None
 
 
 @contextmanager

@@ -16,8 +16,9 @@ from cardoffers_cli.domain.answers import LOCALES, answer
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
 from cardoffers_cli.domain.sentences import listed
+from cardoffers_cli.jobs.job import Reading
 from cardoffers_cli.jobs.match import decide_again
-from cardoffers_cli.jobs.reading import Reading, reading
+from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import explanations
 from cardoffers_cli.services.institutions import asked_institutions

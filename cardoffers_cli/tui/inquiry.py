@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.jobs.reading import Reading
+    from cardoffers_cli.jobs.job import Job, Reading
 
     Row = dict[str, Any]
 

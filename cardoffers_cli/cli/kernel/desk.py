@@ -28,8 +28,7 @@ from cardoffers_cli.jobs.clock import real_now
 
 if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
-    from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.jobs.reading import Reading
+    from cardoffers_cli.jobs.job import Job, Reading
     from cardoffers_cli.settings import Settings
 
 
