@@ -7,10 +7,11 @@ between them.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from sizes import FULL
 
 SERVER = """
 import os, re, shutil, signal, sys
@@ -54,12 +55,12 @@ def killed_everywhere(template: Path, place: Path, work: str, about: str) -> lis
     """Do `work(folder)` on copies of a folder, killed a moment later each time.
 
     `work` is Python that defines it. The moments are those at files whose names match `about`; all
-    there are with `CARDOFFERS_SLOW_TESTS=1`. Returns the copies as they were left; the last came to
+    there are with `CARDOFFERS_TESTS=full`. Returns the copies as they were left; the last came to
     its end.
     """
     place.mkdir()
     server = SERVER.replace("WORK", work)
-    about = "" if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else about
+    about = "" if FULL else about
     words = [sys.executable, "-c", server, template, place, Path(__file__).parent, about]
     subprocess.run([str(word) for word in words], check=True)
     return sorted(place.iterdir())

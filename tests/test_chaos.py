@@ -1,14 +1,13 @@
 """Struck at any moment, a command loses nothing, does nothing twice, and says what is wrong.
 
 This is the small edition of `benchmarks/chaos.py`, whose counts `operations.md` quotes: every
-command that writes is struck here by a seed, one way each. `CARDOFFERS_SLOW_TESTS=1` strikes each
+command that writes is struck here by a seed, one way each. `CARDOFFERS_TESTS=full` strikes each
 in every way, some times. The nights are left to `test_night.py` unless it is set: they take
 seconds.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING
 
@@ -22,17 +21,17 @@ from chaos.serving import killed_server
 from chaos.strikes import Struck, Undisturbed, acknowledged, cut_off, killed, starved, undisturbed
 from chaos.tally import Tally
 from disks import disk_if_any
+from sizes import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Strike = Callable[[Places, Undisturbed, random.Random], Struck]
 
-SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
-ROWS = 1200 if SLOW else 300
-TIMES = 3 if SLOW else 1
+ROWS = 1200 if FULL else 300
+TIMES = 3 if FULL else 1
 LONG = ("nightly", "run resume", "demo")
-SCENARIOS = [each for each in scenarios() if SLOW or each.command not in LONG]
+SCENARIOS = [each for each in scenarios() if FULL or each.command not in LONG]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def ways(scenario: Scenario, places: Places) -> list[Strike]:
     found: list[Strike] = [killed]
     found += [cut_off] if recorder() else []
     found += [starved] if places.is_disk else []
-    return found if SLOW else [found[SCENARIOS.index(scenario) % len(found)]]
+    return found if FULL else [found[SCENARIOS.index(scenario) % len(found)]]
 
 
 def test_every_command_is_struck_or_reads_only() -> None:
@@ -87,7 +86,7 @@ def test_a_file_that_is_damaged_is_told_or_does_no_harm(places: Places, number: 
     """It asks four commands for each of the files, which takes some seconds."""
     tally = Tally("damaged")
     for name in files(places):
-        if SLOW or name.endswith((".duckdb", ".wal", ".journal", ".checksum")):
+        if FULL or name.endswith((".duckdb", ".wal", ".journal", ".checksum")):
             places.put(stage_of(name))
             before = asked(places, name)
             chance = random.Random(f"{number} {kind_of(name)}")  # noqa: S311
@@ -95,7 +94,7 @@ def test_a_file_that_is_damaged_is_told_or_does_no_harm(places: Places, number: 
     assert 0 == tally.faults(), tally.notes
 
 
-@pytest.mark.skipif(not SLOW, reason="tests/http/test_crash.py does the same")
+@pytest.mark.skipif(not FULL, reason="tests/http/test_crash.py does the same")
 def test_a_server_that_is_killed_has_kept_what_it_acknowledged(places: Places) -> None:
     tally = Tally("killed")
     chance = random.Random(1)  # noqa: S311

@@ -8,7 +8,6 @@ to report what is no fault of the program. `doctor --strict` sees every flip of 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shlex
 import shutil
@@ -25,15 +24,15 @@ import pytest
 from cardoffers_cli.store.blocks import damaged_blocks
 from commands import Ended, in_a_pipe
 from sampled import sampled
+from sizes import FULL
 from work import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
-CASES = 51 if SLOW else 4
-FLIPS = 100 if SLOW else 2
-AT_ONCE = 8 if SLOW else 3
+CASES = 51 if FULL else 4
+FLIPS = 100 if FULL else 2
+AT_ONCE = 8 if FULL else 3
 """Commands that are run on each case, of those that there are."""
 
 STORE = Path("cardoffers.duckdb")

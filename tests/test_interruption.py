@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commands import cardoffers, command
+from sizes import FULL
 from tables import select
 from work import file_of, job, new_store, tell
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
-KILLS = 120 if SLOW else 12
+KILLS = 120 if FULL else 12
 ROWS = 40_000
 DIRTY = 97
 

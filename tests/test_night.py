@@ -1,7 +1,7 @@
 """The night can be trusted: killed at any moment and run again, it ends as if nothing had been.
 
 Its files, the reports and the store are compared with those of a night that nobody disturbed.
-`CARDOFFERS_SLOW_TESTS=1` strikes ten times as often, and at large nights only; the counts that
+`CARDOFFERS_TESTS=full` strikes ten times as often, and at large nights only; the counts that
 `operations.md` quotes are those of `tests/benchmarks/nights.py`.
 """
 
@@ -44,6 +44,7 @@ from nights import (
     wait_until,
     world,
 )
+from sizes import FULL
 from tables import select
 
 if TYPE_CHECKING:
@@ -51,12 +52,11 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from pathlib import Path
 
-SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
 LARGE = {"rows": 200_000, "links": 6_000}
-SMALL = LARGE if SLOW else {"rows": 8_000, "links": 400}
-SEEDS = range(50 if SLOW else 2)
-KILLS_PER_SEED = 10 if SLOW else 5
-STARVINGS_PER_SEED = 20 if SLOW else 5
+SMALL = LARGE if FULL else {"rows": 8_000, "links": 400}
+SEEDS = range(50 if FULL else 2)
+KILLS_PER_SEED = 10 if FULL else 5
+STARVINGS_PER_SEED = 20 if FULL else 5
 NOTHING_NEW, WITH_FINDINGS, BUSY = 0, 3, 11
 SOON_S = 10
 """Two seconds are promised; the rest is for a machine that has others to serve. One attempt to
@@ -82,12 +82,12 @@ def test_a_night_killed_at_any_moment_ends_as_if_undisturbed(
         shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("seed", range(10 if SLOW else 1))
+@pytest.mark.parametrize("seed", range(10 if FULL else 1))
 def test_a_night_without_room_ends_as_if_undisturbed(
     made: World, tmp_path: Path, seed: int
 ) -> None:
     driver = Driver(made, random.Random(seed))  # noqa: S311
-    with small_disk(tmp_path / "disk", "2g" if SLOW else "192m") as disk:
+    with small_disk(tmp_path / "disk", "2g" if FULL else "192m") as disk:
         while driver.kills < STARVINGS_PER_SEED:
             shutil.rmtree(disk / "night", ignore_errors=True)
             driver.starve_until_ended(made.copy(disk / "night"))
@@ -204,7 +204,7 @@ ONCE = {
 }
 
 
-@pytest.mark.parametrize("step", STEP_NAMES if SLOW else ["match", "key_notices", "reports"])
+@pytest.mark.parametrize("step", STEP_NAMES if FULL else ["match", "key_notices", "reports"])
 @pytest.mark.parametrize(
     ("first", "second", "nights"),
     [

@@ -6,7 +6,6 @@ there, or it is said that there was no room, and nothing is.
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import zipfile
@@ -23,6 +22,7 @@ from cardoffers_cli.store.opening import open_copy
 from commands import in_a_pipe
 from disks import fill, small_disk
 from sampled import sampled
+from sizes import FULL
 from work import job, kept, new_store, settings, tell
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
 
-STEPS = 20 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 5
+STEPS = 20 if FULL else 5
 
 
 def sizes(whole_bytes: int) -> list[int]:

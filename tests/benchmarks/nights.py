@@ -1,6 +1,6 @@
 """Disturb nights, and count: one command, one table, for `docs/operations.md`.
 
-    CARDOFFERS_SLOW_TESTS=1 python tests/benchmarks/nights.py [--rows 200000] [--strikes 50]
+    CARDOFFERS_TESTS=full python tests/benchmarks/nights.py [--rows 200000] [--strikes 50]
 
 Every strike is at a random moment of a night; the night is run again until it ends. What it leaves
 is compared with an undisturbed one: reports and files byte for byte, the store by its content, and

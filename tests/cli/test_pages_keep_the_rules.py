@@ -5,19 +5,19 @@ bare UUID, and no id before a name; no money out of sight; the field's words and
 row of nothing; no picture of under three points, and no label over another. Each rule has a page
 that breaks it, and is found.
 
-Making the worlds takes most of the time: nights with all of their steps. `CARDOFFERS_SLOW_TESTS=1`
+Making the worlds takes most of the time: nights with all of their steps. `CARDOFFERS_TESTS=full`
 makes the one of many rows a million's, and looks in all of them for what keeps people out.
 """
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import worlds
 from browser import browser, shown
+from sizes import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from worlds import World
 
-SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
-MANY = 1_000_000 if SLOW else 20_000
+MANY = 1_000_000 if FULL else 20_000
 WORLDS: dict[str, Any] = {
     "no data": worlds.no_data,
     "one day": worlds.one_day,
@@ -201,7 +200,7 @@ def test_no_page_is_large(world: World) -> None:
     assert {} == {name: size for name, size in sizes.items() if size > MOST_BYTES}
 
 
-@pytest.mark.parametrize("world", [*WORLDS] if SLOW else ["a year"], indirect=True)
+@pytest.mark.parametrize("world", [*WORLDS] if FULL else ["a year"], indirect=True)
 def test_no_page_keeps_anybody_out(opened: Any, world: World) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     for place, (name, path) in enumerate(world.pages.items()):

@@ -1,12 +1,11 @@
 """A server held to its own description by a stranger, who tries what it allows and what not.
 
-Bounded and the same every time; `CARDOFFERS_SLOW_TESTS=1` lets chance in, for longer.
+Bounded and the same every time; `CARDOFFERS_TESTS=full` lets chance in, for longer.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.contract.routes import ROUTES
 from doors import open_server
+from sizes import FULL
 from tables import key_text, select
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ LONGER = ("--max-time", "600")
 def test_no_check_fails(fresh: Job, tmp_path: Path) -> None:
     config = tmp_path / "schemathesis.toml"
     config.write_text(CONFIG)
-    extent = LONGER if os.environ.get("CARDOFFERS_SLOW_TESTS") else BOUNDED
+    extent = LONGER if FULL else BOUNDED
     with open_server(fresh, reporting_calls_per_minute="1000000") as door:
         url = f"http://127.0.0.1:{door.port}/openapi.json"
         program = Path(sys.executable).with_name("st")

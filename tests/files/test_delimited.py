@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cardoffers_cli.files.delimited import Layout, LineFault, read_page, split_fields
+from sizes import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
-EXAMPLES = 2000 if os.environ.get("CARDOFFERS_SLOW_TESTS") else 250
+EXAMPLES = 2000 if FULL else 250
 
 
 @pytest.mark.parametrize(

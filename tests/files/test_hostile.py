@@ -16,6 +16,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.transactions import Reading, open_transactions
+from sizes import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ HEADER = b"cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,t
 ROW = b"9fb6f85a8aac50e20c422cac18b44258,ct_1,M6CF4DC01F8024C,12.50,TX-%d,2026-03-18T13:12:54Z"
 FILE = b"\n".join((HEADER, *(ROW % number for number in range(3)), b""))
 CORPORA = Path(__file__).parents[3] / "shared" / "data" / "corpora"
-LONG_LINE_BYTES = (1 << 30) if os.environ.get("CARDOFFERS_SLOW_TESTS") else (64 << 20)
+LONG_LINE_BYTES = (1 << 30) if FULL else (64 << 20)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ try:
 except FileUnusable as error:
     print(error.code)
 """
-SIZE_MIB = 2048 if os.environ.get("CARDOFFERS_SLOW_TESTS") else 16
+SIZE_MIB = 2048 if FULL else 16
 
 
 @pytest.mark.parametrize("name", ENDLESS)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import ssl
 import time
 from contextlib import closing
@@ -26,6 +25,7 @@ import trustme
 
 from attacks import Attack, attacking
 from serving import Served, heard, serving_within
+from sizes import FULL
 from tables import key_text
 from work import new_store, tell
 
@@ -44,8 +44,7 @@ TIMES = {
     "slowest_s": 1.5,
 }
 MIB = 1 << 20
-SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
-MANY = 60 if SLOW else 6
+MANY = 60 if FULL else 6
 """Clients that connect again and again, which takes the server time that others of the machine
 want too."""
 MOST_MIB = 160

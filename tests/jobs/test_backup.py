@@ -27,6 +27,7 @@ from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
+from sizes import FULL
 from tables import NOON, put, snapshot
 from work import job, kept, new_store, settings, tell
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 MERCHANTS = 2000
 TOO_LARGE = 8 << 40
-MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 3
+MOMENTS = 40 if FULL else 3
 
 
 def buy(made: Job, name: str, *, rows: int = 1, kind: str = "nightly") -> None:

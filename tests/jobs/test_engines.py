@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import os
 import random
 import shutil
 import subprocess
@@ -36,6 +35,7 @@ from cardoffers_cli.store import history
 from cardoffers_cli.store.merging import MANY
 from cardoffers_cli.wire.receiver import Receiver
 from commands import cardoffers, command
+from sizes import FULL
 from sparks import free_port, sail
 from test_story import EXPECTED, STORY, tell
 from work import file_of, found, job, kept, new_store, taken
@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
     from sparks import Spark
 
-SLOW = os.environ.get("CARDOFFERS_SLOW_TESTS") == "1"
-CLIENT_KILLS = 40 if SLOW else 4
-SERVER_KILLS = 20 if SLOW else 2
+CLIENT_KILLS = 40 if FULL else 4
+SERVER_KILLS = 20 if FULL else 2
 HISTORY = ("history", "history_parts", "history_left")
 OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log")
 """The tables that tell the runs of one store from those of another."""

@@ -30,6 +30,7 @@ from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
+from sizes import FULL
 from tables import NOON, select, snapshot
 from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
 from work import file_of, found, job, kept, taken, with_catalogue
@@ -37,7 +38,7 @@ from work import file_of, found, job, kept, taken, with_catalogue
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
-MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 3
+MOMENTS = 40 if FULL else 3
 DOCTOR = "doctor --strict"
 OWN = ("runs", "history", "history_parts")
 """The tables that an export writes to; it changes no other."""

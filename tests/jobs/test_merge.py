@@ -32,6 +32,7 @@ from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.merging import MANY
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
+from sizes import FULL
 from tables import NOON, snapshot
 from work import file_of, found, held, job, kept, taken, with_catalogue
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
 
-MOMENTS = 40 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 3
+MOMENTS = 40 if FULL else 3
 OWN = ("runs", "history_parts", "history_left")
 """The tables that a merge writes to; it changes no other."""
 

@@ -29,6 +29,7 @@ from cardoffers_cli.jobs.stores import accept_loss
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
+from sizes import FULL
 from tables import NOON, put
 from work import found, job, kept, new_store
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
 
-CUTS = 200 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 5
+CUTS = 200 if FULL else 5
 SECTOR = 512
 COMMITS = 12
 

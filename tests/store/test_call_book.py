@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import random
 import re
 import shutil
@@ -24,13 +23,14 @@ from cardoffers_cli.store import book_file, call_book
 from cardoffers_cli.store.call_book import CallBook, Entries, Use
 from cardoffers_cli.store.layout import book_logs, book_path, kept_files
 from disks import fill, small_disk
+from sizes import FULL
 from tables import NOON, uid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-FLIPS = 300 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 25
+FLIPS = 300 if FULL else 25
 STORE = "store.duckdb"
 KEY, OTHER = uid("key"), uid("other key")
 PARAMETER = re.compile(r"\$(\w+)")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -17,6 +16,7 @@ from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.recover import recover
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store.torn_blocks import mend
+from sizes import FULL
 from tables import NOON
 from work import job, kept, new_store
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
 BLOCK, PAGE = 262_144, 4096
-SEEDS = range(100 if os.environ.get("CARDOFFERS_SLOW_TESTS") == "1" else 4)
+SEEDS = range(100 if FULL else 4)
 
 COMMITS = """
 import os, signal, sys

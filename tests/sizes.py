@@ -1,0 +1,20 @@
+"""How much a run of the tests tries: `CARDOFFERS_TESTS`.
+
+Unset, what fits into a few minutes on two cores: an example of everything. `gate`: what `.ci/run`
+sets, every command struck and every page in a browser, at small sizes. `full`: the largest files,
+the most kills, and chance; hours.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+LEVELS = ("", "gate", "full")
+LEVEL = LEVELS.index(os.environ.get("CARDOFFERS_TESTS", ""))
+GATE = LEVEL >= LEVELS.index("gate")
+FULL = LEVEL >= LEVELS.index("full")
+
+at_the_gate = pytest.mark.skipif(not GATE, reason="CARDOFFERS_TESTS is neither gate nor full")
+"""Marks what is tried by `.ci/run` and not each time."""
