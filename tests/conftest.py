@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from buckets import object_store
 from cardoffers_cli.store.opening import scratch_store
+from sizes import GATE, at_the_gate
 from sparks import SERVERS, Spark, running
 from tables import NOON
 from work import settings
@@ -62,10 +64,31 @@ def bucket(objects: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"{objects.new_bucket()}/history"
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=at_the_gate)])
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A place where a history may begin; each kind in turn."""
     if request.param == "folder":
         return str(tmp_path / "history")
     url: str = request.getfixturevalue("bucket")
     return url
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "one_in(number): see tests/sizes.py")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not tried at this level; of each test the first parameters stay."""
+    places: Counter[str] = Counter()
+    left_out = []
+    for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark is None or GATE:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if places[test] % mark.args[0]:
+            left_out.append(item)
+        places[test] += 1
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]

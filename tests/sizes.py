@@ -16,5 +16,11 @@ LEVEL = LEVELS.index(os.environ.get("CARDOFFERS_TESTS", ""))
 GATE = LEVEL >= LEVELS.index("gate")
 FULL = LEVEL >= LEVELS.index("full")
 
+
+def one_in(number: int) -> pytest.MarkDecorator:
+    """Mark a test of many parameters: one in so many is tried each time, all at the gate."""
+    return pytest.mark.one_in(number)
+
+
 at_the_gate = pytest.mark.skipif(not GATE, reason="CARDOFFERS_TESTS is neither gate nor full")
 """Marks what is tried by `.ci/run` and not each time."""

@@ -21,7 +21,7 @@ from chaos.serving import killed_server
 from chaos.strikes import Struck, Undisturbed, acknowledged, cut_off, killed, starved, undisturbed
 from chaos.tally import Tally
 from disks import disk_if_any
-from sizes import FULL
+from sizes import FULL, one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +55,7 @@ def test_every_command_is_struck_or_reads_only() -> None:
     assert set() == READING & (struck | SERVED)
 
 
+@one_in(9)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[each.words for each in SCENARIOS])
 def test_a_command_that_is_struck_ends_as_if_undisturbed(
     places: Places, scenario: Scenario

@@ -33,6 +33,7 @@ from hostile import (
     offer_of,
     redemption_of,
 )
+from sizes import one_in
 from tables import uid
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def harmless(ended: Ended) -> None:
 
 @pytest.mark.parametrize("form", TEXTS)
 @pytest.mark.parametrize("name", LINES)
+@one_in(5)
 def test_nothing_acts_on_a_screen(words: Any, name: str, form: str) -> None:
     shown = on_a_screen(words(name, "--format", form), columns=COLUMNS, NO_COLOR="1")
     harmless(shown)
@@ -176,6 +178,7 @@ def test_a_workbook_holds_the_names(words: Any, tmp_path: Path) -> None:
     ["why -i alder", "timeline -i alder", "find -i alder --merchant", "offer show", "status -i"],
 )
 @pytest.mark.parametrize("name", REFUSED)
+@one_in(5)
 def test_what_somebody_types_is_told_back_harmless(made: Job, line: str, name: str) -> None:
     ended = on_a_screen(["--store", made.path, *line.split(), NAMES[name]], NO_COLOR="1")
     assert ended.exit_code in {0, 2, 5}

@@ -21,6 +21,7 @@ from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.steps import STEPS
 from commands import in_a_pipe
 from everything import RUN_ON, Line, Place, everything, lines
+from sizes import one_in
 from work import file_of, found, kept, with_catalogue
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def test_what_runs_on_is_all_that_is_not_looked_at() -> None:
 
 
 @of([name for name in COMMANDS if name not in DRY])
+@one_in(3)
 def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
     before, after, ended = changed(place, line, "--format", "json")
     assert line.exit_code == ended.exit_code, ended
@@ -98,6 +100,7 @@ def test_what_has_no_dry_run_changes_nothing(place: Place, line: Line) -> None:
 
 
 @of(DRY)
+@one_in(3)
 def test_a_dry_run_says_so_and_changes_nothing(place: Place, line: Line) -> None:
     dry = [] if "--dry-run" in line.words else ["--dry-run"]
     more = MORE.get(command_of(line), [])
@@ -111,6 +114,7 @@ def test_a_dry_run_says_so_and_changes_nothing(place: Place, line: Line) -> None
 
 
 @of(DRY)
+@one_in(3)
 def test_the_same_words_without_it_change_something(place: Place, line: Line) -> None:
     if line.words in LEAVES_NOTHING or line.exit_code in REFUSED or "--dry-run" in line.words:
         pytest.skip("nothing is to be done")

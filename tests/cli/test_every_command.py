@@ -21,6 +21,7 @@ from cardoffers_cli.cli import main
 from cardoffers_cli.files.sheets import cell_text
 from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines
+from sizes import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +87,7 @@ def test_every_command_has_a_line() -> None:
 
 
 @every([line for line in lines() if line.words not in PROSE])
+@one_in(6)
 def test_a_pipe_gets_every_cell_whole(place: Place, line: Line) -> None:
     header, *rows = [row.split("\t") for row in piped(place, line, "tsv").splitlines()] or [[]]
     lines = piped(place, line, "jsonl").splitlines()
@@ -97,6 +99,7 @@ def test_a_pipe_gets_every_cell_whole(place: Place, line: Line) -> None:
 
 
 @every(lines())
+@one_in(6)
 def test_a_wide_screen_shows_everything_and_a_narrow_one_breaks_nothing(
     place: Place, line: Line
 ) -> None:
@@ -132,6 +135,7 @@ def screened(place: Place, line: Line, columns: int) -> str:
 
 @pytest.mark.parametrize("looks", LOOKS)
 @every([line for line in lines() if line.words.startswith(SAMPLE)])
+@one_in(6)
 def test_who_wants_no_colour_gets_none(place: Place, line: Line, looks: str) -> None:
     more = [looks] if looks.startswith("-") else []
     plain = place.on_a_screen(line, *more, **LOOKS[looks])

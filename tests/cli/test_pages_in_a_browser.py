@@ -14,6 +14,7 @@ import pytest
 from browser import browser, shown
 from commands import in_a_pipe
 from hostile import hostile_store
+from sizes import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +83,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in PAGES}
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_asks_for_nothing_and_stays_within_its_window(
     opened: Any, pages: dict[str, Path], name: str
@@ -100,6 +102,7 @@ def test_a_page_asks_for_nothing_and_stays_within_its_window(
     assert all(len(picture) > 5_000 for picture in pictures), "a page is blank"
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", PAGES)
 def test_no_page_keeps_anybody_out(opened: Any, pages: dict[str, Path], name: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -109,6 +112,7 @@ def test_no_page_keeps_anybody_out(opened: Any, pages: dict[str, Path], name: st
             assert 0 == found.violations_count, f"{scheme} {width}: {found.generate_report()}"
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", PAGES)
 def test_the_keyboard_reaches_everything(opened: Any, pages: dict[str, Path], name: str) -> None:
     with shown(opened, pages[name]) as seen:
@@ -122,6 +126,7 @@ def test_the_keyboard_reaches_everything(opened: Any, pages: dict[str, Path], na
         assert [] == [stop for stop in stops if not stop["seen"]]
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_cut_off_on_paper(opened: Any, pages: dict[str, Path], name: str) -> None:
     for tables, width in PAPER.items():

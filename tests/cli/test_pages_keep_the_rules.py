@@ -17,7 +17,7 @@ import pytest
 
 import worlds
 from browser import browser, shown
-from sizes import FULL
+from sizes import FULL, GATE, at_the_gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +134,10 @@ def opened() -> Iterator[Any]:
         yield found
 
 
-@pytest.fixture(scope="module", params=WORLDS)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=() if name == "one day" else at_the_gate) for name in WORLDS],
+)
 def world(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, opened: Any
 ) -> World:
@@ -200,7 +203,9 @@ def test_no_page_is_large(world: World) -> None:
     assert {} == {name: size for name, size in sizes.items() if size > MOST_BYTES}
 
 
-@pytest.mark.parametrize("world", [*WORLDS] if FULL else ["a year"], indirect=True)
+@pytest.mark.parametrize(
+    "world", [*WORLDS] if FULL else ["a year"] if GATE else ["one day"], indirect=True
+)
 def test_no_page_keeps_anybody_out(opened: Any, world: World) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     for place, (name, path) in enumerate(world.pages.items()):

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.contract.routes import ROUTES
 from doors import open_server
-from sizes import FULL
+from sizes import FULL, at_the_gate
 from tables import key_text, select
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+
+pytestmark = at_the_gate  # it asks some thousand times
 
 CONFIG = f"""
 [auth.openapi.apiKey]

@@ -25,7 +25,7 @@ import trustme
 
 from attacks import Attack, attacking
 from serving import Served, heard, serving_within
-from sizes import FULL
+from sizes import FULL, one_in
 from tables import key_text
 from work import new_store, tell
 
@@ -259,6 +259,7 @@ def tls_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
+@one_in(5)
 def test_others_are_served_meanwhile(target: Target, name: str) -> None:
     hears, attack = ATTACKS[name]
     attacked(target, attack, hears, network=f"127.0.{10 + list(ATTACKS).index(name)}")

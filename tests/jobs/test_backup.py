@@ -27,7 +27,7 @@ from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
-from sizes import FULL
+from sizes import FULL, at_the_gate
 from tables import NOON, put, snapshot
 from work import job, kept, new_store, settings, tell
 
@@ -444,6 +444,7 @@ def killed_after(seconds: float | None, made: Job, file: Path | str) -> float:
 
 
 @pytest.mark.parametrize("work", ["compact", "restore"])
+@at_the_gate
 def test_killed_at_any_moment_the_store_is_the_one_before_or_the_one_after(
     large: Job, tmp_path: Path, work: str
 ) -> None:

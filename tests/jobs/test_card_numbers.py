@@ -19,6 +19,7 @@ from cardoffers_cli.jobs.validate import validate
 from cardoffers_cli.services.search import Wanted
 from cardoffers_cli.store.layout import mask_key_path
 from commands import cardoffers
+from sizes import one_in
 from tables import NOON, select
 from work import found, job, kept, new_store, taken, tell
 
@@ -187,6 +188,7 @@ SCREENS = (
 
 @pytest.mark.parametrize("line", SCREENS)
 @pytest.mark.parametrize("form", ["table", "json", "html"])
+@one_in(5)
 def test_screens_show_no_card_number(older: Job, line: str, form: str) -> None:
     words = [*line.split(), "--store", older.path, "--format", form]
     ended = cardoffers(*words, exit_code=None)

@@ -29,6 +29,7 @@ from cardoffers_cli.store.sender_lock import sender_lock
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
 from outbox import Standing, at, event, events, goes_to, redemption, sent
 from post import real_clock
+from sizes import at_the_gate
 from strangers import listening, status
 from tables import NOON, put
 from work import found
@@ -143,6 +144,7 @@ def test_a_failure_is_tried_again_eight_times_and_no_more(tmp_path: Path) -> Non
     )
 
 
+@at_the_gate
 def test_each_delay_is_the_scheduled_one_and_its_jitter_from_the_end_of_the_attempt(
     tmp_path: Path,
 ) -> None:
@@ -222,6 +224,7 @@ def test_any_2xx_delivers(tmp_path: Path, code: int) -> None:
 # The end
 
 
+@at_the_gate
 def test_exhaustion_is_told_once_however_often_one_looks(tmp_path: Path) -> None:
     made = events(tmp_path, 2)
     with failing() as receiver:
@@ -233,6 +236,7 @@ def test_exhaustion_is_told_once_however_often_one_looks(tmp_path: Path) -> None
     assert ["webhook_exhausted"] * 2 == alerts(made)
 
 
+@at_the_gate
 def test_a_retry_begins_the_schedule_again_and_ends_in_an_alert_of_its_own(tmp_path: Path) -> None:
     made = events(tmp_path)
     with failing() as receiver:
@@ -283,6 +287,7 @@ def test_a_receiver_that_answers_410_is_tried_again_like_any_other(tmp_path: Pat
     assert [] == alerts(made)
 
 
+@at_the_gate
 def test_410_to_the_end_is_as_many_attempts_and_one_alert(tmp_path: Path) -> None:
     made = events(tmp_path, 1)
     with failing(status=410) as gone:
@@ -339,6 +344,7 @@ def test_what_is_held_back_stays_so_until_something_else_is_said(
     assert [1] == sent(made, "delivered")
 
 
+@at_the_gate
 def test_one_that_failed_and_is_tried_again_by_hand_is_held_back_no_more(
     tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -391,6 +397,7 @@ def test_resending_adds_a_marked_attempt_and_touches_nothing_else(tmp_path: Path
     assert [1, 2, 3, 4] == [row["number"] for row in event(made)["log"]]
 
 
+@at_the_gate
 def test_resending_what_is_exhausted_alerts_nobody_again(tmp_path: Path) -> None:
     made = events(tmp_path)
     with failing() as receiver:

@@ -35,7 +35,7 @@ from cardoffers_cli.store import history
 from cardoffers_cli.store.merging import MANY
 from cardoffers_cli.wire.receiver import Receiver
 from commands import cardoffers, command
-from sizes import FULL
+from sizes import FULL, at_the_gate
 from sparks import free_port, sail
 from test_story import EXPECTED, STORY, tell
 from work import file_of, found, job, kept, new_store, taken
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from buckets import ObjectStore
     from cardoffers_cli.jobs.job import Job
     from sparks import Spark
+
+pytestmark = at_the_gate  # each works through two stores; tests/engine tries the server each time
 
 CLIENT_KILLS = 40 if FULL else 4
 SERVER_KILLS = 20 if FULL else 2

@@ -30,7 +30,7 @@ from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
-from sizes import FULL
+from sizes import FULL, at_the_gate
 from tables import NOON, select, snapshot
 from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
 from work import file_of, found, job, kept, taken, with_catalogue
@@ -386,6 +386,7 @@ def test_an_export_killed_at_any_moment_moves_all_or_nothing(
     assert {folder for (folder,) in listed} == files.folders()
 
 
+@at_the_gate
 def test_every_answer_is_the_same_after_an_export(tmp_path: Path, root: str) -> None:
     copy_sample_data(tmp_path)
     with contextlib.chdir(tmp_path):

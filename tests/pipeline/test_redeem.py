@@ -16,6 +16,7 @@ from cardoffers_cli.pipeline.redeem import find_held
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.store.opening import scratch_store
 from serial import Service
+from sizes import GATE
 from tables import NOON, given, put, read, select
 from work import job, settings
 
@@ -896,7 +897,7 @@ def catalogue() -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("runs", ["in one run", "in two runs"])
-@profile(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(max_examples=30 if GATE else 8, deadline=None, suppress_health_check=list(HealthCheck))
 @examples(drawn=worlds(), share=st.integers(0, 96))
 def test_rounds_end_where_the_plain_loop_ends(
     catalogue: Store, runs: str, drawn: World, share: int

@@ -25,6 +25,7 @@ from cardoffers_cli.store.layout import draft_path, journal_path, kept_name, loc
 from cardoffers_cli.store.lock import StoreLock
 from cardoffers_cli.store.signing_secrets import write_secrets
 from cardoffers_cli.store.store import Store
+from sizes import one_in
 from tables import NOON
 from work import job, kept, new_store
 
@@ -228,6 +229,7 @@ def put_back(path: Path, aside: Path) -> None:
 )
 @pytest.mark.parametrize("has_log", [False, True])
 @pytest.mark.parametrize("read_only", [False, True])
+@one_in(5)
 def test_a_restore_killed_at_any_step_leaves_the_store_as_it_was(
     made: Job, killed_after: Callable[[Path, Path], None], *, has_log: bool, read_only: bool
 ) -> None:

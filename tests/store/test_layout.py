@@ -21,6 +21,7 @@ from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.stores import init, migrate
 from cardoffers_cli.store import layout
 from cardoffers_cli.store.layout import kept_files, kept_name, resolved
+from sizes import one_in
 from tables import NOON
 from work import held, job, kept, new_store
 
@@ -95,6 +96,7 @@ def put_back(made: Job) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("replace", [compact, publish, put_back, migrate, buy])
+@one_in(4)
 def test_whatever_replaces_a_store_does_so_where_the_file_is(
     home: Path, way: Callable[[Path], Path], replace: Callable[[Job], object]
 ) -> None:
