@@ -154,10 +154,10 @@ def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]
             write_secrets(aside, before)
         journal.mark_replaced(aside, job.path, now=job.now)
     put_logs_aside(job.path, since)
+    put_aside(snapshot_path(job.path), since)  # it may show what will be lost, and nobody knew then
     add_secrets(job.path, secrets.values())
     journal.reset(job.path, newest, kind="store_restored", now=job.now)
     copying.put_in_place(draft, job.path)
-    put_aside(snapshot_path(job.path), since)  # it may show what was lost
     return aside
 
 

@@ -290,6 +290,33 @@ def test_a_snapshot_of_what_may_be_lost_is_shown_no_more_and_kept(made: Job, kep
     assert [shown] == [path.read_bytes() for path in made.path.parent.glob("*.snapshot.*.kept")]
 
 
+RESTORE = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from cardoffers_cli.jobs import restore as restores
+from work import job
+put_in_place = restores.copying.put_in_place
+def killed(draft, path):
+    put_in_place(draft, path)
+    os.kill(os.getpid(), signal.SIGKILL)
+restores.copying.put_in_place = killed
+restores.restore(job(Path(sys.argv[1])), Path(sys.argv[2]), accept_loss=True)
+"""
+
+
+def test_a_restore_killed_at_its_last_step_leaves_no_snapshot_of_before(
+    made: Job, kept_in: Path
+) -> None:
+    backup(made, kept_in / "b")
+    publish(made)
+    words = [sys.executable, "-c", RESTORE, made.path, kept_in / "b", Path(__file__).parents[1]]
+    ended = subprocess.run([*map(str, words)], check=False)
+    assert -signal.SIGKILL == ended.returncode
+    assert kept(made) == copied(kept_in / "b")
+    assert not snapshot_path(made.path).exists()
+
+
 def test_what_is_kept_aside_has_a_name_of_its_own(made: Job, kept_in: Path) -> None:
     backup(made, kept_in / "b")
     aside = {restore(made, kept_in / "b")["kept_aside"] for _ in range(3)}
