@@ -44,7 +44,7 @@ from nights import (
     wait_until,
     world,
 )
-from sizes import FULL
+from sizes import FULL, at_the_gate, one_in
 from tables import select
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def test_a_night_killed_at_any_moment_ends_as_if_undisturbed(
 
 
 @pytest.mark.parametrize("seed", range(10 if FULL else 1))
+@at_the_gate
 def test_a_night_without_room_ends_as_if_undisturbed(
     made: World, tmp_path: Path, seed: int
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_night_without_room_ends_as_if_undisturbed(
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)],
     ids=["ctrl-c", "terminate", "hang-up"],
 )
+@one_in(3)
 def test_a_night_that_is_asked_to_stop_ends_soon(
     made: World, tmp_path: Path, how: signal.Signals, exit_code: int
 ) -> None:
@@ -217,6 +219,7 @@ ONCE = {
     ],
     ids=["same clock", "an hour back", "the hour twice", "two days ahead", "new year", "summer"],
 )
+@one_in(4)
 def test_nothing_is_done_twice_or_left_out_when_the_clock_moves(
     folder: Path, step: str, first: str, second: str, nights: list[str]
 ) -> None:

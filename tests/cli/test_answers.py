@@ -15,6 +15,7 @@ import pytest
 
 from complaints import ANN, HOSTILE, complaints, redemption
 from goldens import held
+from sizes import one_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +60,7 @@ def ask(cardoffers: Any, made: Job) -> Any:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", LINES)
+@one_in(3)
 def test_it_is_shown_in_every_format(ask: Any, name: str, form: str) -> None:
     ended = ask(LINES[name], "--format", form)
     assert (3 if name == "why-list" else 0) == ended.exit_code
