@@ -361,7 +361,9 @@ def test_a_second_sender_is_told_who_sends(tmp_path: Path) -> None:
         goes_to(made, f"http://127.0.0.1:{port}/")
         with subprocess.Popen(command(*words), env=environment, stdout=subprocess.DEVNULL) as first:
             until_claimed(made)
+            first.send_signal(signal.SIGSTOP)  # so that it is still sending, however late it gets
             second = process(*words, "--format", "json", env=environment, exit_code=11)
+            first.send_signal(signal.SIGCONT)
     assert "sender_busy" == second.error["code"]
     assert str(first.pid) in second.error["message"]
 
