@@ -30,6 +30,7 @@ from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.tokens import ELLIPSIS, SHOWN_AT_EACH_END
 
 if TYPE_CHECKING:
+    from cardoffers_cli.jobs.find import FindResult
     from cardoffers_cli.services.search import Wanted
 
 
@@ -174,31 +175,31 @@ def find(
     owner = desk.institution(institution, everywhere=everywhere)
     found = look(owner, _wanted(filters), desk.job, limit=limit, everywhere=everywhere)
     _tell(desk, found)
-    columns = FOUND if len(found["institutions"]) > 1 else FOUND[:-1]
-    desk.show(found, Sheet("found", columns, found["data"], first=FIRST, is_list=True), raw=raw)
-    if not found["data"]:
+    columns = FOUND if len(found.institutions) > 1 else FOUND[:-1]
+    desk.show(found, Sheet("found", columns, found.data, first=FIRST, is_list=True), raw=raw)
+    if not found.data:
         raise _nothing(found, filters)
 
 
-def _nothing(found: dict[str, Any], filters: dict[str, Any]) -> NotFound:
+def _nothing(found: "FindResult", filters: dict[str, Any]) -> NotFound:
     """Say that nothing was found, and what may have been meant."""
-    others = found["received_from"]
+    others = found.received_from
     if others:
         message = f"{_whose(found)} sent nothing like that; {listed(others)} did."
         hint = f"`cardoffers find --ref {quote(filters['ref'])} -i {others[0]}` shows it."
     else:
         message = f"Nothing that {_whose(found)} sent is like that."
-        hint = did_you_mean(found["near"]) or _less(found, filters)
+        hint = did_you_mean(found.near) or _less(found, filters)
     return NotFound(
         message,
         code="nothing_found",
         hint=hint,
-        near=found["near"],
+        near=found.near,
         received_from=others,
     )
 
 
-def _less(found: dict[str, Any], filters: dict[str, Any]) -> str:
+def _less(found: "FindResult", filters: dict[str, Any]) -> str:
     """Return what to change about a search that finds nothing."""
     ends = {"most_amount", "to_at"}  # each of a pair
     given = [name for name, value in filters.items() if value is not None and name not in ends]
@@ -209,14 +210,14 @@ def _less(found: dict[str, Any], filters: dict[str, Any]) -> str:
         ways.append("add --tolerance 1")
     if filters.get("from_at") is not None:
         ways.append("try the days before and after with --from and --to")
-    if found["institution"]:
+    if found.institution:
         ways.append("look at every institution with --all-institutions")
     hint = "; or ".join(ways) or "look by --merchant, --day or --amount"
     return f"{hint[0].upper()}{hint[1:]}."
 
 
-def _whose(found: dict[str, Any]) -> str:
-    return found["institution"] or "any institution"
+def _whose(found: "FindResult") -> str:
+    return found.institution or "any institution"
 
 
 def _day(desk: Desk, text: str | None) -> datetime | None:
@@ -286,16 +287,17 @@ def _window(on_day: Any, from_at: Any, to_at: Any) -> dict[str, Any]:
     return {"from_at": on_day, "to_at": on_day + timedelta(days=1)}
 
 
-def _tell(desk: Desk, found: dict[str, Any]) -> None:
+def _tell(desk: Desk, found: "FindResult") -> None:
     """Say what was looked through, as of when, and whether there is more."""
-    searched = dict(found["searched"])
-    last = searched.pop("last_import_at")
     words = {"purchases": "purchase", "rejected": "rejected row", "duplicates": "duplicate"}
-    counts = [counted(count, words[name]) for name, count in searched.items()]
+    counts = [
+        counted(count, words[name]) for name, count in found.searched.items() if name in words
+    ]
     what = (
         " and ".join(", ".join(counts).rsplit(", ", 1)) or "nothing that keeps what was asked for"
     )
+    last = found.searched.last_import_at
     until = f", the last received {format_minute(last)}" if last else ""
-    desk.note(f"Searched {what} of {listed(found['institutions'])}{until}.")
-    if found["more"]:
-        desk.note(f"There are more than the {found['limit']:,} shown: say more, or raise --limit.")
+    desk.note(f"Searched {what} of {listed(found.institutions)}{until}.")
+    if found.more:
+        desk.note(f"There are more than the {found.limit:,} shown: say more, or raise --limit.")

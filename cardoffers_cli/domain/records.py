@@ -3,13 +3,14 @@
 What leaves `services/` and `jobs/` is a record. Its fields are the columns of the statement it is
 read by, which the test that binds all statements holds, and the fields of the JSON it is written
 as. Who knows the class writes `row.amount`; who is told the name of a field, as the columns of a
-sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping of its fields too.
+sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping of its fields too. A
+field that is `if_any()` is left out of that mapping while it is None; others are there as null.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cache
 from typing import Any, Self, dataclass_transform
@@ -18,6 +19,14 @@ from cardoffers_cli.domain.money import quantize
 
 Amount = Decimal
 """Money, in the `currency` of the same record and with that currency's decimals."""
+
+
+_IF_ANY = "if any"
+
+
+def if_any() -> Any:
+    """Return the default of a field that a record has only where there is something to tell."""
+    return field(default=None, metadata={_IF_ANY: True})
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
@@ -42,16 +51,30 @@ class Record(Mapping[str, Any]):
     @classmethod
     def cut(cls, other: Record) -> Self:
         """Return the record of the fields that another one has too; it may have more."""
-        return cls(**{each.name: other[each.name] for each in fields(cls)})  # type: ignore[arg-type]
+        return cls(**{each.name: getattr(other, each.name) for each in fields(cls)})  # type: ignore[arg-type]
 
     def __getitem__(self, name: str) -> Any:
-        return self.__dict__[name]
+        value = self.__dict__[name]
+        if value is None and name in _optional(type(self)):
+            raise KeyError(name)
+        return value
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.__dict__)
+        left_out = _optional(type(self))
+        return (
+            name
+            for name, value in self.__dict__.items()
+            if value is not None or name not in left_out
+        )
 
     def __len__(self) -> int:
-        return len(self.__dict__)
+        return sum(1 for _ in self)
+
+
+@cache
+def _optional(shape: type[Record]) -> frozenset[str]:
+    """Return the fields that are left out while they are None."""
+    return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
 
 
 @cache

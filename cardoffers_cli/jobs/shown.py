@@ -9,7 +9,8 @@ the HTTP contract, have them as they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cardoffers_cli.domain.card_forms import key_of
 from cardoffers_cli.domain.cards import LEAST_IN_TEXT, is_card_number, without_card_numbers
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
+R = TypeVar("R", bound=Record)
 
 _REFERENCE = "transaction_ref"
 
@@ -49,19 +50,19 @@ def _members_without_cards(value: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def without_card_references(store: Store, institution_id: UUID, rows: Iterable[Row]) -> list[Row]:
+def without_card_references(store: Store, institution_id: UUID, rows: Iterable[R]) -> list[R]:
     """Return rows with their references masked where these are real card numbers."""
     shown = list(rows)
     if not any(_looks_like_card(row) for row in shown):
         return shown
     forms = reference_forms(store, institution_id)
     return [
-        {**row, _REFERENCE: mask(row[_REFERENCE])}
+        replace(row, transaction_ref=mask(row[_REFERENCE]))  # type: ignore[type-var]
         if _looks_like_card(row) and not any(form.has(key_of(row[_REFERENCE])) for form in forms)
         else row
         for row in shown
     ]
 
 
-def _looks_like_card(row: Row) -> bool:
+def _looks_like_card(row: Record) -> bool:
     return row.get(_REFERENCE) is not None and is_card_number(row[_REFERENCE])

@@ -14,21 +14,23 @@ something else is asked for they are not searched.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
+    from datetime import date, datetime
     from decimal import Decimal
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
+    Filters = dict[str, object]
+    Rows = list[dict[str, Any]]
 
 STATES = (
     "not_matched_yet",
@@ -46,6 +48,8 @@ STATES = (
 _OF_ROWS = {"rejected": "rejects", "duplicate": "duplicates", "duplicate_conflict": "duplicates"}
 """The states of what is no purchase, and where it is kept."""
 
+_KINDS = {"purchases": "purchase", "rejects": "rejected row", "duplicates": "duplicate"}
+_TOKENS = ("cardholder_token", "instrument_token")
 _MOST_TOKENS = 1000
 _NEAR = 3
 _NEWEST = 100_000
@@ -82,23 +86,95 @@ class Wanted:
         return any(each is not None for each in (*kept, *amounts))
 
 
-def search(store: Store, institution_id: UUID, wanted: Wanted, *, limit: int) -> Row:
-    """Return what passes every filter, the newest first, and what was looked through.
+class FoundPurchase(Record):
+    """A purchase that was found. `reason` is its state, where nobody knows a nearer one."""
 
-    `data` holds purchases, then rejected rows, then duplicates, at most `limit` in all; `more` says
-    that there are others.
+    kind: str
+    transaction_ref: str
+    state: str
+    transacted_at: datetime
+    received_at: datetime
+    amount: Amount
+    currency: str
+    merchant_name: str | None
+    merchant_identifier: str | None
+    merchant_descriptor: str | None
+    redemption_id: UUID | None
+    file: str | None
+    line: int | None
+    cardholder_token_masked: str
+    card_token_masked: str | None
+    reason: str
+    day: date
+    institution: str
+
+    @property
+    def moment(self) -> datetime:
+        """When it was made."""
+        return self.transacted_at
+
+
+class FoundRow(Record):
+    """A row of a file that is no purchase: rejected for its `code`, or a duplicate of one."""
+
+    kind: str
+    transaction_ref: str | None
+    state: str
+    received_at: datetime
+    file: str
+    line: int
+    code: str | None = if_any()
+    reason: str
+    day: date
+    institution: str
+
+    @property
+    def moment(self) -> datetime:
+        """When it came."""
+        return self.received_at
+
+
+Hit = FoundPurchase | FoundRow
+
+
+class Searched(Record):
+    """How much was looked through: of the places that can hold what was looked for."""
+
+    purchases: int | None = if_any()
+    rejected: int | None = if_any()
+    duplicates: int | None = if_any()
+    last_import_at: datetime | None
+
+
+class SearchResult(Record):
+    """What passes every filter: purchases, then rejected rows, then duplicates.
+
+    Of each the newest come first. `data` are at most `limit` in all; `more` says that there are
+    others.
     """
+
+    searched: Searched
+    limit: int
+    more: bool
+    data: list[Hit]
+
+
+def search(
+    store: Store, institution_id: UUID, institution: str, wanted: Wanted, *, limit: int
+) -> SearchResult:
+    """Return what passes every filter at the institution of an id and a slug."""
     places = _places(wanted)
-    rows: list[Row] = []
+    hits: list[Hit] = []
     for place in places:
-        if len(rows) <= limit:
-            rows += _SEARCHES[place](store, institution_id, wanted, limit + 1 - len(rows))
-    return {
-        "searched": _searched(store, institution_id, places),
-        "limit": limit,
-        "more": len(rows) > limit,
-        "data": rows[:limit],
-    }
+        if len(hits) <= limit:
+            rows = _SEARCHES[place](store, institution_id, wanted, limit + 1 - len(hits))
+            hits += [_hit(place, row, institution) for row in rows]
+    return SearchResult(
+        searched=_searched(store, institution_id, places),
+        limit=limit,
+        more=len(hits) > limit,
+        data=hits[:limit],
+    )
 
 
 def near_merchants(store: Store, merchant: str) -> list[str]:
@@ -125,14 +201,17 @@ def _places(wanted: Wanted) -> tuple[str, ...]:
     return ("purchases", "rejects", "duplicates")
 
 
-def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> Row:
-    (counts,) = store.rows("services/search:searched", institution_id=institution_id)
-    names = {"purchases": "purchases", "rejects": "rejected", "duplicates": "duplicates"}
-    counted = {names[place]: counts[names[place]] for place in places}
-    return {**counted, "last_import_at": counts["last_import_at"]}
+def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> Searched:
+    (all_,) = store.records(Searched, "services/search:searched", institution_id=institution_id)
+    return replace(
+        all_,
+        purchases=all_.purchases if "purchases" in places else None,
+        rejected=all_.rejected if "rejects" in places else None,
+        duplicates=all_.duplicates if "duplicates" in places else None,
+    )
 
 
-def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> list[Row]:
+def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
     numbers = _numbers(store, institution_id, wanted)
     if numbers is None:
         return []
@@ -152,8 +231,7 @@ def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -
         shown = _show(store, institution_id, wanted.state, limit)
         if shown == limit or matching != most:
             break
-    rows = store.rows("services/search:purchases", institution_id=institution_id)
-    return [_purchase(row) for row in rows]
+    return store.rows("services/search:purchases", institution_id=institution_id)
 
 
 def _show(store: Store, institution_id: UUID, state: str | None, limit: int) -> int:
@@ -172,8 +250,8 @@ def _show(store: Store, institution_id: UUID, state: str | None, limit: int) -> 
             )
 
 
-def _rejects(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> list[Row]:
-    rows = store.rows(
+def _rejects(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
+    return store.rows(
         "services/search:rejects",
         institution_id=institution_id,
         **_text_filters(wanted.ref),
@@ -181,11 +259,10 @@ def _rejects(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> 
         to_at=wanted.to_at,
         limit=limit,
     )
-    return [{"kind": "rejected row", **row} for row in rows]
 
 
-def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> list[Row]:
-    rows = store.rows(
+def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
+    return store.rows(
         "services/search:duplicates",
         institution_id=institution_id,
         **_text_filters(wanted.ref),
@@ -194,25 +271,32 @@ def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) 
         state=wanted.state,
         limit=limit,
     )
-    return [{"kind": "duplicate", **row} for row in rows]
 
 
 _SEARCHES = {"purchases": _purchases, "rejects": _rejects, "duplicates": _duplicates}
 
 
-def _purchase(row: Row) -> Row:
-    tokens = {"cardholder_token", "instrument_token"}
-    shown = {name: value for name, value in row.items() if name not in tokens}
-    return {
-        "kind": "purchase",
-        **shown,
-        "amount": quantize(row["amount"], row["currency"]),
-        "cardholder_token_masked": mask(row["cardholder_token"]),
-        "card_token_masked": mask(row["instrument_token"]) if row["instrument_token"] else None,
-    }
+def _hit(place: str, row: Mapping[str, Any], institution: str) -> Hit:
+    """Return a row of a place, with its day and its tokens masked."""
+    told = {"kind": _KINDS[place], "institution": institution}
+    if place != "purchases":
+        reason, day = row.get("code", row["state"]), row["received_at"].date()
+        return FoundRow.of({**row, **told, "reason": reason, "day": day})
+    shown = {name: value for name, value in row.items() if name not in _TOKENS}
+    cardholder, card = (row[name] for name in _TOKENS)
+    return FoundPurchase.of(
+        {
+            **shown,
+            **told,
+            "cardholder_token_masked": mask(cardholder),
+            "card_token_masked": mask(card) if card else None,
+            "reason": row["state"],
+            "day": row["transacted_at"].date(),
+        }
+    )
 
 
-def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Row | None:
+def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Filters | None:
     """Return the numbers behind cardholder, card, merchant and redemption.
 
     None if there can be no purchase of them.
@@ -263,7 +347,7 @@ def _instrument_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[
     if wanted.card_ends is None:
         return None
     head, tail = wanted.card_ends
-    of: Row = {"institution_id": institution_id, "head": head, "tail": tail}
+    of: Filters = {"institution_id": institution_id, "head": head, "tail": tail}
     rows = store.rows("services/search:cards", **of, limit=_MOST_TOKENS)
     return [row["instrument_no"] for row in rows]
 
@@ -278,7 +362,7 @@ def _merchants(store: Store, wanted: Wanted) -> tuple[list[int], list[str]]:
     return numbers, sorted(ids)
 
 
-def _text_filters(ref: str | None) -> Row:
+def _text_filters(ref: str | None) -> Filters:
     """Return the filters of a ref: its text, or for one with wildcards an expression."""
     if ref is None or not _WILDCARD.search(ref):
         return {"ref": ref, "pattern": None}
@@ -287,7 +371,7 @@ def _text_filters(ref: str | None) -> Row:
     return {"ref": None, "pattern": f"(?s){pattern}"}
 
 
-def _ranges(ref: str | None) -> Row:
+def _ranges(ref: str | None) -> Filters:
     """Return the range that refs with the same beginning lie in, up to the first wildcard."""
     found = _WILDCARD.search(ref or "")
     head = ref[: found.start()] if ref and found else ""

@@ -11,21 +11,35 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Interrupted, NotFound, StoreBusy
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.institutions import all_institutions
 from cardoffers_cli.jobs.reading import PATIENCE_S
 from cardoffers_cli.jobs.redemptions import show
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why
+from cardoffers_cli.services.search import Hit, Searched
 from cardoffers_cli.tui.queries import Attempt, attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
+    from cardoffers_cli.jobs.find import FindResult
     from cardoffers_cli.jobs.job import Job, Reading
 
     Row = dict[str, Any]
+
+
+class WithId(Record):
+    """Something that was found by its id, which may be of many purchases."""
+
+    kind: str
+    id: str
+    state: str
+
+
+FoundOne = Hit | WithId
 
 LIMIT = 200
 """Rows of one search: nobody reads more, and the words say that there are others."""
@@ -44,9 +58,9 @@ class Source:
 class Found:
     """What a search came to; `attempt` is how what was typed was taken."""
 
-    rows: list[Row]
+    rows: Sequence[FoundOne]
     attempt: Attempt
-    searched: Row
+    searched: Searched
     is_cut_off: bool = False
     near: tuple[str, ...] = ()
 
@@ -116,7 +130,7 @@ class Inquiry:
             widest, near=self._near(tried, [name for each in found for name in each.near])
         )
 
-    def case(self, row: Row) -> Case:
+    def case(self, row: FoundOne) -> Case:
         """Return what can be told of a row that was found."""
         return Case(row, self)
 
@@ -131,17 +145,16 @@ class Inquiry:
 
     def _attempted(self, attempt: Attempt) -> Found:
         if attempt.wanted is None:
-            return Found(self._by_id(attempt.id_ or ""), attempt, {})
-        found = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
-        near = tuple(found["near"])
-        return Found(found["data"], attempt, found["searched"], found["more"], near)
+            return Found(self._by_id(attempt.id_ or ""), attempt, Searched(last_import_at=None))
+        found: FindResult = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
+        return Found(found.data, attempt, found.searched, found.more, tuple(found.near))
 
-    def _by_id(self, id_: str) -> list[Row]:
+    def _by_id(self, id_: str) -> list[WithId]:
         try:
             found = self.ask(tell_timeline, id_, self.institution)
         except NotFound:
             return []
-        return [{"kind": found["kind"], "id": id_, "state": found["kind"]}]
+        return [WithId(kind=found["kind"], id=id_, state=found["kind"])]
 
     def _near(self, tried: list[Attempt], merchants: Iterable[str]) -> tuple[str, ...]:
         """Return the references, or merchants, that may have been meant by what nobody knows."""
@@ -167,7 +180,7 @@ class Inquiry:
 class Case:
     """What can be told of one row, each part asked for when it is first wanted."""
 
-    def __init__(self, row: Row, inquiry: Inquiry) -> None:
+    def __init__(self, row: FoundOne, inquiry: Inquiry) -> None:
         self.row = row
         self._inquiry = inquiry
         self._answers: dict[str | None, Row] = {}

@@ -17,7 +17,7 @@ from cardoffers_cli.tui.lines import EMPTY, Line, Tone, named, words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.tui.inquiry import Case
+    from cardoffers_cli.tui.inquiry import Case, FoundOne
 
     Row = dict[str, Any]
 
@@ -72,13 +72,13 @@ def answer_page(case: Case, locale: str | None) -> Iterator[Line]:
     yield Line(found["answer"])
 
 
-def _unnamed(row: Row) -> str:
+def _unnamed(row: FoundOne) -> str:
     if "id" in row:
         return f"{row['kind'].capitalize()} {row['id']}"
     return f"A row without a reference: {place({'file_kind': None, **row})}"
 
 
-def _without_ref(row: Row) -> Iterator[Line]:
+def _without_ref(row: FoundOne) -> Iterator[Line]:
     if "id" in row:
         yield Line(
             f"A {row['kind']} may be of many purchases: the timeline tells of them together."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.widgets import Label
 
-    Row = dict[str, Any]
+    from cardoffers_cli.tui.inquiry import FoundOne
 
 _GAP = 2
 """Letters between two columns."""
@@ -24,22 +24,22 @@ _MOST = 64
 """Letters of a cell that the widest screen has room for."""
 
 
-def _day(row: Row) -> str:
+def _day(row: FoundOne) -> str:
     moment = row.get("transacted_at") or row.get("received_at")
     return f"{moment:%Y-%m-%d}" if moment else ""
 
 
-def _amount(row: Row) -> str:
+def _amount(row: FoundOne) -> str:
     return money_text(row["amount"], row["currency"]) if row.get("amount") is not None else ""
 
 
-def _told_instead(row: Row) -> str:
+def _told_instead(row: FoundOne) -> str:
     """Return what a row without the name of a merchant has to say of itself."""
     identifier = row.get("merchant_descriptor") or row.get("merchant_identifier")
     return identifier or (row.get("code") or "").replace("_", " ")
 
 
-COLUMNS: dict[str, Callable[[Row], str]] = {
+COLUMNS: dict[str, Callable[[FoundOne], str]] = {
     "day": _day,
     "amount": _amount,
     "state": lambda row: str(row["state"]).replace("_", " "),
@@ -59,7 +59,7 @@ class Results(Choices):
         self._heading = heading
         self._cells: list[list[str]] = []
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def show(self, rows: Sequence[FoundOne]) -> None:
         """Show other rows, and the names of the columns over them."""
         self._cells = [[_cell(column(row)) for column in COLUMNS.values()] for row in rows]
         self.offer(self._laid_out())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.money import money_text
@@ -13,9 +13,7 @@ from cardoffers_cli.tui.queries import EXAMPLES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.tui.inquiry import Found, Source
-
-    Row = dict[str, Any]
+    from cardoffers_cli.tui.inquiry import Found, FoundOne, Source
 
 
 _SELLER = ("merchant_name", "merchant_descriptor", "merchant_identifier", "code")
@@ -69,7 +67,7 @@ def age(source: Source) -> Iterator[Line]:
     yield Line(f"SNAPSHOT of {taken}{length}. {source.busy}", "strong")
 
 
-def item(row: Row) -> str:
+def item(row: FoundOne) -> str:
     """Say what a row of a list is, in one sentence without columns."""
     moment = row.get("transacted_at") or row.get("received_at")
     masked, ref = row.get("cardholder_token_masked"), row.get("transaction_ref")

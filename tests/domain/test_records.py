@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from cardoffers_cli.domain import json_text
-from cardoffers_cli.domain.records import Amount, Record
+from cardoffers_cli.domain.records import Amount, Record, if_any
 
 
 class Owed(Record):
@@ -47,6 +47,27 @@ def test_a_record_is_a_mapping_of_its_fields() -> None:
         owed["owner"]
     with pytest.raises(AttributeError):
         owed.amount = Decimal(2)  # type: ignore[misc]
+
+
+class Judged(Record):
+    code: str | None = if_any()
+    state: str
+    hint: str | None
+
+
+@pytest.mark.parametrize(
+    ("expected", "code"),
+    [
+        ({"state": "rejected", "hint": None}, None),
+        ({"code": "card_number", "state": "rejected", "hint": None}, "card_number"),
+    ],
+)
+def test_what_there_is_only_if_any_is_left_out(expected: dict[str, object], code: str) -> None:
+    judged = Judged(code=code, state="rejected", hint=None)
+    assert expected == judged
+    assert (list(expected), len(expected)) == (list(judged), len(judged))
+    assert (code, code) == (judged.code, judged.get("code"))
+    assert judged == Judged.cut(judged) == Judged(**judged)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ REFS = st.text(LETTERS, min_size=1, max_size=5)
 
 
 def refs(store: Store, pattern: str) -> set[str]:
-    found = search(store, uid("alder"), Wanted(ref=pattern), limit=1000)
+    found = search(store, uid("alder"), "alder", Wanted(ref=pattern), limit=1000)
     return {each["transaction_ref"] for each in found["data"]}
 
 
@@ -56,13 +56,13 @@ def test_a_merchant_is_sent_by_identifier_or_by_id(store: Store) -> None:
     )
 
     def found(merchant: str) -> list[str]:
-        told = search(store, uid("alder"), Wanted(merchant=merchant), limit=10)
+        told = search(store, uid("alder"), "alder", Wanted(merchant=merchant), limit=10)
         return sorted(each["transaction_ref"] for each in told["data"])
 
     assert ["identified", "named", "second"] == found("Bakery")
     assert ["identified", "named"] == found(str(uid("bakery")))
     assert ["other", "unknown"] == found("M2")
-    told = search(store, uid("alder"), Wanted(ref="unknown"), limit=10)["data"]
+    told = search(store, uid("alder"), "alder", Wanted(ref="unknown"), limit=10)["data"]
     assert ["cinema"] == [each["merchant_name"] for each in told]
     assert [] == found("m2")
     assert [] == found("%")
