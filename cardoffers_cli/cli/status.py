@@ -5,7 +5,7 @@ does all of it.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,6 +16,10 @@ from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
 from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.night.history import LastNight
+    from cardoffers_cli.jobs.stores import StoreStatus
 
 INSTITUTIONS = (
     Column("institution"),
@@ -61,13 +65,13 @@ def status(ctx: typer.Context) -> None:
     desk.show(found, *_blocks(found, days))
 
 
-def _blocks(found: dict[str, Any], days: dict[str, list[int]]) -> Iterator[Block]:
-    if found["last_night"]:
-        yield Text(list(_last_night(found)), title="The last nightly run")
+def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]:
+    if found.last_night:
+        yield Text(list(_last_night(found, found.last_night)), title="The last nightly run")
     yield Text([_headline(found)])
-    yield Sheet("institutions", INSTITUTIONS, found["institutions"], title="What came in")
-    if found["institutions"]:
-        yield Sheet("money", MONEY, found["institutions"], title="What it became: redemptions")
+    yield Sheet("institutions", INSTITUTIONS, found.institutions, title="What came in")
+    if found.institutions:
+        yield Sheet("money", MONEY, found.institutions, title="What it became: redemptions")
     if days:
         yield Sheet("days", DAYS, list(_days(days)), title="Redemptions of the last 30 days")
     waiting = list(_waiting(found))
@@ -77,28 +81,27 @@ def _blocks(found: dict[str, Any], days: dict[str, list[int]]) -> Iterator[Block
         yield Text(["Nothing waits."])
 
 
-def _last_night(found: dict[str, Any]) -> Iterator[str]:
+def _last_night(found: "StoreStatus", night: "LastNight") -> Iterator[str]:
     """Say what became of the last night, and which nights are not finished."""
-    night = found["last_night"]
-    counts = [counted(night["files"], "file")]
-    counts += [f"{night['failed_files']:,} of them failed"] if night["failed_files"] else []
-    counts += [f"{counted(night['received'], 'row')}, {night['invalid']:,} of them rejected"]
-    yield f"Nightly run of {night['night']}: {night['state']}; {'; '.join(counts)}."
-    yield from findings_lines([each for each in night["findings"] if each["level"] != "note"])
-    for each in found["left_nights"]:
-        if each["state"] == "broken off":
-            yield f"warning: The nightly run of {each['night']} was broken off."
+    counts = [counted(night.files, "file")]
+    counts += [f"{night.failed_files:,} of them failed"] if night.failed_files else []
+    counts += [f"{counted(night.received, 'row')}, {night.invalid:,} of them rejected"]
+    yield f"Nightly run of {night.night}: {night.state}; {'; '.join(counts)}."
+    yield from findings_lines([each for each in night.findings if each["level"] != "note"])
+    for each in found.left_nights:
+        if each.state == "broken off":
+            yield f"warning: The nightly run of {each.night} was broken off."
             yield f"    -> {RESUME}"
         else:
-            yield f"note: The nightly run of {each['night']} is running."
-    if night["page"]:
-        yield f"Page: {night['page']}"
+            yield f"note: The nightly run of {each.night} is running."
+    if night.page:
+        yield f"Page: {night.page}"
 
 
-def _headline(found: dict[str, Any]) -> str:
+def _headline(found: "StoreStatus") -> str:
     things = ("merchant", "offer", "cardholder", "link")
     counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
-    return f"{found['store']} at {format_minute(found['as_of'])}: {counts}."
+    return f"{found.store} at {format_minute(found.as_of)}: {counts}."
 
 
 def _days(days: dict[str, list[int]]) -> Iterator[dict[str, Any]]:
@@ -107,65 +110,65 @@ def _days(days: dict[str, list[int]]) -> Iterator[dict[str, Any]]:
         yield {"institution": slug, "days": line, "most": most, "redemptions": in_all}
 
 
-def _waiting(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    institutions = found["institutions"]
+def _waiting(found: "StoreStatus") -> Iterator[dict[str, Any]]:
+    institutions = found.institutions
     if not institutions:
         yield {"waits": "the store is empty", "next": "cardoffers catalog import DIR"}
-    elif not any(row["imports"] for row in institutions):
-        slug = institutions[0]["institution"]
+    elif not any(row.imports for row in institutions):
+        slug = institutions[0].institution
         yield {"waits": "no transactions yet", "next": f"cardoffers import FILE -i {slug}"}
-    is_left = any(night["state"] == "broken off" for night in found["left_nights"])
+    is_left = any(night.state == "broken off" for night in found.left_nights)
     for count, waits, then in _counts(found):
         if count:
             by_night = is_left and then in BY_A_NIGHT
             yield {"count": count, "waits": waits, "next": RESUME if by_night else then}
 
 
-def _counts(found: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
+def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
     """Yield what waits: how many, of what, and what to type."""
-    on_hold = sum(row["pending"] for row in found["institutions"]) - found["due"]
-    first_due = found["webhooks_due"] - found["webhooks_failed_due"]
-    first_later = found["webhooks_later"] + found["webhooks_failed_due"] - found["webhooks_failed"]
+    on_hold = sum(row.pending for row in found.institutions) - found.due
+    first_due = found.webhooks_due - found.webhooks_failed_due
+    first_later = found.webhooks_later + found.webhooks_failed_due - found.webhooks_failed
     send = "cardoffers webhook send"
     yield from (
-        (found["not_matched_yet"], "purchases to match", "cardoffers match"),
-        (found["due"], "ledger entries due", "cardoffers settle"),
-        (found["open_adjustments"], "adjustments to deduct", "cardoffers settle"),
+        (found.not_matched_yet, "purchases to match", "cardoffers match"),
+        (found.due, "ledger entries due", "cardoffers settle"),
+        (found.open_adjustments, "adjustments to deduct", "cardoffers settle"),
         (
-            found["merchant_unresolved"],
+            found.merchant_unresolved,
             "purchases of unknown merchants",
             "cardoffers report unresolved",
         ),
         (first_due, "webhooks to send", send),
         (first_later, "webhooks to send later", send),
-        (found["webhooks_failed"], f"webhooks failed{_again(found)}", _FAILED.format("failed")),
+        (found.webhooks_failed, f"webhooks failed{_again(found)}", _FAILED.format("failed")),
         (
-            found["webhooks_unset"],
+            found.webhooks_unset,
             "redemptions without a webhook",
             "cardoffers webhook set -i INST --url URL",
         ),
-        (found["webhooks_stopped"], "webhooks stopped", _FAILED.format("stopped")),
+        (found.webhooks_stopped, "webhooks stopped", _FAILED.format("stopped")),
         (
-            found["webhooks_exhausted"],
-            f"webhooks failed for good{_cause(found['webhooks_exhausted_error'])}",
+            found.webhooks_exhausted,
+            f"webhooks failed for good{_cause(found.webhooks_exhausted_error)}",
             _FAILED.format("exhausted"),
         ),
-        (len(found["calls_put_aside"]), "damaged usage journals put aside", "cardoffers doctor"),
+        (len(found.calls_put_aside), "damaged usage journals put aside", "cardoffers doctor"),
         (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
     )
 
 
-def _again(found: dict[str, Any]) -> str:
+def _again(found: "StoreStatus") -> str:
     """Say why webhooks failed, and when the next is tried again."""
-    at = found["webhooks_next_attempt_at"]
-    again = f", tried again from {format_minute(at)}" if at and at > found["as_of"] else ""
-    return f"{_cause(found['webhooks_failed_error'])}{again}"
+    at = found.webhooks_next_attempt_at
+    again = f", tried again from {format_minute(at)}" if at and at > found.as_of else ""
+    return f"{_cause(found.webhooks_failed_error)}{again}"
 
 
 def _cause(error: str | None) -> str:
     return f" ({error})" if error else ""
 
 
-def _until(found: dict[str, Any]) -> str:
-    moment = found["next_settles_at"]
+def _until(found: "StoreStatus") -> str:
+    moment = found.next_settles_at
     return f", the first until {moment:%Y-%m-%d}" if moment else ""

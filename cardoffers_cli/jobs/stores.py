@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreBusy
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.jobs.reading import reading
-from cardoffers_cli.services.overview import overview, redemptions_by_day
+from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
 from cardoffers_cli.store import history, journal, merging
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import book_path, kept_files, snapshot_path
@@ -18,7 +19,10 @@ from cardoffers_cli.store.opening import check_creation, create_store, current, 
 from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.night.history import LastNight, LeftNight
     from cardoffers_cli.store.store import Store
 
 
@@ -106,19 +110,40 @@ def is_free(job: Job) -> bool:
         return False
 
 
-def status(job: Job, *, by_day: bool = False) -> tuple[dict[str, Any], dict[str, list[int]]]:
-    """Return the state of everything, as `services/overview.py` finds it, and of the nights.
+class StatusHead(Record):
+    """Which store, at which moment (UTC)."""
+
+    store: str
+    as_of: datetime
+
+
+class StoreStatus(Overview, StatusHead):
+    """The state of everything, and of the nights that have not ended, the oldest first.
 
     `calls_put_aside` are books of calls that were damaged: what they held is lost.
+    """
+
+    last_night: LastNight | None
+    left_nights: list[LeftNight]
+    calls_put_aside: list[str]
+
+
+def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
+    """Return the state of everything.
+
     With `by_day` also how many redemptions each of the last 30 days saw, by the institution's slug.
     """
     with reading(job) as source:
-        found = overview(source.store, job.now)
         days = redemptions_by_day(source.store, job.now) if by_day else {}
-        found["last_night"] = last_night(source.store, job.path)
-        found["left_nights"] = left_nights(source.store, job.path)
-    aside = [str(kept) for kept in kept_files(book_path(job.path))]
-    return {"store": str(job.path), "as_of": job.now, **found, "calls_put_aside": aside}, days
+        found = StoreStatus(
+            store=str(job.path),
+            as_of=job.now,
+            **overview(source.store, job.now),
+            last_night=last_night(source.store, job.path),
+            left_nights=left_nights(source.store, job.path),
+            calls_put_aside=[str(kept) for kept in kept_files(book_path(job.path))],
+        )
+    return found, days
 
 
 def lost_commits(job: Job) -> dict[str, Any]:

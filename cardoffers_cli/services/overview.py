@@ -2,30 +2,109 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-_AMOUNTS = ("amount", "pending_payout_amount", "settled_payout_amount")
+
+class InstitutionStatus(Record):
+    """What came in from an institution, and its redemptions by state; `amount` is of purchases."""
+
+    institution: str
+    plan: str
+    currency: str
+    imports: int
+    purchases: int
+    amount: Amount
+    links: int
+    pending: int
+    settled: int
+    reversed: int
+    pending_payout_amount: Amount
+    settled_payout_amount: Amount
+    last_import_at: datetime | None
+    last_purchase_at: datetime | None
 
 
-def overview(store: Store, now: datetime) -> dict[str, Any]:
-    """Return institutions (one row each), totals, what is due at `now`, and the last runs."""
-    return {
-        "institutions": [
-            {**row, **{name: quantize(row[name], row["currency"]) for name in _AMOUNTS}}
-            for row in store.rows("services/overview:institutions")
-        ],
-        **store.rows("services/overview:totals")[0],
-        **store.rows("services/overview:due", now=now)[0],
-        **store.rows("services/overview:webhooks", now=now)[0],
-        "last_runs": store.rows("services/overview:last_runs"),
-    }
+class StoreTotals(Record):
+    """How much there is in all, and how many purchases wait for a match or for a merchant."""
+
+    merchants: int
+    offers: int
+    cardholders: int
+    links: int
+    not_matched_yet: int
+    merchant_unresolved: int
+    open_adjustments: int
+
+
+class EntriesDue(Record):
+    """Pending ledger entries: how many are due, and when the next one is."""
+
+    due: int
+    next_settles_at: datetime | None
+
+
+class WebhookTotals(Record):
+    """Webhooks by state. Those without anywhere to be sent to are `unset`, not due or later.
+
+    `failed` are those that are tried again, also counted as due or later; `…_error` is the error
+    that most of them ended in.
+    """
+
+    webhooks_delivered: int
+    webhooks_due: int
+    webhooks_later: int
+    webhooks_exhausted: int
+    webhooks_stopped: int
+    webhooks_unset: int
+    webhooks_failed: int
+    webhooks_failed_due: int
+    webhooks_next_attempt_at: datetime | None
+    webhooks_failed_error: str | None
+    webhooks_exhausted_error: str | None
+
+
+class LastRun(Record):
+    """The newest run of a kind."""
+
+    kind: str
+    run_no: int
+    run_id: UUID
+    as_of: datetime
+
+
+class InstitutionsStatus(Record):
+    """The institutions, by slug."""
+
+    institutions: list[InstitutionStatus]
+
+
+class Overview(WebhookTotals, EntriesDue, StoreTotals, InstitutionsStatus):
+    """Institutions, totals, what is due, and the last run of each kind, the newest first."""
+
+    last_runs: list[LastRun]
+
+
+def overview(store: Store, now: datetime) -> Overview:
+    """Return the state of everything, and what is due at `now`."""
+    (totals,) = store.records(StoreTotals, "services/overview:totals")
+    (entries,) = store.records(EntriesDue, "services/overview:due", now=now)
+    (webhooks,) = store.records(WebhookTotals, "services/overview:webhooks", now=now)
+    return Overview(
+        institutions=store.records(InstitutionStatus, "services/overview:institutions"),
+        **totals,
+        **entries,
+        **webhooks,
+        last_runs=store.records(LastRun, "services/overview:last_runs"),
+    )
 
 
 def redemptions_by_day(store: Store, now: datetime) -> dict[str, list[int]]:

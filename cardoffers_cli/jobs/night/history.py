@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.reading import reading
@@ -17,7 +18,9 @@ from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.night_lock import night_holder
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
+    from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
@@ -30,31 +33,59 @@ def list_nights(job: Job, limit: int) -> list[dict[str, Any]]:
     holder = night_holder(job.path)
     with reading(job) as source:
         rows = nights.list_nights(source.store, limit)
-    return [{**row, "state": _state(row, row["status"] == "finished", holder)} for row in rows]
+    return [
+        {**row, "state": _state(row["run_id"], row["status"] == "finished", holder)} for row in rows
+    ]
 
 
-def last_night(store: Store, path: Path) -> dict[str, Any] | None:
-    """Return the newest night with its findings and its page, as `status` tells of it."""
+class LastNight(Record):
+    """The newest night: its files, the rows they had, its findings, and its page if it has one."""
+
+    night: str
+    state: str
+    run_id: UUID
+    as_of: datetime
+    files: int
+    imported_files: int
+    failed_files: int
+    received: int
+    invalid: int
+    findings: list[dict[str, Any]]
+    page: str | None
+
+
+class LeftNight(Record):
+    """A night that has not ended: running, or broken off."""
+
+    run_id: UUID
+    night: str
+    state: str
+
+
+def last_night(store: Store, path: Path) -> LastNight | None:
+    """Return the newest night, if there was one."""
     newest = nights.newest(store, 1)
     if not newest:
         return None
     (row,) = newest
     page = page_of(path, row["name"])
     names = ("run_id", "as_of", "files", "imported_files", "failed_files", "received", "invalid")
-    return {
-        "night": row["name"],
-        "state": _state(row, row["has_ended"], night_holder(path)),
+    return LastNight(
+        night=row["name"],
+        state=_state(row["run_id"], row["has_ended"], night_holder(path)),
         **{name: row[name] for name in names},
-        "findings": row["findings"],
-        "page": str(page) if page.exists() else None,
-    }
+        findings=row["findings"],
+        page=str(page) if page.exists() else None,
+    )
 
 
-def left_nights(store: Store, path: Path) -> list[dict[str, Any]]:
+def left_nights(store: Store, path: Path) -> list[LeftNight]:
     """Return the nights that have not ended, the oldest first: running, or broken off."""
     holder = night_holder(path)
-    rows = ({"run_id": each.run_id, "night": each.name} for each in nights.unfinished(store))
-    return [{**row, "state": _state(row, False, holder)} for row in rows]
+    return [
+        LeftNight(run_id=each.run_id, night=each.name, state=_state(each.run_id, False, holder))
+        for each in nights.unfinished(store)
+    ]
 
 
 def page_of(path: Path, night: str) -> Path:
@@ -62,11 +93,11 @@ def page_of(path: Path, night: str) -> Path:
     return reports_folder(path, night) / _PAGE
 
 
-def _state(row: dict[str, Any], has_ended: bool, holder: dict[str, Any] | None) -> str:
+def _state(run_id: UUID, has_ended: bool, holder: dict[str, Any] | None) -> str:
     """Return whether a night is finished, running or broken off."""
     if has_ended:
         return "finished"
-    is_held = holder is not None and holder.get("run_id") in {None, str(row["run_id"])}
+    is_held = holder is not None and holder.get("run_id") in {None, str(run_id)}
     return "running" if is_held else "broken off"
 
 
