@@ -57,10 +57,10 @@ def timeline(
     desk = Desk.of(ctx)
     owner = desk.institution(institution, everywhere=everywhere)
     found = tell_timeline(id_, owner, desk.job, everywhere=everywhere)
-    if not found["expected"]:
+    if not found.expected:
         desk.note("Nothing more is expected.")
     desk.show(
         found,
-        Sheet("events", EVENTS, found["events"]),
-        Sheet("expected", EXPECTED, found["expected"], title="Expected next"),
+        Sheet("events", EVENTS, found.events),
+        Sheet("expected", EXPECTED, found.expected, title="Expected next"),
     )

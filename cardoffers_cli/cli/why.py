@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from shlex import quote
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -13,6 +13,9 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.sentences import listed
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.why import DecidedNow, ListedWhy, PlainAnswer, Why
 
 WITH_FINDINGS = 3
 
@@ -130,9 +133,9 @@ def _show_one(
 
     found = explain(ref, institution, desk.job, now=now, everywhere=everywhere)
     desk.show(found, *_blocks(found))
-    if found["status"] == "not_received":
-        of = None if everywhere else found["institution"]
-        _not_received(ref, of, found["near"], found["received_from"])
+    if found.status == "not_received":
+        of = None if everywhere else found.institution
+        _not_received(ref, of, found.near, found.received_from)
 
 
 def _show_list(
@@ -161,15 +164,15 @@ def _show_plain(
         desk.show(found, sheet, exit_code=_exit_code(desk, found))
         return
     if desk.options.format is None and desk.output is None:
-        desk.say(found[0]["answer"])
+        desk.say(found[0].answer)
     else:
         desk.show(found[0], sheet)
-    if found[0]["status"] == "not_received":
+    if found[0].status == "not_received":
         _not_received(refs[0], institution, [], [])
 
 
-def _exit_code(desk: Desk, found: Sequence[dict[str, Any]]) -> int:
-    unknown = sum(each["status"] == "not_received" for each in found)
+def _exit_code(desk: Desk, found: "Sequence[ListedWhy] | Sequence[PlainAnswer]") -> int:
+    unknown = sum(each.status == "not_received" for each in found)
     if unknown:
         desk.note(f"Never received: {unknown:,} of {counted(len(found), 'reference')}.")
     return WITH_FINDINGS if unknown else 0
@@ -192,16 +195,16 @@ def _not_received(
     )
 
 
-def _blocks(found: dict[str, Any]) -> Iterator[Block]:
+def _blocks(found: "Why") -> Iterator[Block]:
     yield Sheet("why", ANSWERS, [found])
-    if found["checks"]:
-        title = f"Every check of {found['offer_id']}"
-        yield Sheet("checks", CHECKS, found["checks"], title=title)
+    if found.checks:
+        title = f"Every check of {found.offer_id}"
+        yield Sheet("checks", CHECKS, found.checks, title=title)
     yield from _terms(found)
     others = [
-        {**each, "version": each["terms"]["version"]}
-        for each in found["evaluations"]
-        if each["offer_id"] != found["offer_id"]
+        {**each, "version": each.terms.version}
+        for each in found.evaluations
+        if each.offer_id != found.offer_id
     ]
     if others:
         yield Sheet("offers", OFFERS, others, title="The other offers")
@@ -209,28 +212,28 @@ def _blocks(found: dict[str, Any]) -> Iterator[Block]:
         if found[name]:
             fields = [{"field": field, "value": value} for field, value in found[name].items()]
             yield Sheet(name, FIELDS, fields, title=name.capitalize())
-    if found["rejects"]:
-        yield Sheet("rejects", REJECTS, found["rejects"], title="Rejected rows")
-    if found["duplicates"]:
-        yield Sheet("duplicates", DUPLICATES, found["duplicates"], title="Came again")
-    if "now" in found:
-        yield from _now(found["now"])
+    if found.rejects:
+        yield Sheet("rejects", REJECTS, found.rejects, title="Rejected rows")
+    if found.duplicates:
+        yield Sheet("duplicates", DUPLICATES, found.duplicates, title="Came again")
+    if found.now:
+        yield from _now(found.now)
 
 
-def _terms(found: dict[str, Any]) -> Iterator[Block]:
+def _terms(found: "Why") -> Iterator[Block]:
     """Name the version of the nearest offer's terms, with its figures."""
-    for each in found["evaluations"]:
-        if each["offer_id"] == found["offer_id"]:
-            terms = {**each["terms"], "since": each["terms"]["since"] or "the beginning"}
+    for each in found.evaluations:
+        if each.offer_id == found.offer_id:
+            terms = {**each.terms, "since": each.terms.since or "the beginning"}
             fields = [{"field": name, "value": value} for name, value in terms.items()]
-            title = f"The terms of {found['offer_id']} at the purchase"
+            title = f"The terms of {found.offer_id} at the purchase"
             yield Sheet("terms", FIELDS, fields, title=title)
 
 
-def _now(again: dict[str, Any]) -> Iterator[Block]:
+def _now(again: "DecidedNow") -> Iterator[Block]:
     names = ("status", "reason", "headline", "offer_id")
     fields = [{"field": name, "value": again[name]} for name in names]
-    fields.append({"field": "differs", "value": ", ".join(again["differs"]) or "nothing"})
+    fields.append({"field": "differs", "value": ", ".join(again.differs) or "nothing"})
     yield Sheet("now", FIELDS, fields, title="If it were decided now")
-    if again["checks"]:
-        yield Sheet("checks_now", CHECKS, again["checks"], title="Every check, now")
+    if again.checks:
+        yield Sheet("checks_now", CHECKS, again.checks, title="Every check, now")

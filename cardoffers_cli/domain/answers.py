@@ -12,10 +12,11 @@ from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from decimal import Decimal
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 LOCALES = ("en", "es", "pt-BR")
 """The languages there are answers in (rules.md#languages)."""

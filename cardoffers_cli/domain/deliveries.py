@@ -13,7 +13,9 @@ from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
-    Row = dict[str, Any]
+    from collections.abc import Mapping
+
+    Row = Mapping[str, Any]
 
 _OF_STATE = {"delivered": "delivered", "exhausted": "failed", "stopped": "stopped"}
 _WAITING = {"due", "failed"}

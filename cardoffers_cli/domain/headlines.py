@@ -12,9 +12,9 @@ from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 
 def headline(found: Row) -> str:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.money import commission_amount, money_text, quantize
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from decimal import Decimal
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 NEAREST = (
     "redeemed",
@@ -80,14 +81,27 @@ _COMPARED: dict[str, Callable[[Row], tuple[Any, Any]]] = {
 """What each check expected and what was there; the other outcomes compare nothing."""
 
 
-def checks(row: Row) -> list[Row]:
+class Check(Record):
+    """A check of a purchase against an offer: what it expected, what was there, what came of it.
+
+    `detail` is a clause.
+    """
+
+    check: str
+    ok: bool | None
+    expected: Any
+    actual: Any
+    detail: str
+
+
+def checks(row: Row) -> list[Check]:
     """Return every check of a purchase against one offer, in the order in which they are made.
 
-    `detail` is a clause that says what came of it. `best_offer_id` and `best_cashback` in the row
+    `best_offer_id` and `best_cashback` in the row
     are of the offer that the purchase redeemed, if it redeemed one.
     """
     return [
-        {"check": name, "ok": ok, "expected": expected, "actual": actual, "detail": detail}
+        Check(check=name, ok=ok, expected=expected, actual=actual, detail=detail)
         for name, check in _CHECKS.items()
         for ok, expected, actual, detail in [check(row)]
     ]

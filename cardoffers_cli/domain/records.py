@@ -49,6 +49,12 @@ class Record(Mapping[str, Any]):
         )
 
     @classmethod
+    def part(cls, row: Mapping[str, Any], **others: Any) -> Self:
+        """Return the record of some columns of a row, and of `others` in place of its own."""
+        own = {each.name: row[each.name] for each in fields(cls) if each.name in row}  # type: ignore[arg-type]
+        return cls.of({**own, **others})
+
+    @classmethod
     def cut(cls, other: Record) -> Self:
         """Return the record of the fields that another one has too; it may have more."""
         return cls(**{each.name: getattr(other, each.name) for each in fields(cls)})  # type: ignore[arg-type]

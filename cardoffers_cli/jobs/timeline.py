@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean
@@ -14,7 +15,7 @@ from cardoffers_cli.services.explanations import near_refs
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.search import senders
-from cardoffers_cli.services.timelines import kind_of, timeline
+from cardoffers_cli.services.timelines import Timeline, kind_of, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 def tell_timeline(
     id_: str, institution: str | None, job: Job, *, everywhere: bool = False
-) -> dict[str, Any]:
-    """Return kind, events and what is expected next of an id or ref; raise `NotFound`.
+) -> Timeline:
+    """Return the timeline of an id or ref; raise `NotFound`.
 
     With `everywhere` it is that of the institution that has it; where several have, `UsageError`
     reference_ambiguous.
@@ -46,14 +47,9 @@ def tell_timeline(
         ((owner, whole, kind),) = known
         if len(owners) > 1:
             kind_of(source.store, owner.id, whole)  # what it left for `timeline` is another's now
-        told = without_cards(timeline(source.store, owner.id, whole, kind, job.now))
-    return {
-        "id": whole,
-        "kind": kind,
-        "institution": owner.slug,
-        "as_of": job.now,
-        **told,
-    }
+        told = timeline(source.store, owner.id, whole, kind, job.now, institution=owner.slug)
+    shown: Timeline = without_cards(told)
+    return replace(shown, id=whole)  # who asks has written it
 
 
 def _known(store: Store, owner: Institution, id_: str) -> tuple[Institution, str, str] | None:

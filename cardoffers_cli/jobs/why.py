@@ -10,65 +10,124 @@ itself holds of budgets and of uses is left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.answers import LOCALES, answer
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.jobs.job import Reading
 from cardoffers_cli.jobs.match import decide_again
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.shown import without_cards
 from cardoffers_cli.services import explanations
+from cardoffers_cli.services.explanations import Explanation
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.search import senders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cardoffers_cli.domain.outcomes import Check
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.explanations import Evaluation, Explained
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
-
-_INTERNAL = ("nearest", "purchase_no")
 _UNKNOWN = "not_received"
+
+
+class WhyHead(Record):
+    """Which reference was asked of which institution, and the answer in one sentence, for staff."""
+
+    transaction_ref: str
+    status: str
+    headline: str
+    institution: str
+
+
+class DecidedNow(Record):
+    """What a purchase would come to if it were decided now, and which fields differ."""
+
+    headline: str
+    status: str
+    reason: str
+    offer_id: str | None
+    evaluations: list[Evaluation]
+    checks: list[Check]
+    differs: list[str]
+
+
+class Why(Explanation, WhyHead):
+    """The answer to one reference, in the shape of `why --format json`.
+
+    Of one that nothing is known of, `near` holds the refs that may have been meant, and
+    `received_from` the institutions that did send it.
+    """
+
+    received_from: list[str]
+    near: list[str]
+    now: DecidedNow | None = if_any()
+
+
+class ListedWhy(Explanation):
+    """The answer to a reference of a list."""
+
+    received_from: list[str]
+    institution: str
+    headline: str
+
+
+class PlainAnswer(Record):
+    """What the cardholder may be told of a reference, in the language of the locale."""
+
+    transaction_ref: str
+    status: str
+    locale: str
+    answer: str
 
 
 def why(
     ref: str, institution: str | None, job: Job, *, now: bool = False, everywhere: bool = False
-) -> Row:
-    """Return why a purchase did, or did not, redeem, in the shape of `why --format json`.
+) -> Why:
+    """Return why a purchase did, or did not, redeem.
 
-    With `now` also what it would come to if it were decided now. A ref that nothing is known of
-    has the status `not_received`, `near` holds the refs that may have been meant, and
-    `received_from` the institutions that did send it. Raises `UsageError` reference_ambiguous with
-    `everywhere`, where several have it.
+    With `now` also what it would come to if it were decided now. Raises
+    `UsageError` reference_ambiguous with `everywhere`, where several have it.
     """
     if now:
         found = _told_again(ref, institution, job, everywhere=everywhere)
     else:
         with reading(job) as source:
             owner = _owner(source.store, institution, ref, everywhere=everywhere)
-            found = _told(source.store, owner, ref)
-    return dict(without_cards(_without_internals(found)))
+            explained = explanations.explain(source.store, owner.id, [ref])[ref]
+            found = _told(source.store, owner, explained)
+    shown: Why = without_cards(found)
+    return shown
 
 
 def why_each(
     refs: Sequence[str], institution: str | None, job: Job, *, everywhere: bool = False
-) -> list[Row]:
+) -> list[ListedWhy]:
     """Return the answer to every ref of a list, each ref once, in the order given.
 
     With `everywhere` a ref that several institutions have is answered for each of them.
     """
     with reading(job) as source:
         answers = [
-            {**each, "institution": owner.slug, "headline": headline(each)}
-            for owner, each in _explained(source.store, refs, institution, everywhere=everywhere)
+            ListedWhy(
+                **Explanation.cut(each),
+                received_from=others,
+                institution=owner.slug,
+                headline=headline({**each, "received_from": others}),
+            )
+            for owner, each, others in _explained(
+                source.store, refs, institution, everywhere=everywhere
+            )
         ]
-    return [without_cards(_without_internals(each)) for each in answers]
+    return [without_cards(each) for each in answers]
 
 
 def plain_answers(
@@ -78,7 +137,7 @@ def plain_answers(
     *,
     locale: str | None,
     everywhere: bool = False,
-) -> list[Row]:
+) -> list[PlainAnswer]:
     """Return what the cardholder may be told of each ref, by ref and status.
 
     Without a locale the first language of the institution counts. Raises `UsageError` for one that
@@ -86,36 +145,34 @@ def plain_answers(
     """
     with reading(job) as source:
         found = _explained(source.store, refs, institution, everywhere=everywhere)
-        offers = {each["offer_id"] for _, each in found if each["offer_id"]}
+        offers = {each.offer_id for _, each, _ in found if each.offer_id}
         titles = explanations.titles(source.store, offers)
     return [
-        {
-            "transaction_ref": each["transaction_ref"],
-            "status": each["status"],
-            "locale": (language := _language(locale, owner)),
-            "answer": answer(each, titles.get(each["offer_id"], {}), language),
-        }
-        for owner, each in found
+        PlainAnswer(
+            transaction_ref=each.transaction_ref,
+            status=each.status,
+            locale=(language := _language(locale, owner)),
+            answer=answer(each, titles.get(each.offer_id or "", {}), language),
+        )
+        for owner, each, _ in found
     ]
 
 
 def _explained(
     store: Store, refs: Sequence[str], institution: str | None, *, everywhere: bool
-) -> list[tuple[Institution, Row]]:
-    """Return what is known of every ref with the institution that has it, in the order given."""
+) -> list[tuple[Institution, Explained, list[str]]]:
+    """Return what is known of every ref with who has it and who sent it too, in the order given."""
     owners = asked_institutions(store, institution, everywhere=everywhere)
     having = senders(store, refs) if len(owners) > 1 else {}
     explained = []
     for owner in owners:
         own = [ref for ref in refs if owner.slug in having.get(ref, [owners[0].slug])]
         found = explanations.explain(store, owner.id, own)
-        unknown = [ref for ref, each in found.items() if each["status"] == _UNKNOWN]
+        unknown = [ref for ref, each in found.items() if each.status == _UNKNOWN]
         others = senders(store, unknown, but=owner.id) if unknown else {}
-        explained += [
-            (owner, {**each, "received_from": others.get(ref, [])}) for ref, each in found.items()
-        ]
+        explained += [(owner, each, others.get(ref, [])) for ref, each in found.items()]
     order = {ref: place for place, ref in reversed(list(enumerate(refs)))}
-    return sorted(explained, key=lambda pair: order[pair[1]["transaction_ref"]])
+    return sorted(explained, key=lambda each: order[each[1].transaction_ref])
 
 
 def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool) -> Institution:
@@ -131,40 +188,46 @@ def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool)
     return next((owner for owner in owners if owner.slug in slugs), owners[0])
 
 
-def _told(store: Store, owner: Institution, ref: str) -> Row:
-    found = explanations.explain(store, owner.id, [ref])[ref]
-    known = found["status"] != _UNKNOWN
+def _told(store: Store, owner: Institution, found: Explained) -> Why:
+    ref = found.transaction_ref
+    known = found.status != _UNKNOWN
     near = [] if known else explanations.near_refs(store, owner.id, ref)
-    others = {} if known else senders(store, [ref], but=owner.id)
-    found["received_from"] = others.get(ref, [])
-    shape = {"transaction_ref": ref, "status": found["status"], "headline": headline(found)}
-    return {**shape, "institution": owner.slug, **found, "near": near}
+    others = [] if known else senders(store, [ref], but=owner.id).get(ref, [])
+    return Why(
+        **Explanation.cut(found),
+        headline=headline({**found, "received_from": others}),
+        institution=owner.slug,
+        received_from=others,
+        near=near,
+    )
 
 
-def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool) -> Row:
+def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool) -> Why:
     """Decide again by the store itself: a snapshot has the budgets and the links of then."""
     with job.store() as store:
         job.on_reading(Reading(store))
         owner = _owner(store, institution, ref, everywhere=everywhere)
-        found = _told(store, owner, ref)
-        if found["purchase"]:
-            found["now"] = _again(store, owner, found, job)
-    return found
+        found = explanations.explain(store, owner.id, [ref])[ref]
+        told = _told(store, owner, found)
+        if found.purchase_no is None:
+            return told
+        return replace(told, now=_again(store, owner, found, found.purchase_no, job))
 
 
-def _again(store: Store, owner: Institution, found: Row, job: Job) -> Row:
+def _again(
+    store: Store, owner: Institution, found: Explained, purchase_no: int, job: Job
+) -> DecidedNow:
     """Return what the purchase would come to now, and what of it differs."""
-    purchase_no = found["purchase"]["purchase_no"]
-    ref = found["transaction_ref"]
+    ref = found.transaction_ref
     with store.transaction(keep=False):
         decide_again(store, job, purchase_no)
         again = explanations.explain(store, owner.id, [ref])[ref]
-    told = {name: again[name] for name in ("status", "reason", "offer_id", "evaluations", "checks")}
-    return {
-        "headline": headline(again),
-        **told,
-        "differs": [name for name in told if told[name] != found[name]],
-    }
+    names = ("status", "reason", "offer_id", "evaluations", "checks")
+    return DecidedNow.part(
+        again,
+        headline=headline(again),
+        differs=[name for name in names if again[name] != found[name]],
+    )
 
 
 def _language(locale: str | None, owner: Institution) -> str:
@@ -178,14 +241,3 @@ def _language(locale: str | None, owner: Institution) -> str:
             hint=f"Write one of {', '.join(LOCALES)}.",
         )
     return named[locale.lower()]
-
-
-def _without_internals(value: Any) -> Any:
-    """Return a document without the numbers that mean something inside the store only."""
-    if isinstance(value, list):
-        return [_without_internals(each) for each in value]
-    if isinstance(value, dict):
-        return {
-            name: _without_internals(each) for name, each in value.items() if name not in _INTERNAL
-        }
-    return value

@@ -13,51 +13,168 @@ first, which counts from the beginning.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.deliveries import delivery_of
 from cardoffers_cli.domain.findings import CODES
-from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.near_refs import are_near, pattern
-from cardoffers_cli.domain.outcomes import NEAREST, checks, compared, nearest
+from cardoffers_cli.domain.outcomes import NEAREST, Check, checks, compared, nearest
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
     Row = dict[str, Any]
 
 _NOT_REDEEMED = "not_redeemed"
 _SUGGESTED = 5
-_WEBHOOK = (
-    *("delivered_at", "webhook_state", "webhook_attempts"),
-    *("webhook_next_attempt_at", "webhook_error"),
-)
 _UNKNOWN = "merchant_unresolved"
 
 
-def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, Row]:
-    """Return what is known of each ref, by ref, in the order given.
+class OfferTerms(Record):
+    """The version of an offer that a purchase was judged by, since when it counts, its figures."""
+
+    version: int
+    since: datetime | None
+    currency: str
+    min_spend: Amount
+    cashback_amount: Amount
+    commission_rate: Decimal
+    max_redemptions_per_cardholder: int | None
+
+
+class Evaluation(Record):
+    """What became of a purchase with an offer; what its check expected, and what was there."""
+
+    offer_id: str
+    outcome: str
+    expected: Any
+    actual: Any
+    terms: OfferTerms
+
+
+class ExplainedPurchase(Record):
+    """A purchase as it was received: in line `line` of a file, or item of a call (`file_kind`)."""
+
+    amount: Amount
+    transacted_at: datetime
+    received_at: datetime
+    currency: str
+    file: str | None
+    line: int | None
+    import_id: UUID | None
+    merchant_name: str | None
+    merchant_identifier_type: str | None
+    merchant_identifier: str | None
+    merchant_descriptor: str | None
+    sent_merchant_id: UUID | None
+    file_kind: str | None
+    cardholder_token_masked: str
+
+
+class ExplainedRedemption(Record):
+    """What a purchase earned, and how far its webhook is (`domain/deliveries.py`)."""
+
+    redemption_id: UUID
+    offer_id: str
+    status: str
+    currency: str
+    institution_payout_amount: Amount
+    settles_at: datetime
+    settled_at: datetime | None
+    reversed_at: datetime | None
+    reversal_reason: str | None
+    delivery: str
+    delivered_at: datetime | None
+    webhook_state: str | None
+    webhook_attempts: int | None
+    webhook_next_attempt_at: datetime | None
+    webhook_error: str | None
+
+
+class RejectedRow(Record):
+    """One error of a row that was not accepted, and how to mend it."""
+
+    file: str
+    file_kind: str
+    import_id: UUID
+    imported_at: datetime
+    line: int
+    column: str | None
+    code: str
+    message: str
+    fix: str
+
+
+class RepeatedRow(Record):
+    """A row whose reference was known already; in `conflict` if it had other content."""
+
+    file: str
+    file_kind: str
+    import_id: UUID
+    imported_at: datetime
+    line: int
+    conflict: bool
+
+
+class Explanation(Record):
+    """What is known of a reference.
 
     `status` is what was decided, or `not_matched_yet`, `rejected`, `duplicate` or `not_received`;
-    `reason` is the outcome with the nearest offer, whose `checks` are told in full.
+    `reason` is the outcome with the nearest offer, `offer_id`, whose `checks` are told in full.
     """
+
+    transaction_ref: str
+    status: str
+    reason: str
+    merchant_id: UUID | None = None
+    redemption_id: UUID | None = None
+    offer_id: str | None = None
+    evaluations: list[Evaluation] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    purchase: ExplainedPurchase | None = None
+    decided_at: datetime | None = None
+    run_id: UUID | None = None
+    redemption: ExplainedRedemption | None = None
+    rejects: list[RejectedRow]
+    duplicates: list[RepeatedRow]
+
+
+class Explained(Explanation):
+    """An explanation with what is not told: the number of the purchase, and the nearest offer.
+
+    `nearest` is the row of its evaluation, as `domain/outcomes.py` has it.
+    """
+
+    purchase_no: int | None = None
+    nearest: Row | None = None
+
+
+def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, Explained]:
+    """Return what is known of each ref, by ref, in the order given."""
     of = _judge(store, institution_id, refs)
     found = {row["transaction_ref"]: row for row in store.rows("services/explanations:purchases")}
     evaluations = _evaluations(store)
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
     return {
-        ref: {
-            "transaction_ref": ref,
-            **_decided(found.get(ref), evaluations, rejects[ref], duplicates[ref]),
-            "rejects": [_reject(row) for row in rejects[ref]],
-            "duplicates": duplicates[ref],
-        }
+        ref: Explained(
+            transaction_ref=ref,
+            rejects=[RejectedRow(**row, fix=CODES[row["code"]].fix) for row in rejects[ref]],
+            duplicates=[RepeatedRow(**row) for row in duplicates[ref]],
+            **_decided(found[ref], evaluations)
+            if ref in found
+            else _not_a_purchase(rejects[ref], duplicates[ref]),
+        )
         for ref in of["refs"]
     }
 
@@ -93,18 +210,14 @@ def titles(store: Store, offer_ids: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> Row:
     """Make `asked`, `judged` and `facing` of refs; return what they are asked by."""
-    of: Row = {"institution_id": institution_id, "refs": list(dict.fromkeys(refs))}
+    of = {"institution_id": institution_id, "refs": list(dict.fromkeys(refs))}
     store.execute("services/explanations:asked", **of)
     store.execute("services/explanations:judged")
     store.execute("services/explanations:facing")
     return of
 
 
-def _decided(
-    row: Row | None, evaluations: dict[int, list[Row]], rejects: list[Row], duplicates: list[Row]
-) -> Row:
-    if row is None:
-        return _not_a_purchase(rejects, duplicates)
+def _decided(row: Row, evaluations: dict[int, list[Row]]) -> Row:
     held = evaluations.get(row["purchase_no"], [])
     judged = [each for each in held if each["outcome"] != _UNKNOWN]
     best = min(judged, key=lambda each: NEAREST.index(each["outcome"]), default=None)
@@ -120,26 +233,18 @@ def _decided(
         "offer_id": best["offer_id"] if best else None,
         "evaluations": [_evaluation(each) for each in _nearest_first(held, best)],
         "checks": checks(best) if best else [],
-        "nearest": best,
         "purchase": _purchase(row),
         "decided_at": row["decided_at"],
         "run_id": row["run_id"],
         "redemption": _redemption(row),
+        "purchase_no": row["purchase_no"],
+        "nearest": best,
     }
 
 
 def _not_a_purchase(rejects: list[Row], duplicates: list[Row]) -> Row:
     status = "rejected" if rejects else "duplicate" if duplicates else "not_received"
-    nothing = ("merchant_id", "redemption_id", "offer_id", "nearest", "purchase", "decided_at")
-    return {
-        "status": status,
-        "reason": status,
-        **dict.fromkeys(nothing),
-        "evaluations": [],
-        "checks": [],
-        "run_id": None,
-        "redemption": None,
-    }
+    return {"status": status, "reason": status}
 
 
 def _evaluations(store: Store) -> dict[int, list[Row]]:
@@ -158,67 +263,35 @@ def _nearest_first(held: list[Row], best: Row | None) -> list[Row]:
     return sorted(held, key=lambda each: (each is not best, NEAREST.index(each["outcome"])))
 
 
-def _evaluation(row: Row) -> Row:
+def _evaluation(row: Row) -> Evaluation:
     expected, actual = compared(row)
-    return {
-        "offer_id": row["offer_id"],
-        "outcome": row["outcome"],
-        "expected": expected,
-        "actual": actual,
-        "terms": _terms(row),
-    }
-
-
-def _terms(row: Row) -> Row:
-    """Return the version of an offer that a purchase was judged by, and its figures."""
-    return {
-        "version": row["version"],
-        "since": row["version_since"],
-        "currency": row["currency"],
-        "min_spend": quantize(row["min_spend"], row["currency"]),
-        "cashback_amount": quantize(row["cashback_amount"], row["currency"]),
-        "commission_rate": row["commission_rate"],
-        "max_redemptions_per_cardholder": row["max_redemptions_per_cardholder"],
-    }
-
-
-def _purchase(row: Row) -> Row:
-    names = ("transacted_at", "received_at", "currency", "file", "line", "import_id")
-    others = (
-        *("merchant_name", "merchant_identifier_type", "merchant_identifier"),
-        "merchant_descriptor",
+    return Evaluation(
+        offer_id=row["offer_id"],
+        outcome=row["outcome"],
+        expected=expected,
+        actual=actual,
+        terms=OfferTerms.part(row, since=row["version_since"]),
     )
-    return {
-        "amount": quantize(row["amount"], row["currency"]),
-        **{name: row[name] for name in (*names, *others, "sent_merchant_id")},
-        "file_kind": row["file_kind"],
-        "cardholder_token_masked": mask(row["cardholder_token"]),
-        "purchase_no": row["purchase_no"],
-    }
 
 
-def _redemption(row: Row) -> Row | None:
+def _purchase(row: Row) -> ExplainedPurchase:
+    masked = mask(row["cardholder_token"])
+    return ExplainedPurchase.part(row, cardholder_token_masked=masked)
+
+
+def _redemption(row: Row) -> ExplainedRedemption | None:
     if row["redemption_id"] is None:
         return None
-    times = ("settles_at", "settled_at", "reversed_at", "reversal_reason")
-    return {
-        "redemption_id": row["redemption_id"],
-        "offer_id": row["redeemed_offer_id"],
-        "status": row["redemption_status"],
-        "currency": row["currency"],
-        "institution_payout_amount": quantize(row["institution_payout_amount"], row["currency"]),
-        **{name: row[name] for name in times},
-        "delivery": delivery_of(
+    return ExplainedRedemption.part(
+        row,
+        offer_id=row["redeemed_offer_id"],
+        status=row["redemption_status"],
+        delivery=delivery_of(
             row["webhook_state"],
             attempts=row["webhook_attempts"] or 0,
             has_webhook=row["has_webhook"],
         ),
-        **{name: row[name] for name in _WEBHOOK},
-    }
-
-
-def _reject(row: Row) -> Row:
-    return {**row, "fix": CODES[row["code"]].fix}
+    )
 
 
 def _by_ref(rows: list[Row]) -> dict[str, list[Row]]:

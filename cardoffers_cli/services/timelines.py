@@ -7,20 +7,18 @@ to them together stands in one row. What is missing shows as the time between tw
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from cardoffers_cli.domain.moments import format_length
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
-
-    Row = dict[str, Any]
 
 _WAYS = ("known_by_ref", "known_by_id", "known_by_line")
 """Where what is written down is looked for, the quickest first."""
@@ -32,6 +30,57 @@ _DERIVED_VERSION = 8
 """RFC 9562: ids that are drawn are of version 4."""
 
 _OF_MANY = {"settlement", "import"}
+
+
+class TimelineEvent(Record):
+    """What happened at a moment, so many `times` at once, with the time since the event before.
+
+    `amount` is of them together. `gap_s` are seconds, and `gap` the same for the eye.
+    """
+
+    happened_at: datetime
+    event: str
+    detail: str | None
+    actor: str | None
+    currency: str | None
+    amount: Amount | None
+    times: int
+    gap_s: int | None
+    gap: str | None
+
+
+class ExpectedEvent(Record):
+    """What is expected next, so many `times`, from when, and the command that does it."""
+
+    event: str
+    at: datetime | None
+    overdue: bool
+    times: int
+    by: str
+
+
+class Timeline(Record):
+    """What happened to that which an id is of, the earliest first, and what is expected next."""
+
+    id: str
+    kind: str
+    institution: str
+    as_of: datetime
+    events: list[TimelineEvent]
+    expected: list[ExpectedEvent]
+
+
+class Waits(Record):
+    """How many of the purchases that are followed wait for what, and until when."""
+
+    to_match: int
+    unresolved: int
+    to_settle: int
+    settles_at: datetime | None
+    to_deduct: int
+    to_send: int
+    sends_at: datetime | None
+    exhausted: int
 
 
 def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
@@ -50,25 +99,30 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     beginning = _beginning(id_)
     if beginning is None:
         return None
-    of: Row = {"institution_id": institution_id, "id": id_, "beginning": beginning}
+    of = {"institution_id": institution_id, "id": id_, "beginning": beginning}
     kinds = _derived(store, institution_id)
     return next((kind for kind in kinds if store.execute(_following(kind), **of)), None)
 
 
-def timeline(store: Store, institution_id: UUID, id_: str, kind: str, now: datetime) -> Row:
-    """Return the events of what an id leads to, the earliest first, and what is expected next."""
-    of: Row = {"institution_id": institution_id, "id": id_}
+def timeline(
+    store: Store, institution_id: UUID, id_: str, kind: str, now: datetime, *, institution: str
+) -> Timeline:
+    """Return the timeline of an id, which is of a `kind` at the institution of an id and a slug."""
+    of = {"institution_id": institution_id, "id": id_}
     single = {"is_single": kind not in _OF_MANY}
     if kind not in _DERIVED:
         store.execute(_following(kind), **of)
     store.execute("services/timelines:refs", **of, **single)
     store.execute("services/timelines:links_followed", **of, **single)
-    events = store.rows("services/timelines:events", **of, **single)
-    (waiting,) = store.rows("services/timelines:waiting", institution_id=institution_id)
-    return {
-        "events": [*_with_gaps([_event(row) for row in events])],
-        "expected": [*_expected(waiting, now)],
-    }
+    (waits,) = store.rows("services/timelines:waiting", institution_id=institution_id)
+    return Timeline(
+        id=id_,
+        kind=kind,
+        institution=institution,
+        as_of=now,
+        events=[*_events(store, {**of, **single})],
+        expected=[*_expected(Waits.of(waits), now)],
+    )
 
 
 def _following(kind: str) -> str:
@@ -91,30 +145,26 @@ def _beginning(id_: str) -> str | None:
     return named.hex[:12] if named.version == _DERIVED_VERSION else None
 
 
-def _event(row: Row) -> Row:
-    amount = row["amount"]
-    return {**row, "amount": None if amount is None else quantize(amount, row["currency"])}
-
-
-def _with_gaps(events: list[Row]) -> Iterator[Row]:
-    """Yield events with the time since the one before, in seconds and for the eye."""
-    yield from ({**event, "gap_s": None, "gap": None} for event in events[:1])
-    for before, event in pairwise(events):
-        gap = event["happened_at"] - before["happened_at"]
+def _events(store: Store, of: dict[str, object]) -> Iterator[TimelineEvent]:
+    before: datetime | None = None
+    for row in store.rows("services/timelines:events", **of):
+        gap: timedelta | None = row["happened_at"] - before if before else None
+        before = row["happened_at"]
+        seconds = None if gap is None else int(gap.total_seconds())
         shown = format_length(gap) if gap else None
-        yield {**event, "gap_s": int(gap.total_seconds()), "gap": shown}
+        yield TimelineEvent.of({**row, "gap_s": seconds, "gap": shown})
 
 
-def _expected(waiting: Row, now: datetime) -> Iterator[Row]:
+def _expected(waits: Waits, now: datetime) -> Iterator[ExpectedEvent]:
     steps = (
         ("to_match", "decided", None, "cardoffers match"),
         ("unresolved", "merchant known", None, "cardoffers catalog import, then cardoffers match"),
-        ("to_settle", "settled", waiting["settles_at"], "cardoffers settle"),
+        ("to_settle", "settled", waits.settles_at, "cardoffers settle"),
         ("to_deduct", "deducted", None, "cardoffers settle"),
-        ("to_send", "delivered", waiting["sends_at"], "cardoffers webhook send"),
+        ("to_send", "delivered", waits.sends_at, "cardoffers webhook send"),
         ("exhausted", "delivered", None, "cardoffers webhook retry"),
     )
     for count, event, at, how in steps:
-        if waiting[count]:
+        if times := waits[count]:
             overdue = at is not None and at <= now
-            yield {"event": event, "at": at, "overdue": overdue, "times": waiting[count], "by": how}
+            yield ExpectedEvent(event=event, at=at, overdue=overdue, times=times, by=how)

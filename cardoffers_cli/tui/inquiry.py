@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.find import FindResult
     from cardoffers_cli.jobs.job import Job, Reading
+    from cardoffers_cli.jobs.why import PlainAnswer, Why
+    from cardoffers_cli.services.timelines import Timeline
 
     Row = dict[str, Any]
 
@@ -151,15 +153,15 @@ class Inquiry:
 
     def _by_id(self, id_: str) -> list[WithId]:
         try:
-            found = self.ask(tell_timeline, id_, self.institution)
+            found: Timeline = self.ask(tell_timeline, id_, self.institution)
         except NotFound:
             return []
-        return [WithId(kind=found["kind"], id=id_, state=found["kind"])]
+        return [WithId(kind=found.kind, id=id_, state=found.kind)]
 
     def _near(self, tried: list[Attempt], merchants: Iterable[str]) -> tuple[str, ...]:
         """Return the references, or merchants, that may have been meant by what nobody knows."""
         refs = [each.wanted.ref for each in tried if each.wanted and each.wanted.ref]
-        near = tuple(self.ask(why, refs[0], self.institution)["near"]) if refs else ()
+        near = tuple(self.ask(why, refs[0], self.institution).near) if refs else ()
         return near or tuple(merchants)
 
     def _now(self) -> Job:
@@ -183,7 +185,7 @@ class Case:
     def __init__(self, row: FoundOne, inquiry: Inquiry) -> None:
         self.row = row
         self._inquiry = inquiry
-        self._answers: dict[str | None, Row] = {}
+        self._answers: dict[str | None, PlainAnswer] = {}
 
     @property
     def ref(self) -> str | None:
@@ -191,23 +193,23 @@ class Case:
         return self.row.get("transaction_ref")
 
     @cached_property
-    def why(self) -> Row | None:
+    def why(self) -> Why | None:
         """Why it redeemed or not, None where there is no reference to ask by."""
         return self._ask(why, self.ref) if self.ref else None
 
     @cached_property
     def redemption(self) -> Row | None:
         """The redemption with its money and its webhook, if it earned one."""
-        id_ = self.why and self.why["redemption_id"]
+        id_ = self.why and self.why.redemption_id
         return self._inquiry.ask(show, str(id_)) if id_ else None
 
     @cached_property
-    def timeline(self) -> Row | None:
+    def timeline(self) -> Timeline | None:
         """Everything that happened."""
         id_ = self.ref or self.row.get("id")
         return self._ask(tell_timeline, id_) if id_ else None
 
-    def answer(self, locale: str | None) -> Row | None:
+    def answer(self, locale: str | None) -> PlainAnswer | None:
         """Return what the cardholder may be told; None is the institution's first language."""
         if self.ref and locale not in self._answers:
             (answer,) = self._ask(plain_answers, [self.ref], locale=locale)

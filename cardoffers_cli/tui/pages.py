@@ -17,6 +17,10 @@ from cardoffers_cli.tui.lines import EMPTY, Line, Tone, named, words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cardoffers_cli.domain.outcomes import Check
+    from cardoffers_cli.jobs.why import Why
+    from cardoffers_cli.services.explanations import Evaluation
+    from cardoffers_cli.services.timelines import ExpectedEvent, TimelineEvent
     from cardoffers_cli.tui.inquiry import Case, FoundOne
 
     Row = dict[str, Any]
@@ -39,7 +43,7 @@ def why_page(case: Case) -> Iterator[Line]:
     if found is None:
         yield from _without_ref(case.row)
         return
-    yield Line(found["headline"], "strong")
+    yield Line(found.headline, "strong")
     yield from _checks(found)
     yield from _other_offers(found)
     yield from _rejects(found)
@@ -52,14 +56,14 @@ def timeline_page(case: Case) -> Iterator[Line]:
     if found is None:
         yield from _without_ref(case.row)
         return
-    for event in found["events"]:
+    for event in found.events:
         yield Line(_event(event), indent=31)
     yield EMPTY
-    if not found["expected"]:
+    if not found.expected:
         yield Line("Nothing more is expected.")
         return
     yield Line("Expected next", "title")
-    for each in found["expected"]:
+    for each in found.expected:
         yield Line(_expected(each), indent=2)
 
 
@@ -69,7 +73,7 @@ def answer_page(case: Case, locale: str | None) -> Iterator[Line]:
     if found is None:
         yield Line("There is no one purchase to answer for.")
         return
-    yield Line(found["answer"])
+    yield Line(found.answer)
 
 
 def _unnamed(row: FoundOne) -> str:
@@ -88,12 +92,12 @@ def _without_ref(row: FoundOne) -> Iterator[Line]:
     yield Line(f"It came in {place({'file_kind': None, **row})}.")
 
 
-def _bought(found: Row) -> str:
-    purchase = found["purchase"]
+def _bought(found: Why) -> str:
+    purchase = found.purchase
     if purchase is None:
-        return words(found["status"])
-    who = purchase["cardholder_token_masked"]
-    return f"{format_minute(purchase['transacted_at'])}  cardholder {who}"
+        return words(found.status)
+    who = purchase.cardholder_token_masked
+    return f"{format_minute(purchase.transacted_at)}  cardholder {who}"
 
 
 def _money(redemption: Row | None) -> str:
@@ -127,78 +131,79 @@ _MARKS: dict[bool | None, tuple[str, Tone]] = {
 """How a check stands out: held, failed, or never reached."""
 
 
-def _checks(found: Row) -> Iterator[Line]:
-    if not found["checks"]:
+def _checks(found: Why) -> Iterator[Line]:
+    if not found.checks:
         return
     yield EMPTY
-    yield Line(f"Every check of {named(found['offer_id'])}", "title")
-    for each in found["checks"]:
-        mark, tone = _MARKS[each["ok"]]
-        text = f"{mark:<5}{words(each['check']):<12} {named(each['detail'])}"
-        yield Line(f"{text}{_difference(each)}", tone, indent=18)
+    yield Line(f"Every check of {named(found.offer_id)}", "title")
+    for each in found.checks:
+        mark, tone = _MARKS[each.ok]
+        text = f"{mark:<5}{words(each.check):<12} {named(each.detail)}"
+        missed = _difference(each) if each.ok is False else ""
+        yield Line(f"{text}{missed}", tone, indent=18)
 
 
-def _difference(check: Row) -> str:
+def _difference(check: Check | Evaluation) -> str:
     """Say what a failed check expected, and what was there."""
-    if check["ok"] is not False or check["actual"] is None:
+    if check.actual is None:
         return ""
-    return f" (expected {_value(check['expected'])}, was {_value(check['actual'])})"
+    return f" (expected {_value(check.expected)}, was {_value(check.actual)})"
 
 
 def _value(value: Any) -> str:
     return format_minute(value) if isinstance(value, datetime) else cell_text(value)
 
 
-def _other_offers(found: Row) -> Iterator[Line]:
-    others = [each for each in found["evaluations"] if each["offer_id"] != found["offer_id"]]
+def _other_offers(found: Why) -> Iterator[Line]:
+    others = [each for each in found.evaluations if each.offer_id != found.offer_id]
     if not others:
         return
     yield EMPTY
     yield Line("The other offers", "title")
     for each in others:
-        compared = _difference({"ok": False, **each})
-        yield Line(f"{named(each['offer_id'])}  {words(each['outcome'])}{compared}", indent=2)
+        told = f"{named(each.offer_id)}  {words(each.outcome)}{_difference(each)}"
+        yield Line(told, indent=2)
 
 
-def _rejects(found: Row) -> Iterator[Line]:
-    if not found["rejects"]:
+def _rejects(found: Why) -> Iterator[Line]:
+    if not found.rejects:
         return
     yield EMPTY
     yield Line("Rejected rows", "title")
-    for each in found["rejects"]:
-        column = f"{each['column']}: " if each["column"] else ""
-        yield Line(f"{place(each)}: {column}the {each['message']} ({each['code']})", indent=2)
-        yield Line(f"  To fix it: {each['fix']}.", indent=2)
+    for each in found.rejects:
+        column = f"{each.column}: " if each.column else ""
+        yield Line(f"{place(each)}: {column}the {each.message} ({each.code})", indent=2)
+        yield Line(f"  To fix it: {each.fix}.", indent=2)
 
 
-def _repeats(found: Row) -> Iterator[Line]:
-    if not found["duplicates"]:
+def _repeats(found: Why) -> Iterator[Line]:
+    if not found.duplicates:
         return
     yield EMPTY
     yield Line("Came again", "title")
-    for each in found["duplicates"]:
-        content = "other content" if each["conflict"] else "the same content"
-        yield Line(f"{place(each)}, {format_minute(each['imported_at'])}, {content}", indent=2)
+    for each in found.duplicates:
+        content = "other content" if each.conflict else "the same content"
+        yield Line(f"{place(each)}, {format_minute(each.imported_at)}, {content}", indent=2)
 
 
-def _event(event: Row) -> str:
-    detail = event["detail"] or ""
-    if event["event"] == "decided":
+def _event(event: TimelineEvent) -> str:
+    detail = event.detail or ""
+    if event.event == "decided":
         detail = words(detail)
     parts = [named(detail)] if detail else []
-    if event["amount"] is not None:
-        parts.append(money_text(event["amount"], event["currency"]))
-    if event["times"] > 1:
-        parts.append(f"{event['times']:,} times")
-    if event["gap"]:
-        parts.append(f"{event['gap']} later")
-    if event["actor"]:
-        parts.append(f"by {named(event['actor'])}")
-    return f"{event['happened_at']:%Y-%m-%d %H:%M}  {event['event']:<12} {', '.join(parts)}"
+    if event.amount is not None and event.currency:
+        parts.append(money_text(event.amount, event.currency))
+    if event.times > 1:
+        parts.append(f"{event.times:,} times")
+    if event.gap:
+        parts.append(f"{event.gap} later")
+    if event.actor:
+        parts.append(f"by {named(event.actor)}")
+    return f"{event.happened_at:%Y-%m-%d %H:%M}  {event.event:<12} {', '.join(parts)}"
 
 
-def _expected(each: Row) -> str:
-    when = f" at {format_minute(each['at'])}" if each["at"] else ""
-    late = ", overdue" if each["overdue"] else ""
-    many = f", {each['times']:,} times" if each["times"] > 1 else ""
-    return f"{each['event']}{when}{late}{many}: {each['by']}"
+def _expected(each: ExpectedEvent) -> str:
+    when = f" at {format_minute(each.at)}" if each.at else ""
+    late = ", overdue" if each.overdue else ""
+    many = f", {each.times:,} times" if each.times > 1 else ""
+    return f"{each.event}{when}{late}{many}: {each.by}"

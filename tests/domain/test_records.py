@@ -70,6 +70,15 @@ def test_what_there_is_only_if_any_is_left_out(expected: dict[str, object], code
     assert judged == Judged.cut(judged) == Judged(**judged)
 
 
+def test_a_part_of_a_row_is_a_record_of_it_and_of_what_is_given_beside_it() -> None:
+    row = {"currency": "GBP", "amount": Decimal(1), "token": "secret"}
+    expected = {"currency": "GBP", "amount": Decimal("1.00"), "paid": None, "institution": "acme"}
+    assert expected == OwedTo.part(row, institution="acme")
+    assert "1.00" == str(OwedTo.part(row, institution="acme").amount)
+    with pytest.raises(TypeError):
+        OwedTo.part(row)
+
+
 @pytest.mark.parametrize(
     "row", [{"currency": "GBP"}, {"currency": "GBP", "amount": Decimal(1), "x": 1}]
 )

@@ -28,7 +28,7 @@ def matched(store: Store) -> Store:
 
 def expected(store: Store, **later: int) -> list[tuple[Any, ...]]:
     now = NOON + timedelta(**later)
-    told = timeline(store, uid("alder"), "p", "ref", now)["expected"]
+    told = timeline(store, uid("alder"), "p", "ref", now, institution="alder").expected
     return [(each["event"], each["at"], each["overdue"], each["by"]) for each in told]
 
 
@@ -76,7 +76,7 @@ def test_a_merchant_that_nobody_knows_is_told_by_its_identifier(matched: Store) 
     given(matched, "identifiers", "identifier merchant\nM1 bakery\nM2 -")
     given(matched, "purchases", "ref merchant identifier\nq florist M1\nr florist M2")
     for ref, seller in (("q", "bakery"), ("r", "M2")):
-        told = timeline(matched, uid("alder"), ref, "ref", NOON)
+        told = timeline(matched, uid("alder"), ref, "ref", NOON, institution="alder")
         assert seller in str(told["events"][0])
 
 
