@@ -1,12 +1,15 @@
 """`cardoffers doctor`: what must not be in a store, asked of the whole of it."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain import json_text
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.doctor import DoctorReport
 
 AUDITS = (
     Column("name", "audit"),
@@ -39,22 +42,22 @@ def doctor(
     with desk.progress("Auditing", total=len(names(strict=strict))) as bar:
         found = look(desk.job, strict=strict, tell=lambda _name: bar.advance())
     rows = [
-        {**audit, "example": audit["example"] and json_text.dumps(audit["example"])}
-        for audit in found["audits"]
+        {**audit, "example": audit.example and json_text.dumps(audit.example)}
+        for audit in found.audits
     ]
     desk.show(
         found,
         Sheet("audits", AUDITS, rows),
         Text([_said(found)]),
-        exit_code=0 if found["ok"] else 3,
+        exit_code=0 if found.ok else 3,
     )
 
 
-def _said(found: dict[str, Any]) -> str:
-    failed = [audit["name"] for audit in found["audits"] if not audit["ok"]]
+def _said(found: "DoctorReport") -> str:
+    failed = [audit.name for audit in found.audits if not audit.ok]
     if not failed:
-        return f"All {len(found['audits'])} audits are clean."
+        return f"All {len(found.audits)} audits are clean."
     return (
-        f"{len(failed)} of {len(found['audits'])} audits found something: {', '.join(failed)}. "
+        f"{len(failed)} of {len(found.audits)} audits found something: {', '.join(failed)}. "
         "Keep the store as it is, and look at the examples before anything else runs on it."
     )

@@ -10,10 +10,10 @@ An example shows numbers, ids and names, never a token. To add one, add its stat
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
@@ -24,13 +24,13 @@ from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
-    Found = tuple[int, dict[str, Any] | None]
+    Found = tuple[int, Mapping[str, Any] | None]
 
 TAKEN_FILES = "taken_files_are_as_read"
 
@@ -54,14 +54,20 @@ QUICK = frozenset(
 """The audits that are done without `--strict`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Audit:
+class Audit(Record):
     """One question to the store: how many rows offend, and one of them."""
 
     name: str
     ok: bool
     rows: int
-    example: dict[str, Any] | None
+    example: Mapping[str, Any] | None
+
+
+class DoctorReport(Record):
+    """Every audit that was made, and whether all of them are clean."""
+
+    ok: bool
+    audits: list[Audit]
 
 
 def _nobody(name: str) -> None:
@@ -70,20 +76,16 @@ def _nobody(name: str) -> None:
 
 def doctor(
     job: Job, *, strict: bool = False, tell: Callable[[str], None] = _nobody
-) -> dict[str, Any]:
-    """Audit a store that may have lost commits; return the shape of `doctor --format json`.
+) -> DoctorReport:
+    """Audit a store that may have lost commits.
 
     `tell` hears of each audit before it is made.
     """
     must_exist(job.path)
     opening = job.opening(read_only=True)
     with lock_for(opening), current(opening) as store:
-        return report_of(examine(store, job.path, strict=strict, tell=tell))
-
-
-def report_of(found: Sequence[Audit]) -> dict[str, Any]:
-    """Return audits as a document."""
-    return {"ok": all(each.ok for each in found), "audits": [asdict(each) for each in found]}
+        found = examine(store, job.path, strict=strict, tell=tell)
+    return DoctorReport(ok=all(each.ok for each in found), audits=found)
 
 
 def examine(
@@ -126,7 +128,7 @@ def _ask(store: Store, path: Path | None, name: str) -> Found:
     return offending(store, name)
 
 
-def _listed(rows: Sequence[dict[str, Any]]) -> Found:
+def _listed(rows: Sequence[Mapping[str, Any]]) -> Found:
     return len(rows), rows[0] if rows else None
 
 
