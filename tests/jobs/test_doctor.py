@@ -11,7 +11,16 @@ import pytest
 
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.jobs import catalogue, doctor, keys, match, offers, reverse, settle, webhooks
+from cardoffers_cli.jobs import (
+    catalogue,
+    doctor,
+    elsewhere,
+    keys,
+    offers,
+    reverse,
+    settle,
+    webhooks,
+)
 from cardoffers_cli.jobs.alerts import alert
 from cardoffers_cli.jobs.backup import backup
 from cardoffers_cli.jobs.institutions import set_institution
@@ -54,7 +63,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
         ("larkmere", "larkmere"),
     ]:
         taken(made, folder / "transactions" / f"{name}.csv", institution)
-    match.match_purchases(made)
+    elsewhere.match_purchases(made)
     reverse_one(made, "pending")
     settle.settle_due(replace(made, now=HELD))
     reverse_one(replace(made, now=HELD), "settled")
