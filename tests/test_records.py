@@ -69,6 +69,18 @@ class Counted(Record):
     purchases: int
 
 
+class Reached(Record):
+    reached_at: str | None
+    place: str | None = None
+
+
+def test_what_is_optional_is_left_out_while_it_is_none() -> None:
+    assert {"reached_at": None} == Reached(reached_at=None)
+    assert {"reached_at": None, "place": "home"} == Reached(reached_at=None, place="home")
+    assert 1 == len(Reached(reached_at=None))
+    assert "place" not in Reached(reached_at=None)
+
+
 @pytest.mark.parametrize(
     ("expected", "sql"),
     [

@@ -1,6 +1,6 @@
 """`cardoffers demo`: the whole service on sample data, told step by step."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -51,7 +51,7 @@ def demo(
     document = {
         "as_of": moment,
         "folder": folder and str(folder),
-        "steps": [asdict(step) for step in steps],
+        "steps": [vars(step) for step in steps],
         "dry_run": dry_run,
     }
     if desk.format in {Format.table, Format.md}:

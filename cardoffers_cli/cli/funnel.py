@@ -1,7 +1,7 @@
 """`cardoffers report funnel`: from offers seen to offers redeemed."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,9 @@ from cardoffers_cli.domain.funnel import (
     volumes,
 )
 from cardoffers_cli.files.report_columns import BEFORE, FUNNEL, FUNNEL_BY, PEOPLE, VOLUMES
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.funnel import Funnel
 
 COMPARED = (*FUNNEL[:-1], *BEFORE, FUNNEL[-1])
 
@@ -57,8 +60,8 @@ def funnel(
         report_pages.show_funnel(desk, institution, window, by)
         return
     for_people = desk.format in _FOR_PEOPLE
-    options: dict[str, Any] = {**window, "by": by and by.value, "people": True}
-    found = read_funnel(desk.job, institution, compare=compare, **options)
+    asked: dict[str, Any] = {**window, "by": by and by.value}
+    found = read_funnel(desk.job, institution, **asked, compare=compare)
     blocks: list[Block]
     if desk.format is Format.table:
         blocks = [Text(picture(found), title=f"Funnel of {institution}"), *_rows(found, by)]
@@ -74,30 +77,28 @@ def funnel(
 _FOR_PEOPLE = {Format.table, Format.md, Format.xlsx}
 
 
-def _steps(found: dict[str, Any]) -> Sheet:
-    if "previous" not in found:
-        return Sheet("funnel", FUNNEL, list(conversions(found["data"])))
-    rows = compared(found["data"], found["previous"]["data"])
+def _steps(found: "Funnel") -> Sheet:
+    if found.previous is None:
+        return Sheet("funnel", FUNNEL, list(conversions(found.data)))
+    rows = compared(found.data, found.previous.data)
     return Sheet("funnel", COMPARED, list(rows))
 
 
-def _seen(found: dict[str, Any]) -> Iterator[Sheet]:
+def _seen(found: "Funnel") -> Iterator[Sheet]:
     """Yield the cardholders, each a part of the one before, and what happened beside them."""
-    before = found.get("previous")
+    before = found.previous
     beside = BEFORE if before else ()
-    steps = (
-        people_compared(found["people"], before["people"]) if before else people(found["people"])
-    )
+    steps = people_compared(found.people, before.people) if before else people(found.people)
     yield Sheet("cardholders", (*PEOPLE, *beside), list(steps), title="Cardholders")
-    happened = volumes(found["data"], before and before["data"])
+    happened = volumes(found.data, before and before.data)
     yield Sheet("what happened", (*VOLUMES, *beside), list(happened), title="What happened")
 
 
-def _rows(found: dict[str, Any], by: By | None) -> Iterator[Sheet]:
-    if by:
+def _rows(found: "Funnel", by: By | None) -> Iterator[Sheet]:
+    if by and found.by is not None:
         quiet = "day" if by is By.day else ""
         title = _DAYS if by is By.day else None
-        yield Sheet(f"by {by}", FUNNEL_BY[by], found["by"], first=_FIRST, quiet=quiet, title=title)
+        yield Sheet(f"by {by}", FUNNEL_BY[by], found.by, first=_FIRST, quiet=quiet, title=title)
 
 
 _FIRST = ("title", "merchant_name", "day")

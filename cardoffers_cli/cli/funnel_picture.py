@@ -14,28 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from cardoffers_cli.jobs.funnel import Funnel, PeopleFunnel
+
     Rows = Sequence[Mapping[str, Any]]
 
 WIDTH = 79
 _GAP = "  "
 
 
-def picture(found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a funnel (the document of `jobs/funnel.py`), at most 79 letters wide."""
-    previous = found.get("previous")
-    yield _between(found["window"])
+def picture(found: Funnel) -> Iterator[str]:
+    """Yield the lines of a funnel, at most 79 letters wide."""
+    previous = found.previous
+    yield _between(found.window)
     if previous:
-        yield f"compared with {_between(previous['window'])}"
+        yield f"compared with {_between(previous.window)}"
     yield ""
     yield from _people(found, previous)
     yield ""
     yield from _volumes(found, previous)
 
 
-def _people(found: dict[str, Any], previous: dict[str, Any] | None) -> Iterator[str]:
+def _people(found: Funnel, previous: PeopleFunnel | None) -> Iterator[str]:
     """Yield a bar for each step of the cardholders, each a part of the one before."""
-    counts = found["people"]
-    rows: Rows = list(people_compared(counts, previous["people"]) if previous else people(counts))
+    counts = found.people
+    rows: Rows = list(people_compared(counts, previous.people) if previous else people(counts))
     header = ("cardholders", "of before", *(("change",) if previous else ()))
     numbers = [
         header,
@@ -50,14 +52,14 @@ def _people(found: dict[str, Any], previous: dict[str, Any] | None) -> Iterator[
     for row, line in zip(rows, lines[1:], strict=True):
         drawn = bar(row["count"], rows[0]["count"], width)
         yield _GAP.join((row["step"].ljust(labels), drawn.ljust(width), line)).rstrip()
-    others = counts["all_who_redeemed"] - counts["redeemed"]
+    others = counts.all_who_redeemed - counts.redeemed
     if others:
         yield f"{counted(others, 'more cardholder')} redeemed without these steps in this time."
 
 
-def _volumes(found: dict[str, Any], previous: dict[str, Any] | None) -> Iterator[str]:
+def _volumes(found: Funnel, previous: PeopleFunnel | None) -> Iterator[str]:
     """Yield what happened: each line counts another thing, so none is a part of another."""
-    rows = list(volumes(found["data"], previous and previous["data"]))
+    rows = list(volumes(found.data, previous and previous.data))
     header = ("count", *(("change",) if previous else ()))
     numbers = [header, *((f"{row['count']:,}", *_change(row)) for row in rows)]
     lines = [

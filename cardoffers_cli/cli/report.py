@@ -146,8 +146,6 @@ def _show_sums(
             raise UsageError(f"--by and {name} exclude each other.", hint="Leave one out.")
     most = MOST_ROWS if all_rows else limit
     found = settlement_rows(desk.job, by.value, limit=most + 1, **filters)
-    if by is SettledBy.settlement:
-        found = [{name: row[name] for name in row if name != "settlements"} for row in found]
     columns = SETTLEMENT_SUMS if by is SettledBy.settlement else OWED
     rows = found[:most]
     sheet = Sheet(f"by {by}", columns, rows, totals_by=("currency",))

@@ -74,7 +74,7 @@ def show_funnel(desk: Desk, institution: str, window: dict[str, Any], by: By | N
     asked = Asked(
         as_of=desk.now,
         institution=institution,
-        from_at=found["window"]["from"],
+        from_at=found.window["from"],
         to_at=window["to_at"],
         is_usual=is_usual,
     )

@@ -10,6 +10,7 @@ from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, Raw, To
 from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
 
 
@@ -126,7 +127,7 @@ def _show(
     desk: Desk,
     name: str,
     columns: tuple[Column, ...],
-    found: Sequence[dict[str, Any]],
+    found: Sequence[Record],
     *,
     limit: int,
     raw: bool,

@@ -58,7 +58,7 @@ class Step:
 
     name: str
     command: str
-    result: dict[str, Any]
+    result: Any
 
 
 @contextmanager
@@ -130,7 +130,7 @@ class _Demo:
         yield self._settle()
         yield self._unresolved()
 
-    def _step(self, name: str, words: str, result: dict[str, Any], reads: str = "") -> Step:
+    def _step(self, name: str, words: str, result: Any, reads: str = "") -> Step:
         source = f" < {reads}" if reads else ""
         command = f"cardoffers {words} {self._clock()}{source}"
         return Step(name=name, command=command, result=result)
@@ -211,7 +211,7 @@ class _Demo:
         end = datetime.combine(self._job.now + timedelta(days=1), time())
         start = end - timedelta(days=_FUNNEL_DAYS)
         words = f"report funnel -i {_BANK} --from {start.date()} --to {end.date()}"
-        found = read_funnel(self._job, _BANK, from_at=start, to_at=end, people=True)
+        found = read_funnel(self._job, _BANK, from_at=start, to_at=end)
         return self._step("funnel", words, found)
 
     def _unresolved(self) -> Step:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import funnel
 from cardoffers_cli.services.funnel import Window
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -19,6 +21,30 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 USUAL_LENGTH = timedelta(days=30)
+
+
+class WindowFunnel(Record):
+    """The funnel of one window, `from` and `to` (rules.md#funnel)."""
+
+    window: dict[str, datetime]
+    data: funnel.FunnelCounts
+
+
+class PeopleFunnel(WindowFunnel):
+    """The funnel of one window, with its cardholders."""
+
+    people: funnel.FunnelPeople
+
+
+class Funnel(PeopleFunnel):
+    """The funnel of a window, with what was asked for beside it.
+
+    `previous` is the window of the same length before it, `by` the rows of days, offers or
+    merchants.
+    """
+
+    previous: PeopleFunnel | None = None
+    by: Sequence[funnel.FunnelRow] | None = None
 
 
 def read_funnel(
@@ -29,37 +55,31 @@ def read_funnel(
     to_at: datetime | None = None,
     by: funnel.By | None = None,
     compare: bool = False,
-    people: bool = False,
-) -> dict[str, Any]:
-    """Return `window` and `data` (rules.md#funnel).
-
-    `compare` adds `previous`, the same of the window of the same length before it; `by` adds `by`,
-    its rows; `people` adds to each window the cardholders of `services/funnel.py`. Raises
-    `UsageError` for a window in which there is no time.
-    """
+) -> Funnel:
+    """Return a funnel; raise `UsageError` for a window in which there is no time."""
     window = window_of(job.now, from_at, to_at)
     earlier = before(window) if compare else None
     with reading(job) as source:
         owner = find_institution(source.store, institution).id
-        found = _count(source.store, owner, window, people=people)
-        if earlier:
-            found["previous"] = _count(source.store, owner, earlier, people=people)
-        if by:
-            found["by"] = funnel.count_by(source.store, owner, window, by)
-    return found
+        return Funnel(
+            **count_people(source.store, owner, window),
+            previous=count_people(source.store, owner, earlier) if earlier else None,
+            by=funnel.count_by(source.store, owner, window, by) if by else None,
+        )
 
 
-def _count(store: Store, institution_id: UUID, window: Window, *, people: bool) -> dict[str, Any]:
-    found = count_window(store, institution_id, window)
-    if people:
-        found["people"] = funnel.count_people(store, institution_id, window)
-    return found
+def count_people(store: Store, institution_id: UUID, window: Window) -> PeopleFunnel:
+    """Return the funnel of one window, with its cardholders."""
+    return PeopleFunnel(
+        **count_window(store, institution_id, window),
+        people=funnel.count_people(store, institution_id, window),
+    )
 
 
-def count_window(store: Store, institution_id: UUID, window: Window) -> dict[str, Any]:
-    """Return `window` and `data` of one window (rules.md#funnel)."""
+def count_window(store: Store, institution_id: UUID, window: Window) -> WindowFunnel:
+    """Return the funnel of one window."""
     counts = funnel.count_funnel(store, institution_id, window)
-    return {"window": {"from": window.from_at, "to": window.to_at}, "data": counts}
+    return WindowFunnel(window={"from": window.from_at, "to": window.to_at}, data=counts)
 
 
 def window_of(now: datetime, from_at: datetime | None, to_at: datetime | None) -> Window:

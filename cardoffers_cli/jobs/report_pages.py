@@ -6,12 +6,14 @@ rows themselves is added up there, so that a page is quick and small however muc
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.funnel import before, count_window, window_of
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.funnel import PeopleFunnel, before, count_people, window_of
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.reports import filters_of
 from cardoffers_cli.jobs.shown import without_cards
@@ -26,13 +28,13 @@ from cardoffers_cli.services.imports import rejects_by_code
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.funnel import Window
     from cardoffers_cli.services.reports import Filters
+    from cardoffers_cli.services.settlements import DueEntries, ListedSettlement, Owed
     from cardoffers_cli.store.store import Store
 
 LATELY = timedelta(days=30)
@@ -45,52 +47,103 @@ MOST_ENDING = 1000
 _MOST_OWED = 200
 
 
+class RedemptionsPage(Record):
+    """The newest redemptions, and what they come to by day and by merchant."""
+
+    rows: Sequence[Record]
+    days: Sequence[reports.RedemptionCount]
+    merchants: Sequence[reports.RedemptionCount]
+
+
+class SettlementsPage(Record):
+    """What is `owed` and `due`, the newest and the `largest` settlements, and the newest entries.
+
+    The entries are `rows`; `totals` is what all of them come to, by state.
+    """
+
+    owed: Sequence[Owed]
+    due: Sequence[DueEntries]
+    settlements: Sequence[ListedSettlement]
+    largest: Sequence[ListedSettlement]
+    rows: Sequence[Record]
+    totals: Sequence[reports.EntryTotal]
+
+
+class UnknownMerchants(Record):
+    """Merchants that nobody knows: `totals` by currency, `rows` by currency and order."""
+
+    totals: Sequence[reports.UnknownTotal]
+    rows: dict[str, dict[str, list[reports.UnknownMerchant]]]
+
+
+class UnresolvedPage(UnknownMerchants):
+    """Merchants that nobody knows, and why rows were not taken, by code."""
+
+    rejects: Sequence[Mapping[str, Any]]
+
+
+OfferOrders = Mapping[str, Sequence[offer_results.OfferResult]]
+"""The first offers in each order; `before` has the first of the time before, if asked for."""
+MerchantOrders = Mapping[str, Sequence[merchant_results.MerchantResult]]
+"""The first merchants in each order; `before` has the first of the time before, if asked for."""
+
+
+class FunnelBeside(PeopleFunnel):
+    """A funnel with its people, and that of the time of the same length before."""
+
+    previous: PeopleFunnel
+
+
+class FunnelPage(FunnelBeside):
+    """A funnel with its people, the time before, and its rows by day, offer and merchant."""
+
+    days: Sequence[funnel.FunnelRow]
+    offers: Sequence[funnel.FunnelRow]
+    merchants: Sequence[funnel.FunnelRow]
+
+
 def redemptions_page(
     job: Job, *, limit: int, cursor: str | None = None, **filters: Any
-) -> dict[str, Any]:
-    """Return `rows`, and what a page shows beside them: `days` and `merchants`."""
+) -> RedemptionsPage:
+    """Return the rows of a page, and what it shows beside them."""
     with reading(job) as source:
         store = source.store
         chosen = filters_of(store, **filters)
-        return {
-            "rows": reports.exported_redemptions(store, chosen, limit=limit, cursor=cursor).rows,
-            "days": reports.count_redemptions(store, chosen, "day"),
-            "merchants": reports.count_redemptions(store, chosen, "merchant", limit=MOST_MERCHANTS),
-        }
+        return RedemptionsPage(
+            rows=reports.exported_redemptions(store, chosen, limit=limit, cursor=cursor).rows,
+            days=reports.count_redemptions(store, chosen, "day"),
+            merchants=reports.count_redemptions(store, chosen, "merchant", limit=MOST_MERCHANTS),
+        )
 
 
 def settlements_page(
     job: Job, *, limit: int, cursor: str | None = None, **filters: Any
-) -> dict[str, Any]:
-    """Return what is `owed` and `due`, `settlements` and the `largest` of them, and the entries.
-
-    The entries are `rows`; `totals` is what they come to, by state.
-    """
+) -> SettlementsPage:
+    """Return what is owed and due, settlements and entries."""
     with reading(job) as source:
         store = source.store
         chosen = filters_of(store, **filters)
         window = chosen.window
-        return {
-            "owed": settlements.owed(store, **window, limit=_MOST_OWED),
-            "due": settlements.due(store, institution_id=chosen.institution_id, limit=MOST_ROWS),
-            "settlements": settlements.list_settlements(store, **window, limit=limit),
-            "largest": settlements.list_settlements(store, **window, limit=limit, order="largest"),
-            "rows": reports.exported_settlements(
+        return SettlementsPage(
+            owed=settlements.owed(store, **window, limit=_MOST_OWED),
+            due=settlements.due(store, institution_id=chosen.institution_id, limit=MOST_ROWS),
+            settlements=settlements.list_settlements(store, **window, limit=limit),
+            largest=settlements.list_settlements(store, **window, limit=limit, order="largest"),
+            rows=reports.exported_settlements(
                 store, chosen, limit=min(limit, MOST_ROWS), cursor=cursor
             ).rows,
-            "totals": reports.settlement_totals(store, chosen),
-        }
+            totals=reports.settlement_totals(store, chosen),
+        )
 
 
-def unresolved_page(job: Job, *, limit: int, **filters: Any) -> dict[str, Any]:
-    """Return `totals` by currency, `rows` by currency and order, and the `rejects`, by code."""
+def unresolved_page(job: Job, *, limit: int, **filters: Any) -> UnresolvedPage:
+    """Return the merchants that nobody knows, and what was rejected."""
     with reading(job) as source:
         store = source.store
         chosen = filters_of(store, **filters)
-        return {
-            **unknown(store, chosen, limit),
-            "rejects": rejects_by_code(store, **chosen.window),
-        }
+        return UnresolvedPage(
+            **unknown(store, chosen, limit), rejects=rejects_by_code(store, **chosen.window)
+        )
 
 
 def unknown(
@@ -98,18 +151,20 @@ def unknown(
     chosen: Filters,
     limit: int,
     of: Sequence[reports.UnresolvedOrder] = get_args(reports.UnresolvedOrder),
-) -> dict[str, Any]:
-    """Return `totals` of unknown merchants by currency, and `rows` by currency and order."""
+) -> UnknownMerchants:
+    """Return the merchants that nobody knows, the first of each currency in each order."""
     totals = reports.unresolved_totals(store, chosen)
-    rows: dict[str, Any] = {total["currency"]: {order: [] for order in of} for total in totals}
+    rows: dict[str, dict[str, list[reports.UnknownMerchant]]] = {
+        total.currency: {order: [] for order in of} for total in totals
+    }
     for order in of if totals else ():
         found = reports.unresolved(store, chosen, limit=limit, order=order, each_currency=True)
         for row in without_cards(found):
-            rows[row["currency"]][order].append(row)
-    return {"totals": totals, "rows": rows}
+            rows[row.currency][order].append(row)
+    return UnknownMerchants(totals=totals, rows=rows)
 
 
-def offers_page(job: Job, **filters: Any) -> dict[str, Any]:
+def offers_page(job: Job, **filters: Any) -> OfferOrders:
     """Return the rows of offers in each of their orders, and the first of the time `before`."""
     with reading(job) as source:
         chosen = filters_of(source.store, **filters)
@@ -128,7 +183,7 @@ def offers(
     chosen: Filters,
     limit: int,
     of: Sequence[offer_results.Order] = get_args(offer_results.Order),
-) -> dict[str, Any]:
+) -> OfferOrders:
     """Return the rows of offers in each of their orders; those that end first, as many as count."""
     return {
         order: offer_results.offer_results(
@@ -142,7 +197,7 @@ def offers(
     }
 
 
-def merchants_page(job: Job, **filters: Any) -> dict[str, Any]:
+def merchants_page(job: Job, **filters: Any) -> MerchantOrders:
     """Return the rows of merchants in each of their orders, and the first of the time `before`."""
     with reading(job) as source:
         chosen = filters_of(source.store, **filters)
@@ -160,7 +215,7 @@ def merchants(
     chosen: Filters,
     limit: int,
     of: Sequence[merchant_results.Order] = get_args(merchant_results.Order),
-) -> dict[str, Any]:
+) -> MerchantOrders:
     """Return the rows of merchants in each of their orders."""
     return {
         order: merchant_results.merchant_results(store, **chosen.window, order=order, limit=limit)
@@ -170,33 +225,26 @@ def merchants(
 
 def funnel_page(
     job: Job, institution: str, *, merchants: bool = False, **window: Any
-) -> dict[str, Any]:
-    """Return the document of a funnel with its people, `previous`, `days` and `offers`.
-
-    `merchants` adds those too.
-    """
+) -> FunnelPage:
+    """Return a funnel with its days and offers; `merchants` adds those too."""
     asked = window_of(job.now, **window)
     with reading(job) as source:
         store = source.store
         owner = find_institution(store, institution).id
-        return {
+        return FunnelPage(
             **funnel_beside(store, owner, asked),
-            "days": funnel.count_by(store, owner, asked, "day"),
-            "offers": funnel.count_by(store, owner, asked, "offer"),
-            "merchants": funnel.count_by(store, owner, asked, "merchant") if merchants else [],
-        }
+            days=funnel.count_by(store, owner, asked, "day"),
+            offers=funnel.count_by(store, owner, asked, "offer"),
+            merchants=funnel.count_by(store, owner, asked, "merchant") if merchants else [],
+        )
 
 
-def funnel_beside(store: Store, institution_id: UUID, window: Window) -> dict[str, Any]:
-    """Return the document of a funnel with its people, and of the window before as `previous`."""
-    now, then = (
-        {
-            **count_window(store, institution_id, each),
-            "people": funnel.count_people(store, institution_id, each),
-        }
-        for each in (window, before(window))
+def funnel_beside(store: Store, institution_id: UUID, window: Window) -> FunnelBeside:
+    """Return a funnel with its people, and that of the window before."""
+    return FunnelBeside(
+        **count_people(store, institution_id, window),
+        previous=count_people(store, institution_id, before(window)),
     )
-    return {**now, "previous": then}
 
 
 def _before(chosen: Filters, now: datetime) -> Filters | None:

@@ -17,7 +17,7 @@ from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.settlements import find_settlement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from cardoffers_cli.domain.records import Record
     from cardoffers_cli.jobs.job import Job
@@ -51,7 +51,7 @@ def report_rows(report: str, job: Job, **filters: Any) -> Iterator[Record]:
     return chain(first.rows, (row for page in pages for row in page.rows))
 
 
-def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[dict[str, Any]]:
+def unresolved_rows(job: Job, *, limit: int, **filters: Any) -> list[reports.UnknownMerchant]:
     """Return the merchant identifiers that resolve to nothing, most purchases first."""
     with reading(job) as source:
         chosen = filters_of(source.store, **filters)
@@ -68,18 +68,21 @@ def redemption_counts(
         return reports.count_redemptions(source.store, wanted, by, limit=limit)
 
 
-def settlement_rows(job: Job, by: SettledBy, *, limit: int, **filters: Any) -> list[dict[str, Any]]:
+def settlement_rows(
+    job: Job, by: SettledBy, *, limit: int, **filters: Any
+) -> Sequence[settlements.Settlement | settlements.Owed]:
     """Return settlements with their sums, the newest first, or what they come to by institution."""
     with reading(job) as source:
         wanted = filters_of(source.store, **filters).window
         if by == "institution":
             return settlements.owed(source.store, **wanted, limit=limit)
-        return settlements.list_settlements(source.store, **wanted, limit=limit)
+        rows = settlements.list_settlements(source.store, **wanted, limit=limit)
+    return [settlements.Settlement.cut(row) for row in rows]
 
 
 def offer_rows(
     job: Job, *, order: offer_results.Order, limit: int, **filters: Any
-) -> list[dict[str, Any]]:
+) -> list[offer_results.OfferResult]:
     """Return what offers brought: of each currency the first in an order."""
     with reading(job) as source:
         wanted = filters_of(source.store, **filters).window
@@ -90,7 +93,7 @@ def offer_rows(
 
 def merchant_rows(
     job: Job, *, order: merchant_results.Order, limit: int, **filters: Any
-) -> list[dict[str, Any]]:
+) -> list[merchant_results.MerchantResult]:
     """Return what merchants funded: of each currency the first in an order."""
     with reading(job) as source:
         wanted = filters_of(source.store, **filters).window

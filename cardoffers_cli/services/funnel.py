@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.domain.funnel import STEPS
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -35,21 +35,94 @@ class Window:
     ends_now: bool = False
 
 
-def count_funnel(store: Store, institution_id: UUID, window: Window) -> dict[str, int]:
-    """Return the five counts of a funnel (rules.md#funnel)."""
-    row = store.row("services/funnel:count", **_parameters(institution_id, window)) or {}
-    return {step: row[step] for step in STEPS}
+class FunnelCounts(Record):
+    """The five counts of a funnel (rules.md#funnel)."""
+
+    widget_views: int
+    unique_cardholders: int
+    offer_impressions: int
+    offer_add_successes: int
+    redemptions: int
 
 
-def count_people(store: Store, institution_id: UUID, window: Window) -> dict[str, int]:
-    """Return how many cardholders `saw` offers, had `added` any of them, and `redeemed` of these.
+class FunnelPeople(Record):
+    """How many cardholders `saw` offers, had `added` any of them, and `redeemed` of these.
 
     Each is a part of the one before; `all_who_redeemed` has those too who saw or added none here.
     """
-    return store.rows("services/funnel:people", **_parameters(institution_id, window))[0]
+
+    saw: int
+    added: int
+    redeemed: int
+    all_who_redeemed: int
 
 
-def count_by(store: Store, institution_id: UUID, window: Window, by: By) -> list[dict[str, Any]]:
+class FunnelDay(Record):
+    """The five counts of one day, written as ISO 8601 has it.
+
+    `redemptions` are those decided on the day, `purchase_day_redemptions` those of its purchases.
+    """
+
+    day: str
+    widget_views: int
+    unique_cardholders: int
+    offer_impressions: int
+    offer_add_successes: int
+    redemptions: int
+    purchase_day_redemptions: int
+
+
+class OfferSteps(Record):
+    """What cardholders did with one offer."""
+
+    offer_id: UUID
+    title: str | None
+    merchant_name: str
+    offer_impressions: int
+    offer_add_successes: int
+    redemptions: int
+
+
+class FunnelOffer(OfferSteps):
+    """The five counts of one offer; a view is of no single one, so two of them are None."""
+
+    widget_views: None
+    unique_cardholders: None
+
+
+class MerchantSteps(Record):
+    """What cardholders did with the offers of one merchant."""
+
+    merchant_id: UUID
+    merchant_name: str
+    offer_impressions: int
+    offer_add_successes: int
+    redemptions: int
+
+
+class FunnelMerchant(MerchantSteps):
+    """The five counts of one merchant; a view is of no single one, so two of them are None."""
+
+    widget_views: None
+    unique_cardholders: None
+
+
+FunnelRow = FunnelDay | FunnelOffer | FunnelMerchant
+
+
+def count_funnel(store: Store, institution_id: UUID, window: Window) -> FunnelCounts:
+    """Return the five counts of a funnel."""
+    parameters = _parameters(institution_id, window)
+    return store.records(FunnelCounts, "services/funnel:count", **parameters)[0]
+
+
+def count_people(store: Store, institution_id: UUID, window: Window) -> FunnelPeople:
+    """Return how many cardholders took which step."""
+    parameters = _parameters(institution_id, window)
+    return store.records(FunnelPeople, "services/funnel:people", **parameters)[0]
+
+
+def count_by(store: Store, institution_id: UUID, window: Window, by: By) -> list[FunnelRow]:
     """Return the five counts for each day of the window, or each offer or merchant with any.
 
     Days are those of UTC; a cardholder who came on two days is counted on both, so unique
@@ -58,8 +131,14 @@ def count_by(store: Store, institution_id: UUID, window: Window, by: By) -> list
     and merchants have neither views nor unique cardholders (None), and the most redeemed come
     first. An offer counts for the merchant it is of now.
     """
-    rows = store.rows(f"services/funnel:by_{by}", **_parameters(institution_id, window))
-    return [{**row, **{step: row.get(step) for step in STEPS}} for row in rows]
+    parameters = _parameters(institution_id, window)
+    if by == "day":
+        return [*store.records(FunnelDay, "services/funnel:by_day", **parameters)]
+    if by == "offer":
+        offers = store.records(OfferSteps, "services/funnel:by_offer", **parameters)
+        return [FunnelOffer(**row, widget_views=None, unique_cardholders=None) for row in offers]
+    merchants = store.records(MerchantSteps, "services/funnel:by_merchant", **parameters)
+    return [FunnelMerchant(**row, widget_views=None, unique_cardholders=None) for row in merchants]
 
 
 def _parameters(institution_id: UUID, window: Window) -> dict[str, Any]:

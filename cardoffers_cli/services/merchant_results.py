@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
-
 Order = Literal["funded", "redemptions"]
-_SUMS = (
-    "spend_amount",
-    "merchant_funded_amount",
-    "commission_amount",
-    "institution_payout_amount",
-    "reversed_amount",
-    "funded_in_all",
-)
+
+
+class MerchantSums(Record):
+    """What one merchant funded in one currency in a window, net of what was reversed since.
+
+    `redemptions` counts all, `reversed` those of them that were reversed, whose money is
+    `reversed_amount`; amounts and `cardholders` are of the others. The currency has so many
+    `merchants`, which come to `redemptions_in_all`, `reversed_in_all` and `funded_in_all`.
+    """
+
+    merchant_id: UUID
+    merchant_name: str
+    category: str
+    currency: str
+    redemptions: int
+    reversed: int
+    cardholders: int
+    spend_amount: Amount
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    reversed_amount: Amount
+    merchants: int
+    redemptions_in_all: int
+    reversed_in_all: int
+    funded_in_all: Amount
+
+
+class MerchantResult(MerchantSums):
+    """What one merchant funded, and the mean purchase of what was not reversed, if anything.
+
+    The mean is rounded half up: it is no money that anybody is owed.
+    """
+
+    average_amount: Amount | None
 
 
 def merchant_results(
@@ -33,16 +60,10 @@ def merchant_results(
     to_at: datetime | None = None,
     order: Order = "funded",
     limit: int,
-) -> list[Row]:
-    """Return what each merchant funded in a window, net of what was reversed since.
-
-    Of each currency there are the first `limit` in an order; `merchants` is how many it has,
-    `funded_in_all`, `redemptions_in_all` and `reversed_in_all` what they come to. `redemptions`
-    counts all, `reversed` those of them that were reversed, whose money is `reversed_amount`.
-    `average_amount` is the mean purchase of the others, rounded half up; a mean is no money that
-    anybody is owed.
-    """
-    rows = store.rows(
+) -> list[MerchantResult]:
+    """Return what each merchant funded: of each currency the first `limit` in an order."""
+    rows = store.records(
+        MerchantSums,
         "services/merchant_results:list",
         institution_id=institution_id,
         from_at=from_at,
@@ -50,14 +71,9 @@ def merchant_results(
         order=order,
         limit=limit,
     )
-    return [_row(row) for row in rows]
+    return [MerchantResult.of({**row, "average_amount": _average(row)}) for row in rows]
 
 
-def _row(row: Row) -> Row:
-    kept = row["redemptions"] - row["reversed"]
-    mean = quantize(row["spend_amount"] / kept, row["currency"]) if kept else None
-    return {
-        **row,
-        **{name: quantize(row[name], row["currency"]) for name in _SUMS},
-        "average_amount": mean,
-    }
+def _average(row: MerchantSums) -> Decimal | None:
+    kept = row.redemptions - row.reversed
+    return row.spend_amount / kept if kept else None

@@ -5,22 +5,84 @@ A settlement says what is owed; whether it was paid is not known here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date, datetime
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
-
 Order = Literal["newest", "largest"]
-_SUMS = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
-_OWED = (*_SUMS, "pending_payout_amount", "open_adjustment_amount")
+
+
+class Settlement(Record):
+    """A settlement: so many ledger entries and adjustments, and their amounts, net of these."""
+
+    institution: str
+    currency: str
+    settled_at: datetime
+    entries: int
+    adjustments: int
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    settlement_id: UUID
+
+
+class ListedSettlement(Settlement):
+    """A settlement of a list; `settlements` is how many there are in all."""
+
+    settlements: int
+
+
+class Owed(Record):
+    """What one institution is owed in one currency, and what is still to come.
+
+    Settlements are those of the window. What is on hold (`pending…`) and what is to be deducted
+    (`open_adjustment…`, an amount below zero) is of now.
+    """
+
+    institution: str
+    currency: str
+    settlements: int
+    entries: int
+    adjustments: int
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    pending: int
+    pending_payout_amount: Amount
+    next_settles_at: datetime | None
+    last_settles_at: datetime | None
+    open_adjustments: int
+    open_adjustment_amount: Amount
+
+
+class DueEntries(Record):
+    """Entries on hold of one institution and currency that are due on a day (UTC).
+
+    `rows` is how many such rows there are in all.
+    """
+
+    day: date
+    institution: str
+    currency: str
+    entries: int
+    institution_payout_amount: Amount
+    rows: int
+
+
+class SettlementFound(Record):
+    """A settlement of which the beginning of its id was given."""
+
+    settlement_no: int
+    settlement_id: UUID
+    institution_id: UUID
 
 
 def list_settlements(
@@ -31,12 +93,10 @@ def list_settlements(
     to_at: datetime | None = None,
     order: Order = "newest",
     limit: int,
-) -> list[Row]:
-    """Return settlements, net of adjustments; `settlements` of each is how many there are in all.
-
-    The window is of when they were settled.
-    """
-    rows = store.rows(
+) -> list[ListedSettlement]:
+    """Return settlements; the window is of when they were settled."""
+    return store.records(
+        ListedSettlement,
         "services/settlements:list",
         institution_id=institution_id,
         from_at=from_at,
@@ -44,7 +104,6 @@ def list_settlements(
         order=order,
         limit=limit,
     )
-    return [_exact(row, _SUMS) for row in rows]
 
 
 def owed(
@@ -54,27 +113,23 @@ def owed(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int,
-) -> list[Row]:
-    """Return, per institution and currency, what the window settled, and what is still to come.
-
-    What is on hold (`pending`, `pending_payout_amount`, `next_settles_at`) and what is to be
-    deducted (`open_adjustments`, `open_adjustment_amount`, negative) is of now. The most comes
-    first.
-    """
-    rows = store.rows(
+) -> list[Owed]:
+    """Return what the window settled and what is still to come, the most first."""
+    return store.records(
+        Owed,
         "services/settlements:owed",
         institution_id=institution_id,
         from_at=from_at,
         to_at=to_at,
         limit=limit,
     )
-    return [_exact(row, _OWED) for row in rows]
 
 
-def due(store: Store, *, institution_id: UUID | None = None, limit: int) -> list[Row]:
-    """Return entries on hold by the day they are due; `rows` is how many rows there are in all."""
-    rows = store.rows("services/settlements:due", institution_id=institution_id, limit=limit)
-    return [_exact(row, ("institution_payout_amount",)) for row in rows]
+def due(store: Store, *, institution_id: UUID | None = None, limit: int) -> list[DueEntries]:
+    """Return entries on hold by the day they are due."""
+    return store.records(
+        DueEntries, "services/settlements:due", institution_id=institution_id, limit=limit
+    )
 
 
 def find_settlement(store: Store, beginning: str) -> int:
@@ -82,7 +137,7 @@ def find_settlement(store: Store, beginning: str) -> int:
 
     Raises `NotFound` where there is none, and `UsageError` where there are several.
     """
-    found = store.rows("services/settlements:find", beginning=beginning)
+    found = store.records(SettlementFound, "services/settlements:find", beginning=beginning)
     if not found:
         raise NotFound(
             f"There is no settlement {beginning!r}.",
@@ -95,8 +150,4 @@ def find_settlement(store: Store, beginning: str) -> int:
             code="settlement_ambiguous",
             hint="Give more of its id.",
         )
-    return int(found[0]["settlement_no"])
-
-
-def _exact(row: Row, amounts: tuple[str, ...]) -> Row:
-    return {**row, **{name: quantize(row[name], row["currency"]) for name in amounts}}
+    return found[0].settlement_no

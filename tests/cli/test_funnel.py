@@ -20,6 +20,8 @@ from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.layout import print_blocks
 from cardoffers_cli.cli.kernel.show import Style, Text
 from cardoffers_cli.domain.funnel import STEPS
+from cardoffers_cli.jobs.funnel import Funnel, PeopleFunnel
+from cardoffers_cli.services.funnel import FunnelCounts, FunnelPeople
 from goldens import held
 from tables import NOON
 from work import new_store, tell
@@ -101,20 +103,17 @@ def test_an_empty_window_is_a_wrong_use(cardoffers: Any) -> None:
 # The picture
 
 
-def document(counts: tuple[int, ...], previous: tuple[int, ...] | None = None) -> dict[str, Any]:
-    window = {"from": NOON.replace(month=5), "to": NOON}
-    found: dict[str, Any] = {"window": window, **of(counts)}
-    if previous:
-        found["previous"] = {"window": window, **of(previous)}
-    return found
+def document(counts: tuple[int, ...], previous: tuple[int, ...] | None = None) -> Funnel:
+    return Funnel(**of(counts), previous=of(previous) if previous else None)
 
 
-def of(counts: tuple[int, ...]) -> dict[str, Any]:
+def of(counts: tuple[int, ...]) -> PeopleFunnel:
     names = ("saw", "added", "redeemed", "all_who_redeemed")
-    return {
-        "data": dict(zip(STEPS, counts, strict=True)),
-        "people": dict(zip(names, counts[1:], strict=True)),
-    }
+    return PeopleFunnel(
+        window={"from": NOON.replace(month=5), "to": NOON},
+        data=FunnelCounts(**dict(zip(STEPS, counts, strict=True))),
+        people=FunnelPeople(**dict(zip(names, counts[1:], strict=True))),
+    )
 
 
 COUNTS = [

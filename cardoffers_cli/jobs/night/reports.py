@@ -75,7 +75,7 @@ def _read(work: Work, institution_id: UUID) -> dict[str, Sequence[Mapping[str, A
     with work.job.store(read_only=True) as store:
         found = {name: list(_rows(store, report, filters)) for name, report in REPORTS.items()}
         counted = count_window(store, institution_id, window)
-    return {**found, "funnel": list(conversions(counted["data"]))}
+    return {**found, "funnel": list(conversions(counted.data))}
 
 
 def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterator[Record]:
