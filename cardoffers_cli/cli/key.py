@@ -1,8 +1,9 @@
 """`cardoffers key`: the keys that institutions call the HTTP contract with."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +15,10 @@ from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, parse_duration
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.keys import GrantedKey
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -175,9 +180,9 @@ def rotate(
     options: dict[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
     made = rotate_key(key_id, desk.job, **options, dry_run=dry_run)
     _hand_over(desk, made)
-    ends_at = made["old_key_ends_at"]
+    ends_at = made.old_key_ends_at
     until = f"until {format_minute(ends_at)}, or until" if ends_at else "until"
-    revoke_it = f"cardoffers key revoke {made['replaces']}"
+    revoke_it = f"cardoffers key revoke {made.replaces}"
     desk.note(f"The old key works {until} it is revoked: `{revoke_it}`.")
 
 
@@ -194,9 +199,9 @@ def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryR
     desk = Desk.of(ctx)
     ended = revoke_key(key_id, desk.job, dry_run=True)
     if not dry_run:
-        which = f"{ended['name']} ({ended['key_masked']}) of {ended['institution']}"
+        which = f"{ended.name} ({ended.key_masked}) of {ended.institution}"
         desk.confirm(f"Revoke the key {which}? Calls with it fail from now on.", yes=yes)
-        ended = revoke_key(str(ended["key_id"]), desk.job)
+        ended = revoke_key(str(ended.key_id), desk.job)
     desk.show(ended, _fields(ended))
 
 
@@ -230,34 +235,34 @@ def notices(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     desk = Desk.of(ctx)
     given = give_notices(desk.job, dry_run=dry_run)
-    if not given["notices"]:
+    if not given.notices:
         desk.note("No notice is owed.")
-    desk.show(given, Sheet("notices", NOTICES, given["notices"]))
+    desk.show(given, Sheet("notices", NOTICES, given.notices))
 
 
-def _hand_over(desk: Desk, made: dict[str, Any]) -> None:
+def _hand_over(desk: Desk, made: "GrantedKey") -> None:
     """Show a new key, the only time; a file that it goes to is for its owner only.
 
     It is in the store by now: where that file cannot be written, the key is still shown.
     """
-    if made["key"] is not None:
+    if made.key is not None:
         desk.note("Keep the key safe: it is shown this once.")
-    elif made["key_file"] is not None:
-        desk.note(f"Wrote the key to {made['key_file']}")
+    elif made.key_file is not None:
+        desk.note(f"Wrote the key to {made.key_file}")
     try:
         desk.show(made, _fields(made), private=True)
     except (OSError, CardoffersError):
-        if made["key"] is not None and desk.output is not None:
-            desk.note(f"The key {made['key_id']} was made, but {desk.output} was not written.")
-            desk.say(made["key"])
+        if made.key is not None and desk.output is not None:
+            desk.note(f"The key {made.key_id} was made, but {desk.output} was not written.")
+            desk.say(made.key)
         raise
 
 
-def _row(found: dict[str, Any]) -> dict[str, Any]:
+def _row(found: Record) -> Mapping[str, Any]:
     legacy = " (legacy)" if found.get("is_legacy") else ""
     return {**found, "scopes": "|".join(found["scopes"]) + legacy}
 
 
-def _fields(found: dict[str, Any]) -> Sheet:
+def _fields(found: Record) -> Sheet:
     fields = [{"field": name, "value": value} for name, value in _row(found).items()]
     return Sheet("key", (Column("field"), Column("value")), fields)

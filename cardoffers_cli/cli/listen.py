@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from cardoffers_cli.cli.kernel.show import Column, Sheet, say
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.visible import visible
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.listen import Heard
 
 WITH_FINDINGS = 3
 
@@ -67,7 +70,7 @@ def listen(
     desk = Desk.of(ctx)
     secrets = read_secrets(secret_file)
     place = partial(listening, host=host, port=port, certificate=certificate)
-    rows: list[dict[str, Any]] = []
+    rows = []
     with (
         suppress(KeyboardInterrupt),  # the way to end it
         place(secrets, status=status, fail=fail, delay_s=delay) as listener,
@@ -78,7 +81,7 @@ def listen(
         for row in islice(listener.rows, count):
             rows.append(row)
             _tell(desk, row)
-    code = WITH_FINDINGS if any(row["faults"] for row in rows) else 0
+    code = WITH_FINDINGS if any(row.faults for row in rows) else 0
     if _is_live(desk):
         raise typer.Exit(code)
     desk.show(rows, Sheet("received", RECEIVED, rows), exit_code=code)
@@ -89,7 +92,7 @@ def _is_live(desk: Desk) -> bool:
     return desk.output is None and desk.format in {Format.table, Format.jsonl}
 
 
-def _tell(desk: Desk, row: dict[str, Any]) -> None:
+def _tell(desk: Desk, row: "Heard") -> None:
     if not _is_live(desk):
         desk.note(_line(row))
     elif desk.format is Format.jsonl:
@@ -98,19 +101,19 @@ def _tell(desk: Desk, row: dict[str, Any]) -> None:
         say(visible(_line(row)))
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: "Heard") -> str:
     return "  ".join(_parts(row))
 
 
-def _parts(row: dict[str, Any]) -> Iterator[str]:
-    yield format_moment(row["received_at"])
-    yield str(row["status"])
-    if row["verified"] is not None:
-        yield "verified" if row["verified"] else f"not verified ({', '.join(row['faults'])})"
-    if row["event"] is None:
+def _parts(row: "Heard") -> Iterator[str]:
+    yield format_moment(row.received_at)
+    yield str(row.status)
+    if row.verified is not None:
+        yield "verified" if row.verified else f"not verified ({', '.join(row.faults)})"
+    if row.event is None:
         yield "no event"
         return
-    yield f"{row['event']} {row['redemption_id']}"
-    yield f"{row['institution_payout_amount']} to {row['cardholder_token_masked']}"
-    if row["copy"] > 1:
-        yield f"copy {row['copy']}"
+    yield f"{row.event} {row.redemption_id}"
+    yield f"{row.institution_payout_amount} to {row.cardholder_token_masked}"
+    if row.copy > 1:
+        yield f"copy {row.copy}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,10 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.deliveries import HELD_NEXT
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_minute
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.deliver import Sent
+    from cardoffers_cli.services.webhooks import EventTimeline
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -173,7 +177,7 @@ def send(
         with desk.progress("Sending webhooks") as bar:
             watch = Watch(clock=Clock(desk.now), stop=stop, tell=partial(_count, bar))
             report = send_due(desk.job, wait=wait, dry_run=dry_run, watch=watch)
-        failed = report["failed"] + report["exhausted"]
+        failed = report.failed + report.exhausted
         desk.show(report, *_sent(report), exit_code=WITH_FINDINGS if failed else 0)
 
 
@@ -212,7 +216,7 @@ def retry(
     chosen: dict[str, Any] = {"redemption_ids": redemption_ids or (), "since": since}
     report = make_due(desk.job, institution=institution, **chosen, dry_run=dry_run)
     desk.show(report)
-    if report["made_due"]:
+    if report.made_due:
         desk.note("Next: `cardoffers webhook send`.")
 
 
@@ -284,7 +288,7 @@ def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun =
     desk = Desk.of(ctx)
     _warn(desk)
     found = send_again(desk.job, redemption_id, dry_run=dry_run)
-    failed = not dry_run and found["log"][-1]["error"] is not None
+    failed = not dry_run and found.log[-1].error is not None
     desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0)
 
 
@@ -375,24 +379,24 @@ _MEANINGS = {
 }
 
 
-def _sent(report: dict[str, Any]) -> Iterator[Block]:
+def _sent(report: "Sent") -> Iterator[Block]:
     rows = [{"events": report[name], "meaning": text} for name, text in _MEANINGS.items()]
     yield Sheet("sent", SENT, rows)
-    if report["held"]:
-        held = [{**row, "next": HELD_NEXT[row["reason"]].format(**row)} for row in report["held"]]
+    if report.held:
+        held = [{**row, "next": HELD_NEXT[row["reason"]].format(**row)} for row in report.held]
         yield Sheet("held", HELD, held, title="What cannot be sent as things are")
-    if report["next_attempt_at"]:
-        yield Text([f"The next attempt is due at {format_minute(report['next_attempt_at'])}."])
-    if report["dry_run"]:
-        yield Text([f"Nothing was sent (--dry-run); {report['attempted']:,} would be."])
+    if report.next_attempt_at:
+        yield Text([f"The next attempt is due at {format_minute(report.next_attempt_at)}."])
+    if report.dry_run:
+        yield Text([f"Nothing was sent (--dry-run); {report.attempted:,} would be."])
 
 
-def _timeline(found: dict[str, Any]) -> Sequence[Block]:
+def _timeline(found: "EventTimeline") -> Sequence[Block]:
     lists = {"log", "headers"}
     fields = [{"field": name, "value": value} for name, value in found.items() if name not in lists]
-    headers = (found["headers"] or {}).items()
+    headers = (found.headers or {}).items()
     return (
-        Sheet("log", LOG, found["log"], title="Attempts"),
+        Sheet("log", LOG, found.log, title="Attempts"),
         Sheet("event", FIELDS, fields, title="Event"),
         Sheet(
             "headers",

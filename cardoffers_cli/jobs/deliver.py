@@ -7,26 +7,55 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.clock import Clock, Watch
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.jobs.sending import Sending
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.services.ids import redemption_id as whole_redemption_id
-from cardoffers_cli.services.webhooks import find_delivery, show_delivery
+from cardoffers_cli.services.webhooks import EventTimeline, find_delivery, show_delivery
 from cardoffers_cli.store.sender_lock import sender_lock
 from cardoffers_cli.store.signing_secrets import missing, read_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
 
+class Unsent(Record):
+    """What is still to be sent, and what cannot be: institution, reason and number of events."""
+
+    still_due: int
+    next_attempt_at: datetime | None
+    held: Sequence[Mapping[str, Any]]
+
+
+class Sent(Record):
+    """What a run of sending came to, in events; `unknown` are those that one before cut off.
+
+    A dry run has no id, and attempts what it would.
+    """
+
+    run_id: UUID | None
+    attempted: int
+    delivered: int
+    failed: int
+    exhausted: int
+    unknown: int
+    still_due: int
+    next_attempt_at: datetime | None
+    held: Sequence[Mapping[str, Any]]
+    dry_run: bool
+
+
 def send(
     job: Job, *, wait: bool = False, dry_run: bool = False, watch: Watch | None = None
-) -> dict[str, Any]:
-    """Send what is due; return the shape of `webhook send --format json`.
+) -> Sent:
+    """Send what is due.
 
     With `wait` stay until nothing is due within the schedule. Raises `StoreBusy` where another
     process is sending.
@@ -41,15 +70,15 @@ def send(
             watch.clock.wait_until(moment, watch.stop)
             sending.send_due()
         with job.store() as store, store.transaction():
-            report = {"run_id": begun.run.run_id, **sending.counts, "unknown": begun.cut_off}
-            report |= _outlook(store, job, watch)
-            finish_run(store, begun.run, report)
-    return {**report, "dry_run": False}
+            counts = {"run_id": begun.run.run_id, **sending.counts, "unknown": begun.cut_off}
+            counts |= _outlook(store, job, watch)
+            finish_run(store, begun.run, counts)
+    return Sent.of({**counts, "dry_run": False})
 
 
 def resend(
     job: Job, redemption_id: str, *, dry_run: bool = False, watch: Watch | None = None
-) -> dict[str, Any]:
+) -> EventTimeline:
     """Send one event again, by hand and whatever its state; return it with its log.
 
     The schedule is not touched, except that a success ends it. With `dry_run` it is looked whether
@@ -62,7 +91,7 @@ def resend(
         with job.store() as store, store.transaction(keep=False):
             wanted = whole_redemption_id(store, redemption_id)
             _claim_one(store, wanted, secrets, watch)
-            return {**show_delivery(store, wanted, secrets), "dry_run": True}
+            return show_delivery(store, wanted, secrets, dry_run=True)
     with _begin(job, "webhook_resend", watch) as begun:
         with job.store() as store, store.transaction():
             wanted = whole_redemption_id(store, redemption_id)
@@ -71,7 +100,7 @@ def resend(
         sending.send_claims(claims)
         with job.store() as store, store.transaction():
             finish_run(store, begun.run, sending.counts)
-            return {**show_delivery(store, wanted, secrets), "dry_run": False}
+            return show_delivery(store, wanted, secrets, dry_run=False)
 
 
 def _claim_one(
@@ -80,7 +109,7 @@ def _claim_one(
     found = find_delivery(store, redemption_id)
     claims = deliver.claim_one(store, redemption_id, secrets, now=watch.clock.now())
     if not claims:
-        raise _not_claimed(store, found["institution"], secrets)
+        raise _not_claimed(store, found.institution, secrets)
     return claims
 
 
@@ -110,23 +139,30 @@ def _next(job: Job, watch: Watch) -> Any:
         return found["next_attempt_at"]
 
 
-def _outlook(store: Store, job: Job, watch: Watch) -> dict[str, Any]:
-    """Return what is still to be sent, and what cannot be."""
+def _outlook(store: Store, job: Job, watch: Watch) -> Unsent:
     now, secrets = watch.clock.now(), read_secrets(job.path)
     found = deliver.waiting(store, secrets, now=now)
-    return {
-        "still_due": found["still_due"],
-        "next_attempt_at": found["next_attempt_at"],
-        "held": deliver.held(store, secrets, now=now),
-    }
+    return Unsent(
+        still_due=found["still_due"],
+        next_attempt_at=found["next_attempt_at"],
+        held=deliver.held(store, secrets, now=now),
+    )
 
 
-def _dry_run(job: Job) -> dict[str, Any]:
+def _dry_run(job: Job) -> Sent:
     watch = Watch(clock=Clock(job.now))
     with job.store(read_only=True) as store:
         due = deliver.waiting(store, read_secrets(job.path), now=job.now)["due_now"]
-        counts = {"attempted": due, "delivered": 0, "failed": 0, "exhausted": 0, "unknown": 0}
-        return {"run_id": None, **counts, **_outlook(store, job, watch), "dry_run": True}
+        return Sent(
+            run_id=None,
+            attempted=due,
+            delivered=0,
+            failed=0,
+            exhausted=0,
+            unknown=0,
+            **_outlook(store, job, watch),
+            dry_run=True,
+        )
 
 
 def _not_claimed(store: Store, institution: str, secrets: Mapping[str, str]) -> Refused:

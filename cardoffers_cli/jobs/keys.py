@@ -21,6 +21,7 @@ from cardoffers_cli.domain.keys import (
     prefix_of,
 )
 from cardoffers_cli.domain.moments import a_year_after, format_minute, format_moment
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.security import catch_up
 from cardoffers_cli.services import keys, security_log
@@ -30,6 +31,7 @@ from cardoffers_cli.services.keys import ApiKey, Grant
 from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import timedelta
     from pathlib import Path
 
@@ -50,10 +52,67 @@ class KeyRequest:
     expires: Expiry = None
 
 
+class MadeKey(Record):
+    """A new key for its owner: its text, or the file that has it; of a dry run there is none."""
+
+    key_id: UUID | None
+    key: str | None
+    key_file: str | None
+
+
+class GrantedKey(MadeKey):
+    """A new key, and what it may do until when (None: without an end)."""
+
+    institution: str
+    name: str
+    scopes: Sequence[str]
+    created_at: datetime
+    expires_at: datetime | None
+
+
+class CreatedKey(GrantedKey):
+    """A new key that follows no other."""
+
+    dry_run: bool
+
+
+class RotatedKey(GrantedKey):
+    """A new key, the one that it follows, and when that one ends by itself, if ever."""
+
+    replaces: UUID
+    old_key_ends_at: datetime | None
+    dry_run: bool
+
+
+class KnownKey(Record):
+    """What is known of one key, which is never the key: it is shown masked."""
+
+    key_id: UUID
+    institution: str
+    name: str
+    key_masked: str
+    scopes: Sequence[str]
+    is_legacy: bool
+    state: str
+    created_at: datetime
+    expires_at: datetime | None
+    ends_at: datetime | None
+    last_used_at: datetime | None
+    rotated_at: datetime | None
+    replaced_by: UUID | None
+    revoked_at: datetime | None
+
+
+class RevokedKey(KnownKey):
+    """A key that was ended."""
+
+    dry_run: bool
+
+
 def create_key(
     request: KeyRequest, job: Job, *, key_file: Path | None = None, dry_run: bool = False
-) -> dict[str, Any]:
-    """Make a key; the document returned, or the file, is the only place where its text is."""
+) -> CreatedKey:
+    """Make a key; what is returned, or the file, is the only place where its text is."""
     name, scopes = checked_name(request.name), checked_scopes(request.scopes)
     expires_at = _end(request.expires, a_year_after(job.now), job.now)
     made = _Made(key_file, dry_run=dry_run)
@@ -61,7 +120,7 @@ def create_key(
         owner = find_institution(store, request.institution)
         grant = Grant(institution_id=owner.id, name=name, scopes=scopes, expires_at=expires_at)
         _issue(store, made, grant, job)
-    return {**made.shown(), **_granted(grant, owner.slug, job), "dry_run": dry_run}
+    return CreatedKey(**_granted(made, grant, owner.slug, job), dry_run=dry_run)
 
 
 def rotate_key(
@@ -72,7 +131,7 @@ def rotate_key(
     expires: Expiry = None,
     key_file: Path | None = None,
     dry_run: bool = False,
-) -> dict[str, Any]:
+) -> RotatedKey:
     """Make a key's successor; the old key goes on until it is revoked, or for the overlap.
 
     Raises `Refused` for a key that is revoked, expired or replaced already.
@@ -93,14 +152,18 @@ def rotate_key(
         details = {"replaced_by": made.key_id, "retires_at": retires_at}
         _log(store, job, "key_rotated", old, details)
         slug = _slugs(store)[old.institution_id]
-        before = _shown(keys.get_key(store, str(old.key_id)), slug, job.now)
+        ends_at = keys.get_key(store, str(old.key_id)).ends_at
         if retires_at is not None and not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
-    replaced = {"replaces": old.key_id, "old_key_ends_at": before["ends_at"]}
-    return {**made.shown(), **_granted(grant, slug, job), **replaced, "dry_run": dry_run}
+    return RotatedKey(
+        **_granted(made, grant, slug, job),
+        replaces=old.key_id,
+        old_key_ends_at=ends_at,
+        dry_run=dry_run,
+    )
 
 
-def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> RevokedKey:
     """End a key at once and for good; raise `Refused` the second time."""
     with job.store() as store, store.transaction(keep=not dry_run):
         key = keys.get_key(store, whole_id(store, "key", key_id))
@@ -116,10 +179,10 @@ def revoke_key(key_id: str, job: Job, *, dry_run: bool = False) -> dict[str, Any
         shown = _shown(keys.get_key(store, str(key.key_id)), slug, job.now)
         if not dry_run:
             withdraw(job.path)  # before the commit: no copy may still know the key as valid
-    return {**shown, "dry_run": dry_run}
+    return RevokedKey(**shown, dry_run=dry_run)
 
 
-def list_keys(job: Job, institution: str | None = None) -> list[dict[str, Any]]:
+def list_keys(job: Job, institution: str | None = None) -> list[KnownKey]:
     """Return the keys of an institution, or of all, the newest first; never the keys' text."""
     with job.store() as store:
         owner = find_institution(store, institution) if institution else None
@@ -129,7 +192,7 @@ def list_keys(job: Job, institution: str | None = None) -> list[dict[str, Any]]:
     return [_shown(key, slugs[key.institution_id], job.now) for key in found]
 
 
-def show_key(key_id: str, job: Job) -> dict[str, Any]:
+def show_key(key_id: str, job: Job) -> KnownKey:
     """Return one key, never its text; raise `NotFound`."""
     with job.store() as store:
         catch_up(store, job)
@@ -137,7 +200,7 @@ def show_key(key_id: str, job: Job) -> dict[str, Any]:
         return _shown(key, _slugs(store)[key.institution_id], job.now)
 
 
-def check_key(text: str, job: Job) -> dict[str, Any]:
+def check_key(text: str, job: Job) -> KnownKey:
     """Return what a key may do and until when.
 
     Raises `UsageError` key_mistyped, without a look-up; `NotFound` key_unknown; `Refused`
@@ -160,7 +223,7 @@ def check_key(text: str, job: Job) -> dict[str, Any]:
         shown = _shown(key, _slugs(store)[key.institution_id], job.now)
     if (state := key.state(job.now)) != "valid":
         raise Refused(
-            f"The key {key.name} of {shown['institution']} is {state}.",
+            f"The key {key.name} of {shown.institution} is {state}.",
             code=f"token_{state}",
             hint="Calls with it are refused: make another with `cardoffers key create`.",
             **shown,
@@ -181,16 +244,16 @@ class _Made:
             return nullcontext()
         return new_private_file(self._key_file, f"{self.text}\n")
 
-    def shown(self) -> dict[str, Any]:
-        """Return the key for its owner: here, or where it is; of a dry run there is none."""
+    def shown(self) -> MadeKey:
+        """Return the key for its owner: here, or where it is."""
         if self._dry_run:
-            return {"key_id": None, "key": None, "key_file": None}
+            return MadeKey(key_id=None, key=None, key_file=None)
         file = self._key_file
-        return {
-            "key_id": self.key_id,
-            "key": None if file else self.text,
-            "key_file": str(file) if file else None,
-        }
+        return MadeKey(
+            key_id=self.key_id,
+            key=None if file else self.text,
+            key_file=str(file) if file else None,
+        )
 
 
 def _issue(store: Store, made: _Made, grant: Grant, job: Job) -> None:
@@ -220,33 +283,34 @@ def _slugs(store: Store) -> dict[UUID, str]:
     return {institution.id: institution.slug for institution in list_institutions(store)}
 
 
-def _granted(grant: Grant, slug: str, job: Job) -> dict[str, Any]:
-    return {
-        "institution": slug,
-        "name": grant.name,
-        "scopes": sorted(grant.scopes),
-        "created_at": job.now,
-        "expires_at": grant.expires_at,
-    }
+def _granted(made: _Made, grant: Grant, slug: str, job: Job) -> GrantedKey:
+    return GrantedKey(
+        **made.shown(),
+        institution=slug,
+        name=grant.name,
+        scopes=sorted(grant.scopes),
+        created_at=job.now,
+        expires_at=grant.expires_at,
+    )
 
 
-def _shown(key: ApiKey, slug: str, now: datetime) -> dict[str, Any]:
-    return {
-        "key_id": key.key_id,
-        "institution": slug,
-        "name": key.name,
-        "key_masked": f"{key.prefix}…{key.last_four}",
-        "scopes": sorted(key.scopes),
-        "is_legacy": key.is_legacy,
-        "state": key.standing(now),
-        "created_at": key.created_at,
-        "expires_at": key.expires_at,
-        "ends_at": key.ends_at,
-        "last_used_at": key.last_used_at,
-        "rotated_at": key.rotated_at,
-        "replaced_by": key.replaced_by,
-        "revoked_at": key.revoked_at,
-    }
+def _shown(key: ApiKey, slug: str, now: datetime) -> KnownKey:
+    return KnownKey(
+        key_id=key.key_id,
+        institution=slug,
+        name=key.name,
+        key_masked=f"{key.prefix}…{key.last_four}",
+        scopes=sorted(key.scopes),
+        is_legacy=key.is_legacy,
+        state=key.standing(now),
+        created_at=key.created_at,
+        expires_at=key.expires_at,
+        ends_at=key.ends_at,
+        last_used_at=key.last_used_at,
+        rotated_at=key.rotated_at,
+        replaced_by=key.replaced_by,
+        revoked_at=key.revoked_at,
+    )
 
 
 def _end(expires: Expiry, usual: datetime | None, now: datetime) -> datetime | None:

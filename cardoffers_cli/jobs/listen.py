@@ -10,6 +10,7 @@ from decimal import Decimal
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.documents import JsonFault, parse
 from cardoffers_cli.jobs.clock import real_now
@@ -17,10 +18,33 @@ from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver, server_t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
 
 _AMOUNT = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,10})?", re.ASCII)
 _SHOWN = ("event", "redemption_id", "institution_id", "offer_id", "occurred_at")
+
+
+class Heard(Record):
+    """One request that came, and what may be shown of its event; None of what it did not have.
+
+    `verified` is None where nothing is verified; `copy` counts the events of one redemption.
+    """
+
+    number: int
+    received_at: datetime
+    path: str
+    verified: bool | None
+    faults: Sequence[str]
+    status: int
+    copy: int
+    event: str | None
+    redemption_id: str | None
+    institution_id: str | None
+    offer_id: str | None
+    occurred_at: str | None
+    cardholder_token_masked: str | None
+    institution_payout_amount: Decimal | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +52,7 @@ class Listener:
     """Where webhooks are received, and what comes there: `rows` waits for each, and never ends."""
 
     url: str
-    rows: Iterator[dict[str, Any]]
+    rows: Iterator[Heard]
 
 
 @contextmanager
@@ -60,22 +84,22 @@ def listening(
         yield Listener(url=receiver.url, rows=_rows(came, is_verified=bool(secrets)))
 
 
-def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[dict[str, Any]]:
+def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Heard]:
     copies = Counter[str]()
     while True:
         received = came.get()
         event = _event(received.body)
         copies[str(event["redemption_id"])] += 1
-        yield {
-            "number": received.number,
-            "received_at": received.at,
-            "path": received.path,
-            "verified": not received.faults if is_verified else None,
-            "faults": received.faults,
-            "status": received.status,
-            "copy": copies[str(event["redemption_id"])],
+        yield Heard(
+            number=received.number,
+            received_at=received.at,
+            path=received.path,
+            verified=not received.faults if is_verified else None,
+            faults=received.faults,
+            status=received.status,
+            copy=copies[str(event["redemption_id"])],
             **event,
-        }
+        )
 
 
 def _event(body: bytes) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.institutions import change_institution
@@ -42,6 +43,31 @@ if TYPE_CHECKING:
 _LETTERS = string.digits + string.ascii_letters
 _LENGTH = 43
 """Letters of base62 that hold as much chance as 32 bytes."""
+
+
+class NewSecret(Record):
+    """A signing secret as it is shown, this once, or the file that holds it."""
+
+    signing_secret: str | None = None
+    signing_secret_file: str | None = None
+
+
+class SecretRotated(Record):
+    """What became of a webhook whose secret was rotated; of a dry run there is no new one."""
+
+    webhook_url: str | None
+    activate_at: datetime
+    signing_secret: str | None = None
+    signing_secret_file: str | None = None
+    dry_run: bool
+
+
+class MadeDue(Record):
+    """How many failed and exhausted events were made due."""
+
+    run_id: UUID
+    made_due: int
+    dry_run: bool
 
 
 def past_events(job: Job, institution: str) -> int:
@@ -100,7 +126,7 @@ def rotate_secret(
     activate_at: datetime | None = None,
     secret_file: Path | None = None,
     dry_run: bool = False,
-) -> dict[str, Any]:
+) -> SecretRotated:
     """Make a new signing secret; until it is active the one before signs. Return it, this once.
 
     Raises `NotFound`, `Refused` where there is no secret yet, `UsageError` for a past moment.
@@ -116,12 +142,14 @@ def rotate_secret(
         if not webhooks.has_secret(store, owner.id):
             raise _no_webhook(owner)
         run = start_run(store, kind="webhook_rotate_secret", now=job.now, actor=job.actor)
-        report = {"webhook_url": owner.webhook_url, "activate_at": active_at}
         _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
+        secret = NewSecret()
         if not dry_run:
-            report |= _new_secret(store, job, owner, kept, secret_file, activate_at=active_at)
+            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=active_at)
         finish_run(store, run, {"activate_at": active_at})
-    return {**report, "dry_run": dry_run}
+    return SecretRotated(
+        webhook_url=owner.webhook_url, activate_at=active_at, **secret, dry_run=dry_run
+    )
 
 
 def list_events(
@@ -133,7 +161,7 @@ def list_events(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int | None = None,
-) -> list[dict[str, Any]]:
+) -> list[webhooks.ListedEvent]:
     """Return events with how far they are, the newest first; None filters nothing."""
     with reading(job) as source:
         owner = find_institution(source.store, institution) if institution else None
@@ -148,7 +176,7 @@ def list_events(
         )
 
 
-def show_event(job: Job, redemption_id: str) -> dict[str, Any]:
+def show_event(job: Job, redemption_id: str) -> webhooks.EventTimeline:
     """Return one event with the log of its attempts; raise `NotFound`."""
     with reading(job) as source:
         secrets = signing_secrets.read_secrets(job.path)
@@ -163,7 +191,7 @@ def retry(
     institution: str | None = None,
     since: datetime | None = None,
     dry_run: bool = False,
-) -> dict[str, Any]:
+) -> MadeDue:
     """Make failed and exhausted events due now, with the whole schedule before them.
 
     Without ids, all of them that the filters let through. Raises `NotFound` for an unknown id and
@@ -180,9 +208,8 @@ def retry(
             since=since,
             now=job.now,
         )
-        report = {"run_id": run.run_id, "made_due": due}
-        finish_run(store, run, report)
-    return {**report, "dry_run": dry_run}
+        finish_run(store, run, {"run_id": run.run_id, "made_due": due})
+    return MadeDue(run_id=run.run_id, made_due=due, dry_run=dry_run)
 
 
 @contextmanager
@@ -210,7 +237,7 @@ def _new_secret(
     file: Path | None,
     *,
     activate_at: datetime,
-) -> dict[str, Any]:
+) -> NewSecret:
     """Make and keep a secret; return it as it is shown, or the file that holds it."""
     secret = "whsec_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
     if file is not None:
@@ -218,7 +245,9 @@ def _new_secret(
     signing_secrets.add_secrets(job.path, [secret])
     named = secret_sha256(secret)
     webhooks.set_secret(store, owner.id, named, now=job.now, activate_at=activate_at)
-    return {"signing_secret": secret} if file is None else {"signing_secret_file": str(file)}
+    if file is None:
+        return NewSecret(signing_secret=secret)
+    return NewSecret(signing_secret_file=str(file))
 
 
 def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[str, Any]) -> None:
@@ -235,14 +264,14 @@ def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[s
 
 def _retriable(store: Store, redemption_id: str) -> UUID:
     found = webhooks.find_delivery(store, whole_redemption_id(store, redemption_id))
-    if found["state"] not in {"failed", "exhausted"}:
+    if found.state not in {"failed", "exhausted"}:
         raise Refused(
-            f"The event of redemption {redemption_id} is {found['state']}.",
+            f"The event of redemption {redemption_id} is {found.state}.",
             code="not_failed",
             hint="`cardoffers webhook resend` sends an event again whatever its state; "
             "`cardoffers webhook set --from all` sends those that are held back.",
         )
-    return UUID(str(found["redemption_id"]))
+    return found.redemption_id
 
 
 def _no_webhook(owner: Institution) -> Refused:

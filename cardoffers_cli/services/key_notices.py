@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -11,13 +13,22 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def due(store: Store, now: datetime) -> list[dict[str, Any]]:
-    """Return the notices that are owed and not given, one a key: the one that ends first first.
+class OwedNotice(Record):
+    """The notice that is owed of one key: `14_days`, `3_days` or `day_of`."""
 
-    A row has key_id, institution_id, institution (slug), name, prefix, replaced_by, ends_at and
-    notice: `14_days`, `3_days` or `day_of`.
-    """
-    return store.rows("services/key_notices:due", now=now)
+    key_id: UUID
+    institution_id: UUID
+    institution: str
+    name: str
+    prefix: str
+    replaced_by: UUID | None
+    ends_at: datetime
+    notice: str
+
+
+def due(store: Store, now: datetime) -> list[OwedNotice]:
+    """Return the notices that are owed and not given, one a key: the one that ends first first."""
+    return store.records(OwedNotice, "services/key_notices:due", now=now)
 
 
 def give(store: Store, key_id: UUID, *, ends_at: datetime, notice: str, now: datetime) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.signing import signature_headers
 
 if TYPE_CHECKING:
@@ -20,51 +21,125 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def find_delivery(store: Store, redemption_id: str) -> dict[str, Any]:
+class EventProgress(Record):
+    """How far the event of one redemption is."""
+
+    redemption_id: UUID
+    institution: str
+    offer_id: UUID
+    occurred_at: datetime
+    state: str
+    attempts: int
+    next_attempt_at: datetime | None
+
+
+class StoredEvent(EventProgress):
+    """An event with the text that is sent, to the byte."""
+
+    body: str
+
+
+class ListedEvent(EventProgress):
+    """An event of a list, with what became of its last attempt."""
+
+    last_attempt_at: datetime | None
+    last_http_status: int | None
+    last_error: str | None
+
+
+class LoggedAttempt(Record):
+    """One attempt to send an event; `manual` is outside of the schedule.
+
+    `delay_ms` is the delay before the next one, jitter and Retry-After included.
+    """
+
+    number: int
+    started_at: datetime
+    http_status: int | None
+    error: str | None
+    duration_ms: int | None
+    manual: bool
+    delay_ms: int | None
+    next_attempt_at: datetime | None
+
+
+class EventTimeline(EventProgress):
+    """An event with the log of its attempts and the headers that signed the last one.
+
+    They are what its receiver should have seen; None where nothing was sent yet, or where the
+    secret of then is not there any more. `dry_run` is of an event that is sent again.
+    """
+
+    body_bytes: int
+    headers: Mapping[str, str] | None
+    log: Sequence[LoggedAttempt]
+    dry_run: bool | None = None
+
+
+class EventHealth(Record):
+    """How the events of one institution fare: the number of `events`, and of each state.
+
+    `…_p50` and `…_p95` are what half and 95 of 100 of the delivered ones needed at most: attempts,
+    and milliseconds of the attempt that succeeded.
+    """
+
+    institution: str
+    events: int
+    delivered: int
+    due: int
+    failed: int
+    stopped: int
+    exhausted: int
+    attempts_p50: int | None
+    attempts_p95: int | None
+    duration_ms_p50: int | None
+    duration_ms_p95: int | None
+
+
+def find_delivery(store: Store, redemption_id: str) -> EventProgress:
     """Return how far the event of a redemption is; raise `NotFound`."""
-    found = _find(store, redemption_id)
-    del found["body"]
-    return found
+    return EventProgress.cut(_find(store, redemption_id))
 
 
-def show_delivery(store: Store, redemption_id: str, at_hand: Mapping[str, str]) -> dict[str, Any]:
-    """Return an event with the log of its attempts and the headers that signed the last one.
+def show_delivery(
+    store: Store, redemption_id: str, at_hand: Mapping[str, str], *, dry_run: bool | None = None
+) -> EventTimeline:
+    """Return an event with its log; `at_hand` are the texts of secrets by SHA-256.
 
-    They are what its receiver should have seen; None where nothing was sent yet, or
-    where the secret of then is not among `at_hand`, texts by SHA-256. Raises `NotFound`.
+    Raises `NotFound`.
     """
     found = _find(store, redemption_id)
-    body = found.pop("body").encode()
+    body = found.body.encode()
     signed = store.row("services/webhooks:last_signature", redemption_id=redemption_id)
     secret = at_hand.get(signed["secret_sha256"]) if signed else None
     headers = signature_headers(body, secret, signed["signed_at_s"]) if signed and secret else None
-    return {
-        **found,
-        "body_bytes": len(body),
-        "headers": headers,
-        "log": store.rows("services/webhooks:log", redemption_id=redemption_id),
-    }
+    return EventTimeline(
+        **EventProgress.cut(found),
+        body_bytes=len(body),
+        headers=headers,
+        log=store.records(LoggedAttempt, "services/webhooks:log", redemption_id=redemption_id),
+        dry_run=dry_run,
+    )
 
 
-def list_deliveries(store: Store, **filters: Any) -> list[dict[str, Any]]:
+def list_deliveries(store: Store, **filters: Any) -> list[ListedEvent]:
     """Return events, the newest first.
 
     The filters are institution_id, state, offer_id, from_at, to_at and limit, each None for any.
     """
-    return store.rows("services/webhooks:list", **filters)
+    return store.records(ListedEvent, "services/webhooks:list", **filters)
 
 
 def health(
     store: Store, *, institution_id: UUID | None, from_at: datetime, to_at: datetime
-) -> list[dict[str, Any]]:
-    """Return how the events of a half-open window fare, per institution that has any.
-
-    Each row has the number of `events` and of each state, and what half and 95 of 100 of the
-    delivered ones needed at most: `attempts_p50`, `attempts_p95`, and for the attempt that
-    succeeded `duration_ms_p50`, `duration_ms_p95`.
-    """
-    return store.rows(
-        "services/webhooks:health", institution_id=institution_id, from_at=from_at, to_at=to_at
+) -> list[EventHealth]:
+    """Return how the events of a half-open window fare, per institution that has any."""
+    return store.records(
+        EventHealth,
+        "services/webhooks:health",
+        institution_id=institution_id,
+        from_at=from_at,
+        to_at=to_at,
     )
 
 
@@ -126,8 +201,8 @@ def hold_back(store: Store, institution_id: UUID, *, is_held_back: bool) -> None
     )
 
 
-def _find(store: Store, redemption_id: str) -> dict[str, Any]:
-    row = store.row("services/webhooks:find", redemption_id=redemption_id)
+def _find(store: Store, redemption_id: str) -> StoredEvent:
+    row = store.record(StoredEvent, "services/webhooks:find", redemption_id=redemption_id)
     if row is None:
         raise NotFound(
             "There is no event of a redemption with this id.",

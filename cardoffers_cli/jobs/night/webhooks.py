@@ -49,7 +49,7 @@ def send_webhooks(work: Work) -> Done:
     return Done(counts={**counts, **outlook}, findings=list(_findings(counts, report)))
 
 
-def _within(work: Work) -> dict[str, Any]:
+def _within(work: Work) -> Mapping[str, Any]:
     """Send until nothing is due or the time is over; what a thread raised is raised here."""
     stop, outcome = Event(), _Outcome()
 
@@ -83,11 +83,11 @@ class _Outcome:
     """What a thread came to."""
 
     def __init__(self) -> None:
-        self.report: dict[str, Any] = {}
+        self.report: Mapping[str, Any] = {}
         self.error: BaseException | None = None
 
 
-def _findings(counts: Mapping[str, int], report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _findings(counts: Mapping[str, int], report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for state, level, outlook in _FAILURES:
         if counts[state]:
             yield finding(
