@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.settings import Settings
 from cardoffers_cli.store.opening import scratch_store
 from house import House, Module, module, read_house, uses
@@ -71,7 +71,7 @@ class Counted(Record):
 
 class Reached(Record):
     reached_at: str | None
-    place: str | None = None
+    place: str | None = if_any()
 
 
 def test_what_is_optional_is_left_out_while_it_is_none() -> None:

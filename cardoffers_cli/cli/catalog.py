@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun
 from cardoffers_cli.domain.counting import counted
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.catalogue import CatalogueImport
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -92,7 +95,7 @@ def import_(
         )
     for note in _notes(result):
         desk.note(note)
-    desk.show(result, *file_sheets(result), exit_code=3 if result["rejected"] else 0)
+    desk.show(result, *file_sheets(result), exit_code=3 if result.rejected else 0)
 
 
 @app.command("export")
@@ -129,15 +132,15 @@ def export(
     desk.show(written, show.Sheet("files", WRITTEN, written))
 
 
-def _notes(result: dict[str, Any]) -> Iterator[str]:
+def _notes(result: "CatalogueImport") -> Iterator[str]:
     """Say what changed offers mean for purchases that wait, and for what is spent."""
-    for file in result["files"]:
-        for finding in file["findings"]:
-            if finding["code"] == "budget_below_spent":
-                yield from (f"{file['file']}: {message}." for message in finding["messages"])
-        if waiting := file.get("waiting_purchases"):
-            concerned = counted(waiting, "purchase")
-            yield f"{file['file']}: its changes concern {concerned} that wait for a match."
+    for file in result.files:
+        for finding in file.findings:
+            if finding.code == "budget_below_spent":
+                yield from (f"{file.file}: {message}." for message in finding.messages)
+        if file.waiting_purchases:
+            concerned = counted(file.waiting_purchases, "purchase")
+            yield f"{file.file}: its changes concern {concerned} that wait for a match."
 
 
 @app.command()
@@ -164,12 +167,12 @@ def template(
     desk.show(written, show.Sheet("files", WRITTEN, written))
 
 
-def file_sheets(result: dict[str, Any]) -> list[show.Sheet]:
+def file_sheets(result: "CatalogueImport") -> list[show.Sheet]:
     """Return what an import of a catalogue came to, file by file, and its findings."""
     found = [
-        {"file": file["file"], **finding, "message": "; ".join(finding["messages"][:_SHOWN])}
-        for file in result["files"]
-        for finding in file["findings"]
+        {"file": file.file, **finding, "message": "; ".join(finding.messages[:_SHOWN])}
+        for file in result.files
+        for finding in file.findings
     ]
-    sheets = [show.Sheet("files", FILES, result["files"])]
+    sheets = [show.Sheet("files", FILES, result.files)]
     return [*sheets, show.Sheet("findings", FINDINGS, found)] if found else sheets

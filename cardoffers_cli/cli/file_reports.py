@@ -12,7 +12,7 @@ from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.cli.kernel.desk import Desk
     from cardoffers_cli.cli.kernel.show import Block
@@ -34,7 +34,7 @@ _LINES_SHOWN = 5
 
 def show_files(
     desk: Desk,
-    documents: Sequence[dict[str, Any]],
+    documents: Sequence[Mapping[str, Any]],
     reports: Sequence[FileReport],
     *further: Block,
     is_page: bool = False,
@@ -58,7 +58,7 @@ def show_files(
         raise unusable[0]
 
 
-def page_of(desk: Desk, documents: Sequence[dict[str, Any]]) -> Page:
+def page_of(desk: Desk, documents: Sequence[Mapping[str, Any]]) -> Page:
     """Return the documents as a page that can be sent on: no value of a row is on it."""
     from cardoffers_cli.files.html.validation import validation_page
 
@@ -85,12 +85,12 @@ def named(source: str, error: FileUnusable) -> FileUnusable:
     return error.of("Standard input" if source == "-" else shortened(source))
 
 
-def _rows(report: FileReport) -> Iterator[dict[str, Any]]:
+def _rows(report: FileReport) -> Iterator[Mapping[str, Any]]:
     for finding in report.findings:
         yield {**finding, "file": report.file, "lines": first_lines(finding)}
 
 
-def first_lines(finding: dict[str, Any]) -> str:
+def first_lines(finding: Mapping[str, Any]) -> str:
     """Return the first lines a finding was made in, as text."""
     shown = [str(line) for line in finding["lines"][:_LINES_SHOWN]]
     more = finding["rows"] > len(shown) and shown
@@ -121,16 +121,16 @@ def _first_findings(report: FileReport) -> Iterator[str]:
         yield f"… {more:,} more; --errors FILE writes them all."
 
 
-def _common(report: FileReport, found: dict[str, Any]) -> str:
+def _common(report: FileReport, found: Mapping[str, Any]) -> str:
     message = found["message"] or CODES[found["code"]].summary
     of = f"{found['row_count']:,} of {counted(report.received, 'row')}"
     return f"{report.file}: {found['code']} {message}: {of}"
 
 
-def _single(report: FileReport, found: dict[str, Any]) -> str:
+def _single(report: FileReport, found: Mapping[str, Any]) -> str:
     return f"{report.file}:{found['line']}: {found['code']} {found['message']}"
 
 
-def _of_file(report: FileReport, found: dict[str, Any]) -> str | None:
+def _of_file(report: FileReport, found: Mapping[str, Any]) -> str | None:
     """Say what is about the file as a whole; what is about rows is said of them."""
     return None if found["rows"] else f"{report.file}: {found['code']} {found['message']}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,14 @@ from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Yes
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.domain.counting import counted
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.backup import MadeBackup
+    from cardoffers_cli.jobs.compact import Compacted
+    from cardoffers_cli.jobs.export import Exported
+    from cardoffers_cli.jobs.recover import Recovered
+    from cardoffers_cli.jobs.restore import Restored
+    from cardoffers_cli.jobs.stores import HistoryInfo, LostCommits
 
 app = typer.Typer(
     name="store",
@@ -96,7 +104,7 @@ def init(
         from cardoffers_cli.jobs.example import init_with_example  # polars is heavy
 
         made = init_with_example(desk.job, dry_run=dry_run)
-        desk.show(made, *(file_sheets(made["example"]) if made["example"] else ()))
+        desk.show(made, *(file_sheets(made.example) if made.example else ()))
     else:
         from cardoffers_cli.jobs.stores import init as make
 
@@ -123,12 +131,10 @@ def info(ctx: typer.Context) -> None:
     desk = Desk.of(ctx)
     found = look(desk.job)
     said = (
-        f"{found['store']}: {found['size_bytes']:,} bytes, schema {found['schema_version']}, "
-        f"engine DuckDB {found['engine_version']}"
+        f"{found.store}: {found.size_bytes:,} bytes, schema {found.schema_version}, "
+        f"engine DuckDB {found.engine_version}"
     )
-    desk.show(
-        found, Sheet("tables", TABLES, found["tables"]), *_parts(found["history"]), Text([said])
-    )
+    desk.show(found, Sheet("tables", TABLES, found.tables), *_parts(found.history), Text([said]))
 
 
 @app.command()
@@ -214,7 +220,7 @@ def backup(
         made,
         Sheet("backup", BACKUP, [made]),
         Text([*_written(made), *_history(made), *_kept(made), *_faults(made)]),
-        exit_code=3 if made["faults"] else 0,
+        exit_code=3 if made.faults else 0,
     )
 
 
@@ -245,7 +251,7 @@ def restore(
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
         Text([*_history(done), *_secrets(done), *_faults(done)]),
-        exit_code=3 if done["faults"] or done["secrets_missing"] else 0,
+        exit_code=3 if done.faults or done.secrets_missing else 0,
     )
 
 
@@ -296,7 +302,7 @@ def export(
         done = move(desk.job, to, dry_run=dry_run)
     desk.show(
         done,
-        Sheet("moved", MOVED, done["moved"]),
+        Sheet("moved", MOVED, done.moved),
         *_merged(done),
         Text([*_written(done), *_exported(done)]),
     )
@@ -322,9 +328,9 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
 
     desk = Desk.of(ctx)
 
-    def agree(found: dict[str, Any]) -> None:
-        without = f" and go on without {_runs(found)}" if found["lost"] else ""
-        is_whole = found["log_bytes_used"] == found["log_bytes"]
+    def agree(found: "Recovered") -> None:
+        without = f" and go on without {_runs(found)}" if found.lost else ""
+        is_whole = found.log_bytes_used == found.log_bytes
         what = "Fix {store}" if is_whole else "Put the log of {store} aside"
         desk.confirm(f"{what.format(**found)}{without}?", yes=yes)
 
@@ -335,15 +341,15 @@ def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) ->
         done,
         Sheet("recovered", RECOVERED, [done]),
         *_lost(done),
-        Text([*said, *(f"The log is kept: {log}" for log in done["kept_logs"]), *_faults(done)]),
-        exit_code=3 if done["faults"] else 0,
+        Text([*said, *(f"The log is kept: {log}" for log in done.kept_logs), *_faults(done)]),
+        exit_code=3 if done.faults else 0,
     )
 
 
-def _runs(found: dict[str, Any]) -> str:
-    first, last = found["lost_runs"][0], found["lost_runs"][-1]
-    named = f"{first['run_no']} to {last['run_no']}" if found["lost"] > 1 else first["run_no"]
-    return f"{counted(found['lost'], 'run')} that were committed ({named})"
+def _runs(found: "Recovered") -> str:
+    first, last = found.lost_runs[0], found.lost_runs[-1]
+    named = f"{first['run_no']} to {last['run_no']}" if found.lost > 1 else first["run_no"]
+    return f"{counted(found.lost, 'run')} that were committed ({named})"
 
 
 @app.command("accept-loss")
@@ -361,15 +367,13 @@ def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False
     desk = Desk.of(ctx)
     loss = stores.lost_commits(desk.job)
     if not dry_run:
-        if loss["lost"]:
-            desk.confirm(
-                f"Go on without {counted(loss['lost'], 'run')} that were committed?", yes=yes
-            )
-        elif loss["replaced_by"]:
-            desk.confirm(f"Go on with this file beside {loss['replaced_by']}?", yes=yes)
+        if loss.lost:
+            desk.confirm(f"Go on without {counted(loss.lost, 'run')} that were committed?", yes=yes)
+        elif loss.replaced_by:
+            desk.confirm(f"Go on with this file beside {loss.replaced_by}?", yes=yes)
         loss = stores.accept_loss(desk.job)
-    loss = {**loss, "dry_run": dry_run}
-    desk.show(loss, Sheet("loss", LOSS, [loss]), *_lost(loss))
+    shown = {**loss, "dry_run": dry_run}
+    desk.show(shown, Sheet("loss", LOSS, [shown]), *_lost(loss))
 
 
 @contextmanager
@@ -384,57 +388,57 @@ def _steps(desk: Desk, what: str, steps: Sequence[str]) -> Iterator[Callable[[st
         yield tell
 
 
-def _written(told: dict[str, Any]) -> Iterator[str]:
-    if told["dry_run"]:
+def _written(told: "MadeBackup | Compacted | Exported") -> Iterator[str]:
+    if told.dry_run:
         yield "Nothing was written (--dry-run)."
 
 
-def _lost(told: dict[str, Any]) -> Iterator[Sheet | Text]:
-    if told["lost_runs"]:
-        yield Sheet("lost", RUNS, told["lost_runs"], title="Runs that were lost")
-    if told["next"]:
+def _lost(told: "Restored | Recovered | LostCommits") -> Iterator[Sheet | Text]:
+    if told.lost_runs:
+        yield Sheet("lost", RUNS, told.lost_runs, title="Runs that were lost")
+    if told.next:
         yield Text(
-            told["next"], title="Run again, with the files of that nightly run put back from done/"
+            told.next, title="Run again, with the files of that nightly run put back from done/"
         )
 
 
-def _parts(history: dict[str, Any] | None) -> Iterator[Sheet]:
+def _parts(history: "HistoryInfo | None") -> Iterator[Sheet]:
     if history:
-        yield Sheet("history", PARTS, history["tables"], title=f"The history in {history['root']}")
+        yield Sheet("history", PARTS, history.tables, title=f"The history in {history.root}")
 
 
-def _merged(done: dict[str, Any]) -> Iterator[Sheet]:
-    if done["merged"]:
-        yield Sheet("merged", MERGED, done["merged"], title="Parts of the history, merged")
+def _merged(done: "Compacted | Exported") -> Iterator[Sheet]:
+    if done.merged:
+        yield Sheet("merged", MERGED, done.merged, title="Parts of the history, merged")
 
 
-def _exported(done: dict[str, Any]) -> Iterator[str]:
-    yield f"The history is at {done['root']}."
-    if done["unmerged"]:
-        yield f"Its small parts were left as they are: {done['unmerged']}"
+def _exported(done: "Exported") -> Iterator[str]:
+    yield f"The history is at {done.root}."
+    if done.unmerged:
+        yield f"Its small parts were left as they are: {done.unmerged}"
 
 
-def _history(told: dict[str, Any]) -> Iterator[str]:
-    if told["history"]:
-        yield f"The history is not in it: back up {told['history']} where it is."
+def _history(told: "MadeBackup | Restored") -> Iterator[str]:
+    if told.history:
+        yield f"The history is not in it: back up {told.history} where it is."
 
 
-def _kept(made: dict[str, Any]) -> Iterator[str]:
-    if made["secrets"]:
-        yield f"The signing secrets are in {made['secrets']}: keep it as safe as they are."
+def _kept(made: "MadeBackup") -> Iterator[str]:
+    if made.secrets:
+        yield f"The signing secrets are in {made.secrets}: keep it as safe as they are."
 
 
-def _secrets(done: dict[str, Any]) -> Iterator[str]:
-    for slug in done["secrets_missing"]:
+def _secrets(done: "Restored") -> Iterator[str]:
+    for slug in done.secrets_missing:
         yield (
             f"The signing secret of {slug} is not beside the backup: its webhooks wait until "
             f"`cardoffers webhook rotate-secret -i {slug}` makes a new one."
         )
 
 
-def _faults(told: dict[str, Any]) -> list[str]:
+def _faults(told: "MadeBackup | Restored | Recovered") -> list[str]:
     return [
-        f"The audit {fault['name']} found {counted(fault['rows'], 'row')}: "
+        f"The audit {fault.name} found {counted(fault.rows, 'row')}: "
         "see `cardoffers doctor --strict`."
-        for fault in told["faults"]
+        for fault in told.faults
     ]

@@ -32,7 +32,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.deliver import Sent
+    from cardoffers_cli.jobs.deliver import SentEvents
     from cardoffers_cli.services.webhooks import EventTimeline
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -379,7 +379,7 @@ _MEANINGS = {
 }
 
 
-def _sent(report: "Sent") -> Iterator[Block]:
+def _sent(report: "SentEvents") -> Iterator[Block]:
     rows = [{"events": report[name], "meaning": text} for name, text in _MEANINGS.items()]
     yield Sheet("sent", SENT, rows)
     if report.held:

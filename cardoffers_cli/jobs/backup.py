@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.digests import digest_of
 from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.private import new_private_file
@@ -31,7 +32,7 @@ from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -63,6 +64,29 @@ class Checksum:
     secrets_sha256: str | None = None
 
 
+class MadeBackup(Record):
+    """A backup, with what its checksum says of it (`Checksum`).
+
+    `history` is the folder that is not in the copy, `secrets` the file with the signing secrets,
+    which nobody else may read. `faults` are audits that the copy fails, as the store does.
+    """
+
+    backup: str
+    form: str
+    sha256: str | None
+    size_bytes: int
+    schema_version: int
+    run_no: int
+    run_id: str | None
+    security_head: str
+    made_at: str
+    secrets_sha256: str | None
+    history: str | None
+    secrets: str | None
+    faults: Sequence[Audit]
+    dry_run: bool
+
+
 def checksum_path(backup: Path) -> Path:
     """Return the path of the checksum of a backup."""
     return backup.with_name(backup.name + ".checksum")
@@ -78,12 +102,10 @@ def backup(
     *,
     dry_run: bool = False,
     tell: Callable[[str], None] = _nobody,
-) -> dict[str, Any]:
+) -> MadeBackup:
     """Copy the store into a new file, or into a folder under a name with the time.
 
-    `faults` of the report are audits that the copy fails, as the store does; `history` is the
-    folder that is not in the copy, `secrets` the file with the signing secrets, which nobody else
-    may read. With `dry_run` the store is looked at in the place of a copy, which is not made: its
+    With `dry_run` the store is looked at in the place of a copy, which is not made: its
     size is the most that a copy can have, and its digests are not known. Raises `Refused` where a
     file is already, `NoSpace`, and `StoreDamaged` if the copy is not the store.
     """
@@ -112,18 +134,18 @@ def backup(
     return _report(file, checksum, found, dry_run=False)
 
 
-def _report(file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool) -> dict[str, Any]:
-    return {
-        "backup": str(file),
+def _report(file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool) -> MadeBackup:
+    return MadeBackup(
+        backup=str(file),
         **asdict(checksum),
-        "history": found.history,
-        "secrets": str(secrets_path(file)) if found.secrets else None,
-        "faults": found.faults,
-        "dry_run": dry_run,
-    }
+        history=found.history,
+        secrets=str(secrets_path(file)) if found.secrets else None,
+        faults=found.faults,
+        dry_run=dry_run,
+    )
 
 
-def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> MadeBackup:
     """Return what a backup would be, by the store itself."""
     tell("audit")
     with job.store(read_only=True) as store:
@@ -149,7 +171,7 @@ class _Copied:
     head: dict[str, Any]
     secrets: dict[str, str] = field(repr=False)
     history: str | None
-    faults: list[dict[str, Any]]
+    faults: list[Audit]
 
 
 def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
@@ -282,9 +304,9 @@ def _checksum(draft: Path, secrets: str | None, *, made_at: datetime, **head: An
     )
 
 
-def faults_of(audits: list[Audit]) -> list[dict[str, Any]]:
-    """Return the audits that found something, as documents."""
-    return [asdict(audit) for audit in audits if not audit.ok]
+def faults_of(audits: list[Audit]) -> list[Audit]:
+    """Return the audits that found something."""
+    return [audit for audit in audits if not audit.ok]
 
 
 def _taken(file: Path) -> Refused:

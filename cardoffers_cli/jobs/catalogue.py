@@ -10,11 +10,13 @@ Where offers changed, the report says how many purchases that wait for a match t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
@@ -35,8 +37,9 @@ from cardoffers_cli.services import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from uuid import UUID
 
     import polars as pl
 
@@ -63,6 +66,56 @@ _STREAMED: dict[str, Any] = {
 """Kinds that come by the million, and hold the tokens of cardholders."""
 
 
+class CatalogueFinding(Record):
+    """The findings of one code in one file of the catalogue, and how to fix them."""
+
+    code: str
+    level: str
+    rows: int
+    lines: Sequence[int]
+    messages: Sequence[str]
+    fix: str
+
+
+class FileImport(Record):
+    """What one file of the catalogue came to, in rows, and its findings.
+
+    `waiting_purchases` is of a file of offers: how many its changes concern.
+    """
+
+    file: str
+    kind: str
+    received: int
+    new: int
+    changed: int
+    same: int
+    rejected: int
+    findings: Sequence[CatalogueFinding]
+    waiting_purchases: int | None = if_any()
+
+
+class CatalogueImport(Record):
+    """What an import of the catalogue came to, file by file and in all, in rows."""
+
+    run_id: UUID
+    files: Sequence[FileImport]
+    received: int
+    new: int
+    changed: int
+    same: int
+    rejected: int
+    dry_run: bool
+
+
+class WrittenFile(Record):
+    """A file of the catalogue that was written, with so many rows."""
+
+    file: str
+    kind: str
+    rows: int
+    dry_run: bool
+
+
 def import_catalogue(
     job: Job,
     path: Path,
@@ -70,8 +123,8 @@ def import_catalogue(
     dry_run: bool = False,
     errors: Path | None = None,
     advance: Callable[[int], None] = lambda _rows: None,
-) -> dict[str, Any]:
-    """Import a catalogue file, or every one of a folder; return the counts and findings per file.
+) -> CatalogueImport:
+    """Import a catalogue file, or every one of a folder.
 
     `errors` gets the report, one line per finding. `advance` hears of rows as they are read.
     """
@@ -81,7 +134,7 @@ def import_catalogue(
         run = start_run(store, kind="catalog_import", now=job.now, actor=job.actor)
         findings = catalogue.begin(store)
         results = [_import_file(store, file, findings, run, advance) for file in files]
-        _count_concerned(store, run, results)
+        results = [_with_concerned(store, run, result) for result in results]
         if errors:
             found = [
                 (file.name, catalogue.report(store, findings, file.kind.name)) for file in files
@@ -89,12 +142,9 @@ def import_catalogue(
             write_report(errors, found, mode=job.settings.mode)
         totals = _sum(results)
         finish_run(store, run, totals)
-    return {
-        "run_id": run.run_id,
-        "files": results,
-        **totals,
-        "dry_run": dry_run,
-    }
+    return CatalogueImport.of(
+        {"run_id": run.run_id, "files": results, **totals, "dry_run": dry_run}
+    )
 
 
 def _check_headers(files: list[CatalogueFile]) -> None:
@@ -124,8 +174,8 @@ def export_catalogue(
     suffix: str = "csv",
     masked_links: bool = False,
     dry_run: bool = False,
-) -> list[dict[str, Any]]:
-    """Write every catalogue file to a folder; return the names of the files and their rows.
+) -> list[WrittenFile]:
+    """Write every catalogue file to a folder.
 
     Full tokens do not leave the store (rules.md#masking), so links come masked or not at all, and
     under a name that import leaves alone. Engagement never comes: without whole tokens its rows
@@ -139,8 +189,9 @@ def export_catalogue(
             path = folder / f"{name}.{suffix}"
             if not dry_run:
                 write_catalogue(path, kind, rows, mode=job.settings.mode)
-            row = {"file": path.name, "kind": kind, "rows": rows.height, "dry_run": dry_run}
-            written.append(row)
+            written.append(
+                WrittenFile(file=path.name, kind=kind, rows=rows.height, dry_run=dry_run)
+            )
     return written
 
 
@@ -155,7 +206,7 @@ def _exported(store: Store, *, masked_links: bool) -> Iterator[tuple[str, str, p
 
 def _import_file(
     store: Store, file: CatalogueFile, findings: Table, run: Run, advance: Callable[[int], None]
-) -> dict[str, Any]:
+) -> FileImport:
     kind = file.kind.name
     changes = catalogue.begin_file(store)
     pages = _rows(store, file, findings, advance)
@@ -163,31 +214,29 @@ def _import_file(
     subject = kind.removesuffix("s")
     catalogue.audit(store, changes, subject, run_no=run.run_no, now=run.as_of, actor=run.actor)
     rejected = catalogue.rejected(store, findings, kind)
-    return {
-        "file": file.name,
-        "kind": kind,
-        "received": file.received,
-        "new": new,
-        "changed": changed,
-        "same": file.received - new - changed - rejected,
-        "rejected": rejected,
-        "findings": [_with_fix(row) for row in catalogue.summary(store, findings, kind)],
-    }
+    return FileImport(
+        file=file.name,
+        kind=kind,
+        received=file.received,
+        new=new,
+        changed=changed,
+        same=file.received - new - changed - rejected,
+        rejected=rejected,
+        findings=[_with_fix(row) for row in catalogue.summary(store, findings, kind)],
+    )
 
 
-def _count_concerned(store: Store, run: Run, results: list[dict[str, Any]]) -> None:
+def _with_concerned(store: Store, run: Run, result: FileImport) -> FileImport:
     """Say of a file of offers how many waiting purchases its changes concern."""
-    for result in results:
-        if result["kind"] != "offers":
-            continue
-        result["waiting_purchases"] = 0
-        if result["changed"]:
-            with store.guarded():
-                engine = DuckEngine(store.connection, store.tables)
-                waiting = resolve(engine, find_undecided(engine))
-            result["waiting_purchases"] = catalogue_offers.concerned(
-                store, waiting.rows, run.run_no
-            )
+    if result.kind != "offers":
+        return result
+    if not result.changed:
+        return replace(result, waiting_purchases=0)
+    with store.guarded():
+        engine = DuckEngine(store.connection, store.tables)
+        waiting = resolve(engine, find_undecided(engine))
+    concerned = catalogue_offers.concerned(store, waiting.rows, run.run_no)
+    return replace(result, waiting_purchases=concerned)
 
 
 def _rows(
@@ -240,16 +289,16 @@ def _batches(pages: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]
         yield batch.rechunk()
 
 
-def _with_fix(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "code": row["code"],
-        "level": row["level"],
-        "rows": row["row_count"],
-        "lines": row["lines"],
-        "messages": row["messages"],
-        "fix": CATALOGUE_CODES[row["code"]].fix,
-    }
+def _with_fix(found: catalogue.CodeFindings) -> CatalogueFinding:
+    return CatalogueFinding(
+        code=found.code,
+        level=found.level,
+        rows=found.row_count,
+        lines=found.lines,
+        messages=found.messages,
+        fix=CATALOGUE_CODES[found.code].fix,
+    )
 
 
-def _sum(results: list[dict[str, Any]]) -> dict[str, int]:
+def _sum(results: list[FileImport]) -> dict[str, int]:
     return {name: sum(result[name] for result in results) for name in COUNTS}

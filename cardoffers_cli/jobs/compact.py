@@ -9,10 +9,11 @@ then, as a store has one (`store/identity.py`), so nothing can go on with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.backup import check_room
-from cardoffers_cli.jobs.merge import merge, planned, sweep
+from cardoffers_cli.jobs.merge import MergedParts, merge, planned, sweep
 from cardoffers_cli.store import copying, history, merging
 from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.engine_lock import engine_lock
@@ -20,7 +21,7 @@ from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cardoffers_cli.jobs.job import Job
 
@@ -31,12 +32,23 @@ def _nobody(step: str) -> None:
     """Tell nobody."""
 
 
-def compact(
-    job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _nobody
-) -> dict[str, Any]:
+class Compacted(Record):
+    """A store that was written anew, and the parts of its history that were merged before.
+
+    How small it would be, a dry run does not know.
+    """
+
+    store: str
+    size_bytes_before: int
+    size_bytes: int | None
+    merged: Sequence[MergedParts]
+    dry_run: bool
+
+
+def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _nobody) -> Compacted:
     """Merge the history and write the store anew, under its lock; return what each was and is.
 
-    With `dry_run` nothing is written, and how small the store would be is not known. Raises
+    With `dry_run` nothing is written. Raises
     `NoSpace` before anything is begun, `StoreBusy` while another writes to the history, and
     `StoreDamaged` if what was written is not what was read.
     """
@@ -48,21 +60,21 @@ def compact(
         merged = _planned(job) if dry_run else _merged(job)
         if not dry_run:
             _write_anew(job, tell)
-        return {
-            "store": str(job.path),
-            "size_bytes_before": before,
-            "size_bytes": None if dry_run else job.path.stat().st_size,
-            "merged": merged,
-            "dry_run": dry_run,
-        }
+        return Compacted(
+            store=str(job.path),
+            size_bytes_before=before,
+            size_bytes=None if dry_run else job.path.stat().st_size,
+            merged=merged,
+            dry_run=dry_run,
+        )
 
 
-def _planned(job: Job) -> list[dict[str, Any]]:
+def _planned(job: Job) -> list[MergedParts]:
     with opened(job.opening(read_only=True)) as store:
         return planned(store, merging.chosen(store, merging.small))
 
 
-def _merged(job: Job) -> list[dict[str, Any]]:
+def _merged(job: Job) -> list[MergedParts]:
     with opened(job.opening()) as store:
         root = history.root(store)
         if root is None:

@@ -34,7 +34,7 @@ class Unsent(Record):
     held: Sequence[Mapping[str, Any]]
 
 
-class Sent(Record):
+class SentEvents(Record):
     """What a run of sending came to, in events; `unknown` are those that one before cut off.
 
     A dry run has no id, and attempts what it would.
@@ -54,7 +54,7 @@ class Sent(Record):
 
 def send(
     job: Job, *, wait: bool = False, dry_run: bool = False, watch: Watch | None = None
-) -> Sent:
+) -> SentEvents:
     """Send what is due.
 
     With `wait` stay until nothing is due within the schedule. Raises `StoreBusy` where another
@@ -73,7 +73,7 @@ def send(
             counts = {"run_id": begun.run.run_id, **sending.counts, "unknown": begun.cut_off}
             counts |= _outlook(store, job, watch)
             finish_run(store, begun.run, counts)
-    return Sent.of({**counts, "dry_run": False})
+    return SentEvents.of({**counts, "dry_run": False})
 
 
 def resend(
@@ -149,11 +149,11 @@ def _outlook(store: Store, job: Job, watch: Watch) -> Unsent:
     )
 
 
-def _dry_run(job: Job) -> Sent:
+def _dry_run(job: Job) -> SentEvents:
     watch = Watch(clock=Clock(job.now))
     with job.store(read_only=True) as store:
         due = deliver.waiting(store, read_secrets(job.path), now=job.now)["due_now"]
-        return Sent(
+        return SentEvents(
             run_id=None,
             attempted=due,
             delivered=0,

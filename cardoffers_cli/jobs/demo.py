@@ -111,7 +111,8 @@ class _Demo:
     def steps(self) -> Iterator[Step]:
         """Run everything, in the order in which a day goes."""
         yield Step(name="init", command="cardoffers init", result=self._init())
-        yield self._step("catalog", "catalog import catalog", self._catalogue())
+        catalogue = import_catalogue(self._job, self._folder / "catalog")
+        yield self._step("catalog", "catalog import catalog", catalogue)
         yield self._validate("transactions/larkmere-dirty.csv")
         yield self._import("transactions/larkmere.csv", "larkmere")
         yield self._import("transactions/tarnhollow.csv", "tarnhollow")
@@ -142,9 +143,6 @@ class _Demo:
 
     def _init(self) -> dict[str, Any]:
         return {**init(self._job), "store": _STORE}
-
-    def _catalogue(self) -> dict[str, Any]:
-        return import_catalogue(self._job, self._folder / "catalog")
 
     def _validate(self, file: str) -> Step:
         reading = Reading(now=self._job.now)

@@ -7,17 +7,18 @@ next export removes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.merge import Merged, merge_due, planned, sweep
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.merge import Merged, MergedParts, merge_due, planned, sweep
 from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.store import history, merging
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.places import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.places import Place
@@ -26,7 +27,25 @@ if TYPE_CHECKING:
 KIND = "export"
 
 
-def export(job: Job, to: str | None, *, dry_run: bool = False) -> dict[str, Any]:
+class MovedRows(Record):
+    """How many rows of one table were moved."""
+
+    table_name: str
+    row_count: int
+
+
+class Exported(Record):
+    """What was moved into the history at `root`, and merged there; `unmerged` says why not."""
+
+    store: str
+    root: str
+    moved: Sequence[MovedRows]
+    merged: Sequence[MergedParts]
+    unmerged: str | None
+    dry_run: bool
+
+
+def export(job: Job, to: str | None, *, dry_run: bool = False) -> Exported:
     """Move everything into the history, which begins at `to` if there is none yet.
 
     With `dry_run` it is told what would be moved and merged. The place is not asked for.
@@ -44,7 +63,7 @@ def export(job: Job, to: str | None, *, dry_run: bool = False) -> dict[str, Any]
     return _report(job, root, moved, merged, dry_run=False)
 
 
-def _planned(job: Job, to: str | None) -> dict[str, Any]:
+def _planned(job: Job, to: str | None) -> Exported:
     with job.store(read_only=True) as store:
         root = _root(store, to)
         history.check_root(store, root)
@@ -55,14 +74,15 @@ def _planned(job: Job, to: str | None) -> dict[str, Any]:
 
 def _report(
     job: Job, root: Place, moved: Mapping[str, int], merged: Merged, *, dry_run: bool
-) -> dict[str, Any]:
-    return {
-        "store": str(job.path),
-        "root": str(root),
-        "moved": [{"table_name": name, "row_count": moved.get(name, 0)} for name in history.TABLES],
-        **merged.document(),
-        "dry_run": dry_run,
-    }
+) -> Exported:
+    return Exported(
+        store=str(job.path),
+        root=str(root),
+        moved=[MovedRows(table_name=name, row_count=moved.get(name, 0)) for name in history.TABLES],
+        merged=merged.tables,
+        unmerged=merged.failure.message if merged.failure else None,
+        dry_run=dry_run,
+    )
 
 
 def move_recent(store: Store, job: Job, root: Place) -> dict[str, int]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import funnel
 from cardoffers_cli.services.funnel import Window
@@ -43,8 +43,8 @@ class Funnel(PeopleFunnel):
     merchants.
     """
 
-    previous: PeopleFunnel | None = None
-    by: Sequence[funnel.FunnelRow] | None = None
+    previous: PeopleFunnel | None = if_any()
+    by: Sequence[funnel.FunnelRow] | None = if_any()
 
 
 def read_funnel(

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.store import history, merging
 
@@ -27,16 +28,27 @@ if TYPE_CHECKING:
 KIND = "merge"
 
 
+class MergedParts(Record):
+    """How many parts of one table there were and are, and how much was written anew.
+
+    `row_count` and `size_bytes_before` are of the parts that were merged, `size_bytes` is of what
+    they became, None while that is not known.
+    """
+
+    table_name: str
+    parts_before: int
+    parts: int
+    row_count: int
+    size_bytes_before: int
+    size_bytes: int | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Merged:
     """What became of the parts of tables, or why nothing did."""
 
-    tables: list[dict[str, Any]]
+    tables: list[MergedParts]
     failure: CardoffersError | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Return it as reports show it."""
-        return {"merged": self.tables, "unmerged": self.failure and self.failure.message}
 
 
 def sweep(store: Store, job: Job, root: Place) -> None:
@@ -57,7 +69,7 @@ def merge_due(store: Store, job: Job) -> Merged:
         return Merged(tables=[], failure=failure)
 
 
-def merge(store: Store, job: Job, choice: merging.Choice) -> list[dict[str, Any]]:
+def merge(store: Store, job: Job, choice: merging.Choice) -> list[MergedParts]:
     """Merge the parts of a choice; return what became of them by table.
 
     The store must be open for writing, and in no transaction.
@@ -73,25 +85,25 @@ def merge(store: Store, job: Job, choice: merging.Choice) -> list[dict[str, Any]
     with store.transaction():
         merging.replace(store, merged, run.run_no, run.run_id, left_at=job.now)
         sizes = _sizes(store, run)
-        told = [{**row, "size_bytes": sizes[row["table_name"]]} for row in told]
+        told = [replace(row, size_bytes=sizes[row.table_name]) for row in told]
         seconds = round(time.monotonic() - began, 3)
         commit_run(store, run, {"tables": told, "seconds": seconds})
     history.show(store)
     return told
 
 
-def planned(store: Store, merged: dict[str, list[Part]]) -> list[dict[str, Any]]:
+def planned(store: Store, merged: dict[str, list[Part]]) -> list[MergedParts]:
     """Return how many parts each table has before and after, and how much is written anew."""
     listed = Counter(part.table for part in history.parts(store))
     return [
-        {
-            "table_name": table,
-            "parts_before": listed[table],
-            "parts": listed[table] - len(parts) + 1,
-            "row_count": merging.total([part.sums for part in parts]).row_count,
-            "size_bytes_before": merging.size(store, parts),
-            "size_bytes": None,
-        }
+        MergedParts(
+            table_name=table,
+            parts_before=listed[table],
+            parts=listed[table] - len(parts) + 1,
+            row_count=merging.total([part.sums for part in parts]).row_count,
+            size_bytes_before=merging.size(store, parts),
+            size_bytes=None,
+        )
         for table, parts in merged.items()
     ]
 

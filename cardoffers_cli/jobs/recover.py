@@ -14,26 +14,26 @@ was told, and running it again goes on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.backup import check_room, faults_of
-from cardoffers_cli.jobs.doctor import examine
+from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.store import copying, journal, torn_blocks
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
 from cardoffers_cli.store.opening import connected, current, lock_for, must_exist, open_copy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.journal_file import Line
     from cardoffers_cli.store.torn_blocks import Checksums
 
-    Document = dict[str, Any]
 
 STEPS = ("copy", "look", "audit", "put aside")
 
@@ -45,13 +45,35 @@ def _nobody(step: str) -> None:
     """Tell nobody."""
 
 
+class Recovered(Record):
+    """A store that was mended, and what is lost by it.
+
+    So many blocks were mended, and so many bytes of the log, which is kept in `kept_logs`, could be
+    read; the newest run is then `run_no`. `next` are the commands that run the lost nights again,
+    `faults` are audits that the store fails.
+    """
+
+    store: str
+    blocks_mended: int
+    log_bytes: int
+    log_bytes_used: int
+    kept_logs: Sequence[str]
+    run_no: int
+    lost: int
+    lost_runs: Sequence[Mapping[str, Any]]
+    nights: Sequence[str]
+    next: Sequence[str]
+    faults: Sequence[Audit]
+    dry_run: bool
+
+
 def recover(
     job: Job,
     *,
-    agree: Callable[[Document], None],
+    agree: Callable[[Recovered], None],
     dry_run: bool = False,
     tell: Callable[[str], None] = _nobody,
-) -> Document:
+) -> Recovered:
     """Mend torn blocks, and put the log aside, all but what can be read; return what is lost by it.
 
     `agree` hears what is to come before anything is done, and raises to leave it at that; with
@@ -75,10 +97,10 @@ def recover(
                 return report
             agree(report)
             tell("put aside")
-            report["kept_logs"] = [str(kept) for kept in _put_aside(job, draft, look)]
+            kept = _put_aside(job, draft, look)
         finally:
             copying.discard(draft)
-    return report
+    return replace(report, kept_logs=[str(each) for each in kept])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +115,7 @@ class _Look:
     log_bytes_used: int
     newest: Line | None
     lost: list[Line]
-    faults: list[dict[str, Any]]
+    faults: list[Audit]
 
 
 def _files(path: Path) -> tuple[Path, ...]:
@@ -191,17 +213,17 @@ def _put_aside(job: Job, draft: Path, look: _Look) -> list[Path]:
     return kept
 
 
-def _report(job: Job, look: _Look, *, dry_run: bool) -> Document:
+def _report(job: Job, look: _Look, *, dry_run: bool) -> Recovered:
     sizes = [log.stat().st_size for log in log_paths(job.path) if log.exists()]
-    return {
-        "store": str(job.path),
-        "blocks_mended": len(look.mended),
-        "log_bytes": sum(sizes),
-        "log_bytes_used": look.log_bytes_used,
-        "kept_logs": [],
-        "run_no": look.newest.run_no if look.newest else 0,
-        "lost": len(look.lost),
+    return Recovered(
+        store=str(job.path),
+        blocks_mended=len(look.mended),
+        log_bytes=sum(sizes),
+        log_bytes_used=look.log_bytes_used,
+        kept_logs=[],
+        run_no=look.newest.run_no if look.newest else 0,
+        lost=len(look.lost),
         **journal.loss(job.path, look.lost),
-        "faults": look.faults,
-        "dry_run": dry_run,
-    }
+        faults=look.faults,
+        dry_run=dry_run,
+    )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.digests import copy_with_digest, digest_of
 from cardoffers_cli.jobs.backup import (
     FORM,
@@ -26,7 +27,7 @@ from cardoffers_cli.jobs.backup import (
     history_of,
     must_be_folder,
 )
-from cardoffers_cli.jobs.doctor import examine
+from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.store import copying, journal
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.layout import (
@@ -46,7 +47,7 @@ from cardoffers_cli.store.signing_secrets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
@@ -59,6 +60,27 @@ def _nobody(step: str) -> None:
     """Tell nobody."""
 
 
+class Restored(Record):
+    """A store that a backup took the place of, up to its run `run_no`, and what is lost by it.
+
+    `next` are the commands that run the lost nights again, `kept_aside` is the store of before.
+    `history` is the folder that the backup reads and does not hold, `secrets_missing` are the
+    institutions whose signing secrets are neither here nor beside it, `faults` audits it fails.
+    """
+
+    store: str
+    backup: str
+    run_no: int
+    kept_aside: str | None
+    lost_runs: Sequence[Mapping[str, Any]]
+    nights: Sequence[str]
+    next: Sequence[str]
+    history: str | None
+    secrets_missing: Sequence[str]
+    faults: Sequence[Audit]
+    dry_run: bool
+
+
 def restore(
     job: Job,
     file: Path,
@@ -66,7 +88,7 @@ def restore(
     accept_loss: bool = False,
     dry_run: bool = False,
     tell: Callable[[str], None] = _nobody,
-) -> dict[str, Any]:
+) -> Restored:
     """Put a backup in the place of the store; return what it is, and what is lost by it.
 
     With `dry_run` the backup is looked at all the same. Raises `FileUnusable` for what is no whole
@@ -93,17 +115,17 @@ def restore(
             aside = None if dry_run else _swap(job, draft, look.newest, secrets)
         finally:
             copying.discard(draft)
-    return {
-        "store": str(job.path),
-        "backup": str(file),
-        "run_no": checksum.run_no,
-        "kept_aside": aside and str(aside),
+    return Restored(
+        store=str(job.path),
+        backup=str(file),
+        run_no=checksum.run_no,
+        kept_aside=str(aside) if aside else None,
         **look.loss,
-        "history": look.history,
-        "secrets_missing": look.secrets_missing,
-        "faults": look.faults,
-        "dry_run": dry_run,
-    }
+        history=look.history,
+        secrets_missing=look.secrets_missing,
+        faults=look.faults,
+        dry_run=dry_run,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +142,7 @@ class _Look:
     loss: dict[str, Any]
     history: str | None
     secrets_missing: list[str]
-    faults: list[dict[str, Any]]
+    faults: list[Audit]
 
 
 def _looked_at(job: Job, draft: Path, secrets: Mapping[str, str]) -> _Look:

@@ -7,6 +7,7 @@ gap that means something.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.store.history import commit_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from datetime import datetime
 
     from cardoffers_cli.store.store import Store
@@ -81,8 +82,12 @@ def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     store.execute(
         "jobs/runs:finish",
         run_no=run.run_no,
-        counts=json.dumps(counts, ensure_ascii=False, default=str),
+        counts=json.dumps(counts, ensure_ascii=False, default=_plain),
     )
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 def newest_clock(store: Store) -> datetime | None:

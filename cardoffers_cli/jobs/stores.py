@@ -19,6 +19,7 @@ from cardoffers_cli.store.opening import check_creation, create_store, current, 
 from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from cardoffers_cli.jobs.job import Job
@@ -26,21 +27,92 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def init(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+class MadeStore(Record):
+    """A new store, empty and of this version."""
+
+    store: str
+    schema_version: int
+    created: bool
+    dry_run: bool
+
+
+class MigratedStore(Record):
+    """A store of this version, and the migrations that brought it there."""
+
+    store: str
+    schema_version: int
+    applied: Sequence[str]
+    dry_run: bool
+
+
+class TableSize(Record):
+    """How many rows one table of the store file has, as the engine estimates it."""
+
+    table_name: str
+    row_count: int
+
+
+class HistoryTable(Record):
+    """How many parts and rows the history has of one table.
+
+    `parts_left` counts those that were merged into others, whose folders are still there.
+    """
+
+    table_name: str
+    parts: int
+    row_count: int
+    parts_left: int
+
+
+class HistoryInfo(Record):
+    """Where the history of a store is, and what it has of each table."""
+
+    root: str
+    tables: Sequence[HistoryTable]
+
+
+class StoreInfo(Record):
+    """What a store file is; `history` is None where there is none."""
+
+    store: str
+    size_bytes: int
+    schema_version: int
+    engine_version: str
+    migrations: Sequence[Mapping[str, Any]]
+    history: HistoryInfo | None
+    tables: Sequence[TableSize]
+
+
+class LostCommits(Record):
+    """So many runs that the journal knows and the store has `lost`, with their nights.
+
+    `next` are the commands that run these nights again, `replaced_by` the file that is the store in
+    this one's place, if any.
+    """
+
+    lost: int
+    replaced_by: str | None
+    lost_runs: Sequence[Mapping[str, Any]]
+    nights: Sequence[str]
+    next: Sequence[str]
+    accepted: bool
+
+
+def init(job: Job, *, dry_run: bool = False) -> MadeStore:
     """Make a new store; raises `Refused` where a file is already."""
     if dry_run:
         check_creation(job.path)
     else:
         create_store(job.opening())
-    return {
-        "store": str(job.path),
-        "schema_version": newest_version(),
-        "created": not dry_run,
-        "dry_run": dry_run,
-    }
+    return MadeStore(
+        store=str(job.path),
+        schema_version=newest_version(),
+        created=not dry_run,
+        dry_run=dry_run,
+    )
 
 
-def migrate(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+def migrate(job: Job, *, dry_run: bool = False) -> MigratedStore:
     """Apply the migrations this store lacks; a current store is left as it is.
 
     The snapshot of an older one goes: no program of this version reads it, and it may hold signing
@@ -50,34 +122,30 @@ def migrate(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
         done = missing_migrations(job.opening(read_only=True))
     elif done := migrate_store(job.opening()):
         withdraw(job.path)
-    return {
-        "store": str(job.path),
-        "schema_version": newest_version(),
-        "applied": [f"{migration.version:04} {migration.name}" for migration in done],
-        "dry_run": dry_run,
-    }
+    return MigratedStore(
+        store=str(job.path),
+        schema_version=newest_version(),
+        applied=[f"{migration.version:04} {migration.name}" for migration in done],
+        dry_run=dry_run,
+    )
 
 
-def info(job: Job) -> dict[str, Any]:
+def info(job: Job) -> StoreInfo:
     """Return what the store file is: versions, migrations, sizes."""
     with job.store(read_only=True) as store:
         migrations = applied(store)
-        return {
-            "store": str(job.path),
-            "size_bytes": job.path.stat().st_size,
-            "schema_version": migrations[-1]["version"],
-            "engine_version": store.value("store/info:engine"),
-            "migrations": migrations,
-            "history": _history(store),
-            "tables": store.rows("store/info:sizes"),
-        }
+        return StoreInfo(
+            store=str(job.path),
+            size_bytes=job.path.stat().st_size,
+            schema_version=migrations[-1]["version"],
+            engine_version=store.value("store/info:engine"),
+            migrations=migrations,
+            history=_history(store),
+            tables=store.records(TableSize, "store/info:sizes"),
+        )
 
 
-def _history(store: Store) -> dict[str, Any] | None:
-    """Return where the history of a store is, with its parts and rows by table.
-
-    `parts_left` counts those that were merged into others, whose folders are still there.
-    """
+def _history(store: Store) -> HistoryInfo | None:
     root, parts = history.root(store), history.parts(store)
     if root is None:
         return None
@@ -86,18 +154,18 @@ def _history(store: Store) -> dict[str, Any] | None:
         for table in history.TABLES
     }
     left = merging.left_by_table(store)
-    return {
-        "root": str(root),
-        "tables": [
-            {
-                "table_name": table,
-                "parts": len(rows),
-                "row_count": sum(rows),
-                "parts_left": left.get(table, 0),
-            }
+    return HistoryInfo(
+        root=str(root),
+        tables=[
+            HistoryTable(
+                table_name=table,
+                parts=len(rows),
+                row_count=sum(rows),
+                parts_left=left.get(table, 0),
+            )
             for table, rows in by_table.items()
         ],
-    }
+    )
 
 
 def is_free(job: Job) -> bool:
@@ -146,13 +214,13 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
     return found, days
 
 
-def lost_commits(job: Job) -> dict[str, Any]:
+def lost_commits(job: Job) -> LostCommits:
     """Return the runs that the journal knows and the store has lost, and their nights."""
     with lock_for(job.opening(read_only=True)), current(job.opening(read_only=True)) as store:
         return _loss(store, job)
 
 
-def accept_loss(job: Job) -> dict[str, Any]:
+def accept_loss(job: Job) -> LostCommits:
     """Go on without what was lost: the journal starts again from what the store has.
 
     A snapshot, which may show what was lost, is kept under another name.
@@ -161,7 +229,7 @@ def accept_loss(job: Job) -> dict[str, Any]:
     """
     with lock_for(job.opening()), current(job.opening()) as store:
         loss = _loss(store, job)
-        if not (loss["lost"] or loss["replaced_by"]):
+        if not (loss.lost or loss.replaced_by):
             raise Refused(
                 "Nothing was lost: the store has every run of its journal.",
                 code="nothing_lost",
@@ -170,14 +238,14 @@ def accept_loss(job: Job) -> dict[str, Any]:
         # First the snapshot: once the journal knows of no loss, nobody would put it aside any more.
         put_aside(snapshot_path(job.path), job.opening().since or job.now)
         journal.reset(job.path, journal.newest(store), kind="loss_accepted", now=job.now)
-    return {**loss, "accepted": True}
+    return replace(loss, accepted=True)
 
 
-def _loss(store: Store, job: Job) -> dict[str, Any]:
+def _loss(store: Store, job: Job) -> LostCommits:
     lost = journal.lost(store, job.path)
-    return {
-        "lost": len(lost),
-        "replaced_by": journal.replaced_by(job.path),
+    return LostCommits(
+        lost=len(lost),
+        replaced_by=journal.replaced_by(job.path),
         **journal.loss(job.path, lost),
-        "accepted": False,
-    }
+        accepted=False,
+    )

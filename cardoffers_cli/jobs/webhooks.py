@@ -21,7 +21,7 @@ from uuid import UUID, uuid4
 
 from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.institutions import change_institution
@@ -48,8 +48,8 @@ _LENGTH = 43
 class NewSecret(Record):
     """A signing secret as it is shown, this once, or the file that holds it."""
 
-    signing_secret: str | None = None
-    signing_secret_file: str | None = None
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
 
 
 class SecretRotated(Record):
@@ -57,8 +57,8 @@ class SecretRotated(Record):
 
     webhook_url: str | None
     activate_at: datetime
-    signing_secret: str | None = None
-    signing_secret_file: str | None = None
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
     dry_run: bool
 
 

@@ -10,15 +10,37 @@ a kind, add its module and its SQL, its columns in `files/catalogue_kinds.py` an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     import polars as pl
 
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
+
+
+class CodeFindings(Record):
+    """The findings of one code in one file: in so many rows, with the first lines and messages."""
+
+    code: str
+    level: str
+    row_count: int
+    lines: Sequence[int]
+    messages: Sequence[str]
+
+
+class FieldChange(Record):
+    """One field that was changed; values are the text that catalogue files have."""
+
+    subject_id: str
+    field: str
+    old_value: str | None
+    new_value: str | None
 
 
 def begin(store: Store) -> Table:
@@ -41,9 +63,10 @@ def rejected(store: Store, findings: Table, kind: str) -> int:
     return int(store.value("services/catalogue:rejected", findings, kind=kind))
 
 
-def summary(store: Store, findings: Table, kind: str) -> list[dict[str, Any]]:
-    """Return the findings of one file by code: level, rows, their first lines and messages."""
-    return store.rows("services/catalogue:summary", findings, kind=kind)
+def summary(store: Store, findings: Table, kind: str) -> list[CodeFindings]:
+    """Return the findings of one file by code."""
+    rows = store.rows("services/catalogue:summary", findings, kind=kind)
+    return [CodeFindings(**row) for row in rows]
 
 
 def report(store: Store, findings: Table, kind: str) -> pl.DataFrame:
@@ -51,9 +74,9 @@ def report(store: Store, findings: Table, kind: str) -> pl.DataFrame:
     return store.frame("services/catalogue:report", findings, kind=kind)
 
 
-def listed(store: Store, changes: Table) -> list[dict[str, Any]]:
-    """Return the changes of one file: subject_id, field, old_value, new_value."""
-    return store.rows("services/catalogue:list_changes", changes)
+def listed(store: Store, changes: Table) -> list[FieldChange]:
+    """Return the changes of one file."""
+    return [FieldChange(**row) for row in store.rows("services/catalogue:list_changes", changes)]
 
 
 def audit(

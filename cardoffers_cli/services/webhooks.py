@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.signing import signature_headers
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class EventTimeline(EventProgress):
     body_bytes: int
     headers: Mapping[str, str] | None
     log: Sequence[LoggedAttempt]
-    dry_run: bool | None = None
+    dry_run: bool | None = if_any()
 
 
 class EventHealth(Record):
