@@ -1,6 +1,7 @@
 """`cardoffers institution`: who takes part, and the settings of their programs."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -8,6 +9,9 @@ from cardoffers_cli.cli.kernel import completing, show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun
 from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.institutions import ShownInstitution
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -169,17 +173,17 @@ def set_(
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
     result = set_institution(desk.job, slug, values, dry_run=dry_run)
-    if not result["changes"]:
+    if not result.changes:
         desk.note("Nothing changes.")
-    desk.show(result, show.Sheet("changes", CHANGES, result["changes"]))
+    desk.show(result, show.Sheet("changes", CHANGES, result.changes))
 
 
-def _rows(institutions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _rows(institutions: Sequence["ShownInstitution"]) -> list[dict[str, Any]]:
     """Write languages as catalogue files do."""
-    return [{**each, "languages": "|".join(each["languages"])} for each in institutions]
+    return [{**each, "languages": "|".join(each.languages)} for each in institutions]
 
 
-def _fields(institution: dict[str, Any]) -> show.Sheet:
+def _fields(institution: "ShownInstitution") -> show.Sheet:
     (row,) = _rows([institution])
     fields = [{"field": column.name, "value": row[column.name]} for column in COLUMNS]
     return show.Sheet("institution", (show.Column("field"), show.Column("value")), fields)

@@ -1,12 +1,15 @@
 """`cardoffers merchant`: the merchants that offers are of, and what purchases call them."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun
+
+if TYPE_CHECKING:
+    from cardoffers_cli.services import merchants
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -112,10 +115,10 @@ def _identifier(identifier: str, identifier_type: str) -> dict[str, str | None]:
     return {"merchant_identifier": identifier, "merchant_identifier_type": identifier_type}
 
 
-def _row(found: dict[str, Any]) -> dict[str, Any]:
-    return {**found, "identifiers": " ".join(found["identifiers"] or ())}
+def _row(found: "merchants.Merchant") -> dict[str, Any]:
+    return {**found, "identifiers": " ".join(found.identifiers or ())}
 
 
-def _show(desk: Desk, made: dict[str, Any]) -> None:
+def _show(desk: Desk, made: "merchants.Merchant") -> None:
     fields = [{"field": name, "value": value} for name, value in _row(made).items()]
     desk.show(made, show.Sheet("merchant", (show.Column("field"), show.Column("value")), fields))

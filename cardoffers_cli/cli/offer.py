@@ -291,10 +291,10 @@ def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardh
 
     desk = Desk.of(ctx)
     found = cardholder_links(institution, next(typed(cardholder)), desk.job)
-    most = found["max_active_offers"]
+    most = found.max_active_offers
     limit = "" if most is None else f" of at most {most}"
-    desk.note(f"Active offers: {found['active']}{limit}.")
-    desk.show(found, Sheet("links", LINKS, found["links"]))
+    desk.note(f"Active offers: {found.active}{limit}.")
+    desk.show(found, Sheet("links", LINKS, found.links))
 
 
 def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.runs import Run, run_record
 from cardoffers_cli.services import catalogue, merchants, offers
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.merchants import Merchant, NamedMerchant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,9 +33,15 @@ if TYPE_CHECKING:
 Cells = dict[str, str | None]
 
 
+class ChangedMerchant(Merchant):
+    """A merchant that was made, or given an identifier."""
+
+    dry_run: bool
+
+
 def write_row(
     store: Store, kind: str, cells: Mapping[str, str | None], run: Run
-) -> list[dict[str, Any]]:
+) -> list[catalogue.FieldChange]:
     """Judge one row and write it, in the caller's transaction; return what it changed.
 
     Raises `UsageError` for a value of the wrong form, `Refused` for a row that does not fit others.
@@ -60,7 +67,7 @@ def add_merchant(
     merchant_id: str | None = None,
     identifier: Cells | None = None,
     dry_run: bool = False,
-) -> dict[str, Any]:
+) -> ChangedMerchant:
     """Make a merchant, with an identifier if one is given; return both.
 
     A second one of a name is made with an id only, so that running it again makes no two.
@@ -74,19 +81,19 @@ def add_merchant(
             if identifier:
                 _identify(store, wanted, identifier, run)
             run.counts["merchant_id"] = wanted
-        return {**_merchant(store, wanted), "dry_run": dry_run}
+        return _changed(store, wanted, dry_run=dry_run)
 
 
 def identify_merchant(
     job: Job, merchant: str, identifier: Cells, *, dry_run: bool = False
-) -> dict[str, Any]:
+) -> ChangedMerchant:
     """Give a merchant one more identifier, by which purchases of it are known; return it."""
     with job.store() as store, store.transaction(keep=not dry_run):
         found = find_merchant(store, merchant)
         with run_record(store, kind="merchant_identify", now=job.now, actor=job.actor) as run:
-            _identify(store, str(found["merchant_id"]), identifier, run)
-            run.counts["merchant_id"] = found["merchant_id"]
-        return {**_merchant(store, str(found["merchant_id"])), "dry_run": dry_run}
+            _identify(store, str(found.merchant_id), identifier, run)
+            run.counts["merchant_id"] = found.merchant_id
+        return _changed(store, str(found.merchant_id), dry_run=dry_run)
 
 
 def create_offer(
@@ -109,7 +116,7 @@ def create_offer(
             )
         row: Cells = {
             **cells,
-            "merchant_id": str(known["merchant_id"]),
+            "merchant_id": str(known.merchant_id),
             "currency": owner.currency,
             "starts_at": cells.get("starts_at") or format_moment(job.now),
         }
@@ -122,27 +129,27 @@ def create_offer(
     shown = {name: value for name, value in row.items() if value is not None}
     return {
         **shown,
-        "merchant_name": known["name"],
+        "merchant_name": known.name,
         "institution": owner.slug,
         "position": position,
         "dry_run": dry_run,
     }
 
 
-def list_merchants(job: Job) -> list[dict[str, Any]]:
+def list_merchants(job: Job) -> list[Merchant]:
     """Return every merchant with its identifiers, by name."""
     with job.store(read_only=True) as store:
         return merchants.list_all(store)
 
 
-def find_merchant(store: Store, given: str) -> dict[str, Any]:
+def find_merchant(store: Store, given: str) -> NamedMerchant:
     """Return the merchant of an id, of its beginning, of a name, or the latest one.
 
     Raises `NotFound`, and `UsageError` where several have the name.
     """
     named = merchants.of_name(store, given)
     if len(named) > 1:
-        ids = ", ".join(str(each["merchant_id"]) for each in named)
+        ids = ", ".join(str(each.merchant_id) for each in named)
         raise UsageError(
             f"More than one merchant is called {given}.",
             code="merchant_ambiguous",
@@ -150,7 +157,7 @@ def find_merchant(store: Store, given: str) -> dict[str, Any]:
         )
     found = named[0] if named else merchants.find(store, whole_id(store, "merchant", given))
     if found is None:
-        names = [row["name"] for row in merchants.list_all(store)]
+        names = [row.name for row in merchants.list_all(store)]
         raise NotFound(
             f"There is no merchant {given!r}.",
             code="merchant_not_found",
@@ -159,8 +166,9 @@ def find_merchant(store: Store, given: str) -> dict[str, Any]:
     return found
 
 
-def _merchant(store: Store, merchant_id: str) -> dict[str, Any]:
-    return merchants.find(store, merchant_id) or {}
+def _changed(store: Store, merchant_id: str, *, dry_run: bool) -> ChangedMerchant:
+    made = merchants.find(store, merchant_id)
+    return ChangedMerchant.of({**(made or {}), "dry_run": dry_run})
 
 
 def _check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
@@ -181,9 +189,9 @@ def _check_is_new(store: Store, name: str, merchant_id: str | None) -> None:
 
 def _identify(store: Store, merchant_id: str, identifier: Cells, run: Run) -> None:
     of = merchants.of_identifier(store, identifier)
-    if of and str(of["merchant_id"]) != merchant_id:
+    if of and str(of.merchant_id) != merchant_id:
         raise Refused(
-            f"{identifier['merchant_identifier']} is an identifier of {of['name']} already.",
+            f"{identifier['merchant_identifier']} is an identifier of {of.name} already.",
             code="identifier_exists",
             hint="`cardoffers catalog import` moves an identifier from one merchant to another.",
         )

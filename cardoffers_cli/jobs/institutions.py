@@ -7,10 +7,11 @@ by the rules of `institutions` files, compared, written and audited. So there is
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue_rows import write_row
 from cardoffers_cli.jobs.reading import reading
@@ -23,21 +24,56 @@ from cardoffers_cli.services.institutions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.catalogue import FieldChange
     from cardoffers_cli.store.store import Store
 
 _KIND = "institutions"
 
 
-def all_institutions(job: Job) -> list[dict[str, Any]]:
+class ShownInstitution(Record):
+    """An institution with its program, under the names its catalogue file has.
+
+    `minor_unit` is the decimals of its currency.
+    """
+
+    slug: str
+    institution_id: UUID
+    name: str
+    plan: str
+    currency: str
+    minor_unit: int
+    languages: tuple[str, ...]
+    max_active_offers: int | None
+    widget_limit: int
+    settlement_hold_days: int
+    webhook_url: str | None
+    require_marker: bool
+
+
+class AddedInstitution(ShownInstitution):
+    """An institution that was added."""
+
+    dry_run: bool
+
+
+class ChangedInstitution(ShownInstitution):
+    """An institution as it is now, and what was changed."""
+
+    changes: Sequence[FieldChange]
+    dry_run: bool
+
+
+def all_institutions(job: Job) -> list[ShownInstitution]:
     """Return every institution with its program, by slug."""
     with reading(job) as source:
         return [_shown(institution) for institution in list_institutions(source.store)]
 
 
-def show_institution(job: Job, slug_or_id: str) -> dict[str, Any]:
+def show_institution(job: Job, slug_or_id: str) -> ShownInstitution:
     """Return one institution with its program; raise `NotFound`."""
     with reading(job) as source:
         return _shown(find_institution(source.store, slug_or_id))
@@ -45,8 +81,8 @@ def show_institution(job: Job, slug_or_id: str) -> dict[str, Any]:
 
 def add_institution(
     job: Job, cells: Mapping[str, str | None], *, dry_run: bool = False
-) -> dict[str, Any]:
-    """Make an institution with its program; return it as `institution show` does.
+) -> AddedInstitution:
+    """Make an institution with its program.
 
     Raises `Refused` where there is one of its slug, and as `write_row` does.
     """
@@ -62,13 +98,13 @@ def add_institution(
             write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
             run.counts["institution"] = slug
         made = find_institution(store, slug)
-    return {**_shown(made), "dry_run": dry_run}
+    return AddedInstitution(**_shown(made), dry_run=dry_run)
 
 
 def set_institution(
     job: Job, slug_or_id: str, values: Mapping[str, str], *, dry_run: bool = False
-) -> dict[str, Any]:
-    """Change settings of an institution; return it as it is now, and each change.
+) -> ChangedInstitution:
+    """Change settings of an institution.
 
     `values` holds the new settings by column, as text in the form of catalogue files. Raises
     `NotFound`, `UsageError` for a value of the wrong form, and `Refused` for a currency in use.
@@ -79,20 +115,19 @@ def set_institution(
             changes = change_institution(store, institution, values, run)
             run.counts["changed"] = len(changes)
         after = find_institution(store, institution.slug)
-    return {**_shown(after), "changes": changes, "dry_run": dry_run}
+    return ChangedInstitution(**_shown(after), changes=changes, dry_run=dry_run)
 
 
 def change_institution(
     store: Store, institution: Institution, values: Mapping[str, str], run: Run
-) -> list[dict[str, Any]]:
+) -> list[FieldChange]:
     """Change settings in the caller's transaction; return each change. Raises as above."""
     return write_row(store, _KIND, {**_cells(institution), **values}, run)
 
 
-def _shown(institution: Institution) -> dict[str, Any]:
-    """Return an institution under the names its catalogue file has."""
-    fields = asdict(institution)
-    return {"slug": fields.pop("slug"), "institution_id": fields.pop("id"), **fields}
+def _shown(institution: Institution) -> ShownInstitution:
+    values = asdict(institution)
+    return ShownInstitution(institution_id=values.pop("id"), **values)
 
 
 def _cells(institution: Institution) -> dict[str, str | None]:

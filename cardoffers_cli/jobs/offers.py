@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.locale import languages_to_try
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.tokens import check_token
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.jobs.runs import run_record
@@ -26,6 +27,9 @@ from cardoffers_cli.services.ids import whole_offer_id
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
@@ -56,9 +60,32 @@ class AddRequest:
     segment: str | None = field(default=None, repr=False)
 
 
+class ShownFeed(Record):
+    """The offers that a cardholder is shown, of so many in all (rules.md#feed)."""
+
+    offers: Sequence[Mapping[str, Any]]
+    total: int
+    personalized: bool
+
+
+class AddedLink(Record):
+    """What came of an add: `added`, or `already_added`, and the link."""
+
+    status: str
+    cardholder_offer_id: UUID
+
+
+class CardholderLinks(Record):
+    """The links of one cardholder, of which so many are active, and may be at most."""
+
+    active: int
+    max_active_offers: int | None
+    links: Sequence[links.HeldLink]
+
+
 def read_feed(
     institution: str, request: FeedRequest, job: Job, *, dry_run: bool = False
-) -> dict[str, Any]:
+) -> ShownFeed:
     """Return the feed of a cardholder, and note that it was seen.
 
     Raises `UsageError` for a limit or a token that will not do, and `NotFound`.
@@ -72,7 +99,7 @@ def read_feed(
 
 def show_feed(
     store: Store, owner: Institution, request: FeedRequest, job: Job, *, dry_run: bool = False
-) -> dict[str, Any]:
+) -> ShownFeed:
     """Return a feed (rules.md#feed), and note in the caller's transaction who saw it.
 
     Token and limit must have been checked.
@@ -86,13 +113,13 @@ def show_feed(
         if reader is None:
             reader = take_in_cardholder(store, owner.id, request.cardholder_token)
         feed.record(store, owner.id, reader, chosen, job.now)
-    return {"offers": shown, "total": total, "personalized": request.personalize}
+    return ShownFeed(offers=shown, total=total, personalized=request.personalize)
 
 
 def add_offer(
     institution: str, request: AddRequest, job: Job, *, dry_run: bool = False
-) -> dict[str, Any]:
-    """Add an offer for a cardholder; return status and link id.
+) -> AddedLink:
+    """Add an offer for a cardholder.
 
     Raises what `make_link` raises, and before it `UsageError` for a token that will not do.
     """
@@ -103,7 +130,7 @@ def add_offer(
         return make_link(store, find_institution(store, institution), wanted, job)
 
 
-def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> dict[str, Any]:
+def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -> AddedLink:
     """Add an offer in the caller's transaction (rules.md#adding).
 
     A repeated add finds the link that is there, whatever became of the offer. Else raises, in this
@@ -112,11 +139,11 @@ def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -
     """
     known = _link(store, owner, request)
     if known is not None:
-        return {"status": "already_added", "cardholder_offer_id": known}
+        return AddedLink(status="already_added", cardholder_offer_id=known)
     _must_be_open(store, owner, request, job)
     _must_have_room(store, owner, request, job)
     _write_link(store, owner, request, job)
-    return {"status": "added", "cardholder_offer_id": _link(store, owner, request)}
+    return AddedLink(status="added", cardholder_offer_id=_link(store, owner, request))
 
 
 def program(institution: str, job: Job) -> list[dict[str, Any]]:
@@ -132,18 +159,18 @@ def show_offer(offer_id: str, job: Job) -> dict[str, Any]:
         return offers.show_offer(source.store, whole_offer_id(source.store, offer_id), job.now)
 
 
-def cardholder_links(institution: str, cardholder_token: str, job: Job) -> dict[str, Any]:
-    """Return the links of one cardholder, masked, and how many more may be added."""
+def cardholder_links(institution: str, cardholder_token: str, job: Job) -> CardholderLinks:
+    """Return the links of one cardholder, masked."""
     check_token("cardholder_token", cardholder_token)
     with reading(job) as source:
         owner = find_institution(source.store, institution)
         number = find_cardholder(source.store, owner.id, cardholder_token)
         held = links.links_of(source.store, owner.id, number, job.now)
-    return {
-        "active": sum(link["active"] for link in held),
-        "max_active_offers": owner.max_active_offers,
-        "links": held,
-    }
+    return CardholderLinks(
+        active=sum(link.active for link in held),
+        max_active_offers=owner.max_active_offers,
+        links=held,
+    )
 
 
 def _check_limit(limit: int | None) -> None:
@@ -200,7 +227,7 @@ def _must_have_room(store: Store, owner: Institution, request: AddRequest, job: 
     number = find_cardholder(store, owner.id, request.cardholder_token)
     held = links.links_of(store, owner.id, number, job.now)
     most = owner.max_active_offers
-    if most is not None and sum(link["active"] for link in held) >= most:
+    if most is not None and sum(link.active for link in held) >= most:
         raise Refused(
             f"The cardholder has as many active offers as the program allows: {most}.",
             code="max_active_offers",

@@ -6,8 +6,9 @@ expired or its uses are spent; a pause, a later start or a spent budget does not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
@@ -18,6 +19,38 @@ if TYPE_CHECKING:
 
 ENDED = ("expired", "used_up")
 """The states of a link that no longer counts."""
+
+
+class LinkedOffer(Record):
+    """A link of a cardholder to an offer; `state` is that of the offer now, or `used_up`.
+
+    `uses_left` is None where nothing limits them.
+    """
+
+    cardholder_offer_id: UUID
+    offer_id: UUID
+    offer_title: str | None
+    merchant_name: str
+    added_at: datetime
+    expires_at: datetime
+    state: str
+    uses: int
+    uses_left: int | None
+
+
+class StoredLink(LinkedOffer):
+    """A link as the statement returns it; its tokens are not masked here."""
+
+    cardholder_token: str
+    instrument_token: str
+
+
+class HeldLink(LinkedOffer):
+    """A link, masked; `active` says whether it counts towards `max_active_offers`."""
+
+    active: bool
+    cardholder_token_masked: str
+    card_token_masked: str
 
 
 def find_link(
@@ -35,13 +68,10 @@ def find_link(
 
 def links_of(
     store: Store, institution_id: UUID, cardholder_no: int | None, now: datetime
-) -> list[dict[str, Any]]:
-    """Return the links of a cardholder, the oldest first, tokens masked; a stranger has none.
-
-    `state` is that of the offer at `now`, or `used_up`; `uses_left` is None where nothing limits
-    them; `active` says whether the link counts towards `max_active_offers`.
-    """
-    rows = store.rows(
+) -> list[HeldLink]:
+    """Return the links of a cardholder at `now`, the oldest first; a stranger has none."""
+    rows = store.records(
+        StoredLink,
         "services/links:of_cardholder",
         institution_id=institution_id,
         cardholder_no=cardholder_no,
@@ -72,11 +102,10 @@ def add_link(
     )
 
 
-def _link(row: dict[str, Any]) -> dict[str, Any]:
-    others = {name: value for name, value in row.items() if not name.endswith("_token")}
-    return {
-        **others,
-        "active": row["state"] not in ENDED,
-        "cardholder_token_masked": mask(row["cardholder_token"]),
-        "card_token_masked": mask(row["instrument_token"]),
-    }
+def _link(row: StoredLink) -> HeldLink:
+    return HeldLink(
+        **LinkedOffer.cut(row),
+        active=row.state not in ENDED,
+        cardholder_token_masked=mask(row.cardholder_token),
+        card_token_masked=mask(row.instrument_token),
+    )

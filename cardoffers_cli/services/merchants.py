@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
 
     from cardoffers_cli.store.store import Store
 
 
-def find(store: Store, merchant_id: str) -> dict[str, Any] | None:
+class NamedMerchant(Record):
+    """A merchant; `category` is what it sells."""
+
+    merchant_id: UUID
+    name: str
+    category: str
+
+
+class Merchant(NamedMerchant):
+    """A merchant with what purchases call it, each `type:identifier`; None of a new one."""
+
+    identifiers: Sequence[str] | None
+
+
+class IdentifiedMerchant(Record):
+    """The merchant that an identifier is of."""
+
+    merchant_id: UUID
+    name: str
+
+
+def find(store: Store, merchant_id: str) -> Merchant | None:
     """Return the merchant of a whole id, or None."""
-    return store.row("services/merchants:find", merchant_id=merchant_id)
+    return store.record(Merchant, "services/merchants:find", merchant_id=merchant_id)
 
 
-def of_name(store: Store, name: str) -> list[dict[str, Any]]:
+def of_name(store: Store, name: str) -> list[NamedMerchant]:
     """Return the merchants of a name, in letters of either case; a few at most."""
-    return store.rows("services/merchants:of_name", name=name)
+    return store.records(NamedMerchant, "services/merchants:of_name", name=name)
 
 
-def of_identifier(store: Store, identifier: Mapping[str, str | None]) -> dict[str, Any] | None:
-    """Return the merchant, its id and name, of a merchant_identifier and its type; or None."""
-    return store.row("services/merchants:of_identifier", **identifier)
+def of_identifier(store: Store, identifier: Mapping[str, str | None]) -> IdentifiedMerchant | None:
+    """Return the merchant of a merchant_identifier and its type, or None."""
+    return store.record(IdentifiedMerchant, "services/merchants:of_identifier", **identifier)
 
 
-def list_all(store: Store) -> list[dict[str, Any]]:
-    """Return every merchant, by name: merchant_id, name, category, identifiers."""
-    return store.rows("services/merchants:list")
+def list_all(store: Store) -> list[Merchant]:
+    """Return every merchant, by name."""
+    return store.records(Merchant, "services/merchants:list")
