@@ -116,7 +116,7 @@ def list_(ctx: typer.Context, *, institution: Institution) -> None:
 
     desk = Desk.of(ctx)
     found = program(institution, desk.job)
-    rows = [{**row, "segments": "|".join(row["segments"])} for row in found]
+    rows = [{**row, "segments": "|".join(row.segments)} for row in found]
     desk.show(found, Sheet("offers", PROGRAM, rows))
 
 

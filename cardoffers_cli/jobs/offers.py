@@ -146,14 +146,14 @@ def make_link(store: Store, owner: Institution, request: AddRequest, job: Job) -
     return AddedLink(status="added", cardholder_offer_id=_link(store, owner, request))
 
 
-def program(institution: str, job: Job) -> list[dict[str, Any]]:
+def program(institution: str, job: Job) -> list[offers.ProgramOffer]:
     """Return the offers of an institution's program, with their state and their money."""
     with reading(job) as source:
         owner = find_institution(source.store, institution)
         return offers.offers_in_program(source.store, owner.id, job.now)
 
 
-def show_offer(offer_id: str, job: Job) -> dict[str, Any]:
+def show_offer(offer_id: str, job: Job) -> offers.WholeOffer:
     """Return one offer with everything about it; raise `NotFound`."""
     with reading(job) as source:
         return offers.show_offer(source.store, whole_offer_id(source.store, offer_id), job.now)

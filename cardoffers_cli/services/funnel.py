@@ -75,7 +75,7 @@ class FunnelDay(Record):
 class OfferSteps(Record):
     """What cardholders did with one offer."""
 
-    offer_id: UUID
+    offer_id: str
     title: str | None
     merchant_name: str
     offer_impressions: int

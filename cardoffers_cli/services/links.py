@@ -28,7 +28,7 @@ class LinkedOffer(Record):
     """
 
     cardholder_offer_id: UUID
-    offer_id: UUID
+    offer_id: str
     offer_title: str | None
     merchant_name: str
     added_at: datetime

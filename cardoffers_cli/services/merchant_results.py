@@ -27,7 +27,7 @@ class MerchantSums(Record):
 
     merchant_id: UUID
     merchant_name: str
-    category: str
+    category: str | None
     currency: str
     redemptions: int
     reversed: int

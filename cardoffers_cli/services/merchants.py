@@ -18,7 +18,7 @@ class NamedMerchant(Record):
 
     merchant_id: UUID
     name: str
-    category: str
+    category: str | None
 
 
 class Merchant(NamedMerchant):

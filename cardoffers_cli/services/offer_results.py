@@ -28,7 +28,7 @@ class OfferSums(Record):
     for `spent_amount`, which is all that is spent of the budget now.
     """
 
-    offer_id: UUID
+    offer_id: str
     title: str | None
     merchant_id: UUID
     merchant_name: str

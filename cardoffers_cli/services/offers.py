@@ -6,47 +6,141 @@ budget_spent or active, the first that holds.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 
-def offers_in_program(store: Store, institution_id: UUID, now: datetime) -> list[Row]:
-    """Return the offers of a program in its order: terms, state at `now`, budget and uptake."""
-    rows = store.rows("services/offers:in_program", institution_id=institution_id, now=now)
-    return [_exact({**row, "segments": _segments(row)}, row["currency"]) for row in rows]
+class ProgramOffer(Record):
+    """An offer of a program: its terms, its state and its uptake.
 
-
-def show_offer(store: Store, offer_id: str, now: datetime) -> Row:
-    """Return one offer with its texts, its programs and the versions of its terms.
-
-    Raises `NotFound` with the nearest ids.
+    The budget is the offer's in all programs: so much of it is reserved, and left (None: no
+    budget). Segments are those that it is for, none for everybody.
     """
+
+    position: int
+    id: str
+    title: str | None
+    merchant_id: UUID
+    merchant_name: str
+    state: str
+    segments: Sequence[str]
+    currency: str
+    min_spend: Amount
+    cashback_amount: Amount
+    merchant_funded_amount: Amount
+    budget_amount: Amount | None
+    reserved_amount: Amount
+    left_amount: Amount | None
+    redemptions: int
+    links: int
+    starts_at: datetime
+    expires_at: datetime
+
+
+class OfferText(Record):
+    """What an offer is called in one language."""
+
+    language: str
+    title: str
+    description: str | None
+
+
+class OfferUptake(Record):
+    """What came of an offer in one program; the amount is in the offer's currency."""
+
+    institution: str
+    position: int
+    links: int
+    redemptions: int
+    reserved_amount: Decimal
+
+
+class OfferVersion(Record):
+    """Terms of an offer, as they count from `since`; amounts are in the offer's currency."""
+
+    version: int
+    since: datetime
+    imported_at: datetime | None
+    run_id: UUID | None
+    merchant_id: UUID
+    min_spend: Decimal
+    cashback_amount: Decimal
+    commission_rate: Decimal
+    budget_amount: Decimal | None
+    starts_at: datetime
+    expires_at: datetime
+    max_redemptions_per_cardholder: int | None
+
+
+class WholeOffer(Record):
+    """An offer with its texts, its programs and the versions of its terms, the newest first."""
+
+    id: str
+    merchant_id: UUID
+    merchant_name: str
+    category: str | None
+    state: str
+    currency: str
+    min_spend: Amount
+    cashback_amount: Amount
+    commission_rate: Decimal
+    commission_amount: Amount
+    merchant_funded_amount: Amount
+    budget_amount: Amount | None
+    reserved_amount: Amount
+    left_amount: Amount | None
+    redemptions: int
+    starts_at: datetime
+    expires_at: datetime
+    segments: Sequence[str]
+    max_redemptions_per_cardholder: int | None
+    paused: bool
+    texts: Sequence[OfferText]
+    programs: Sequence[OfferUptake]
+    versions: Sequence[OfferVersion]
+
+
+def offers_in_program(store: Store, institution_id: UUID, now: datetime) -> list[ProgramOffer]:
+    """Return the offers of a program in its order, with their state at `now`."""
+    rows = store.rows("services/offers:in_program", institution_id=institution_id, now=now)
+    return [ProgramOffer.of({**row, "segments": _segments(row)}) for row in rows]
+
+
+def show_offer(store: Store, offer_id: str, now: datetime) -> WholeOffer:
+    """Return one offer; raise `NotFound` with the nearest ids."""
     found = store.row("services/offers:terms", offer_id=offer_id, now=now)
     if found is None:
         known = (row["offer_id"] for row in store.rows("services/offers:ids"))
         raise offer_not_found(nearest(offer_id, known))
     number = {"offer_no": found.pop("offer_no")}
     currency = found["currency"]
-    programs = store.rows("services/offers:programs", offer_id=offer_id, **number)
-    versions = store.rows("services/offers:versions", **number)
-    return {
-        **_exact({**found, "segments": _segments(found)}, currency),
-        "texts": store.rows("services/offers:texts", offer_id=offer_id),
-        "programs": _all_exact(programs, currency),
-        "versions": _all_exact(versions, currency),
-    }
+    programs = store.records(OfferUptake, "services/offers:programs", offer_id=offer_id, **number)
+    versions = store.records(OfferVersion, "services/offers:versions", **number)
+    return WholeOffer.of(
+        {
+            **found,
+            "segments": _segments(found),
+            "texts": store.records(OfferText, "services/offers:texts", offer_id=offer_id),
+            "programs": [replace(row, **_exact(row, currency)) for row in programs],
+            "versions": [replace(row, **_exact(row, currency)) for row in versions],
+        }
+    )
 
 
 def standing(
@@ -75,23 +169,17 @@ def offer_not_found(near: Sequence[str] = ()) -> NotFound:
 
 
 def _segments(row: Row) -> list[str]:
-    return row["segments"].split("|") if row["segments"] else []
-
-
-def _all_exact(rows: Iterable[Row], currency: str) -> list[Row]:
-    return [_exact(row, currency) for row in rows]
+    segments: str | None = row["segments"]
+    return segments.split("|") if segments else []
 
 
 def _exact(row: Row, currency: str) -> Row:
-    """Give every amount of a row its currency's decimals."""
+    """Return the amounts of a row with the decimals of its offer's currency."""
     return {
-        name: quantize(value, currency) if value is not None and _is_money(name) else value
+        name: quantize(value, currency)
         for name, value in row.items()
+        if value is not None and (name == "min_spend" or name.endswith("_amount"))
     }
-
-
-def _is_money(name: str) -> bool:
-    return name == "min_spend" or name.endswith("_amount")
 
 
 def is_known(store: Store, offer_id: str) -> bool:

@@ -56,7 +56,7 @@ class Filters:
 class OfferNamed(Record):
     """The offer of a redemption, its title in the first language of the institution."""
 
-    id: UUID
+    id: str
     title: str | None
     merchant_name: str
 
@@ -90,7 +90,7 @@ class LedgerEntry(Record):
 
     id: UUID
     redemption_id: UUID
-    offer_id: UUID
+    offer_id: str
     merchant_id: UUID
     transaction_ref: str
     currency: str
@@ -126,7 +126,7 @@ class RedemptionRow(Record):
     merchant_funded_amount: Amount
     commission_amount: Amount
     institution_payout_amount: Amount
-    offer_id: UUID
+    offer_id: str
     offer_title: str | None
     merchant_name: str
     cardholder_token: str
@@ -183,7 +183,7 @@ class DayCount(Record):
 class OfferCount(Record):
     """Redemptions of one offer in one currency."""
 
-    offer_id: UUID
+    offer_id: str
     title: str | None
     merchant_name: str
     redemptions: int

@@ -26,7 +26,7 @@ class EventProgress(Record):
 
     redemption_id: UUID
     institution: str
-    offer_id: UUID
+    offer_id: str
     occurred_at: datetime
     state: str
     attempts: int

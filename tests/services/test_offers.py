@@ -10,6 +10,8 @@ from cardoffers_cli.services.offers import offers_in_program, show_offer, standi
 from tables import NOON, given, moment, uid
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cardoffers_cli.store.store import Store
 
 ALDER = uid("alder")
@@ -71,7 +73,7 @@ def test_a_program_is_listed_in_its_order_with_states(store: Store) -> None:
     ] == [(row["id"], row["title"], row["state"]) for row in offers_in_program(store, ALDER, NOON)]
 
 
-def money(row: dict[str, Any]) -> list[str | None]:
+def money(row: Mapping[str, Any]) -> list[str | None]:
     names = ("budget_amount", "reserved_amount", "left_amount")
     return [None if row[name] is None else str(row[name]) for name in names]
 
