@@ -146,9 +146,9 @@ FIGURES = [
         1,
         lambda _, house: (", ".join(ring) for ring in sorted(rings(house))),
     ),
-    Figure("dict[str, Any]", 60, 485, lambda texts, _: untyped_dicts(texts)),
+    Figure("dict[str, Any]", 60, 308, lambda texts, _: untyped_dicts(texts)),
     Figure(
-        "public functions whose rows have no class", 0, 200, lambda _, house: unnamed_rows(house)
+        "public functions whose rows have no class", 0, 84, lambda _, house: unnamed_rows(house)
     ),
     Figure(
         f"pairs of places with {RUN} equal lines", 110, 110, lambda texts, _: repeated_runs(texts)
