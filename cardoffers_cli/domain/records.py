@@ -87,9 +87,3 @@ def _optional(shape: type[Record]) -> frozenset[str]:
 def _amounts(shape: type[Record]) -> tuple[str, ...]:
     """Return the fields that are amounts, by how their type is written."""
     return tuple(each.name for each in fields(shape) if str(each.type).startswith("Amount"))  # type: ignore[arg-type]
-
-
-@cache
-def _optional(shape: type[Record]) -> frozenset[str]:
-    """Return the fields that are left out while they are None."""
-    return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
