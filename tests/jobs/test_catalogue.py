@@ -338,7 +338,7 @@ def test_it_is_said_how_many_waiting_purchases_a_change_concerns(
 def test_damage_that_is_met_while_purchases_are_counted_names_the_store(
     job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def damaged(_engine: object) -> None:
+    def damaged(_engine: object, _undecided: object) -> None:
         raise duckdb.FatalException("of the engine")
 
     monkeypatch.setattr("cardoffers_cli.jobs.catalogue.resolve", damaged)
