@@ -6,6 +6,7 @@ remaining time; in a log a line says so now and then.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.cli.kernel.desk import Desk
     from cardoffers_cli.cli.kernel.progress import Progress
+    from cardoffers_cli.jobs.night.order import ToldStep
+    from cardoffers_cli.jobs.night.result import NightResult
 
 
 class Lines(Onlooker):
@@ -54,14 +57,14 @@ class Lines(Onlooker):
             self._bar.describe(f"{self._step}: {what}")
             self._bar.update(done, total)
 
-    def ends(self, step: dict[str, Any]) -> None:
+    def ends(self, step: ToldStep) -> None:
         """Say what the step came to."""
         self._shown.close()
-        findings = len(step["findings"])
+        findings = len(step.findings or ())
         said = f"; {counted(findings, 'finding')}" if findings else ""
-        counts = ", ".join(_counted(step["counts"]))
+        counts = ", ".join(_counted(step.counts))
         self._desk.note(
-            f"{real_now():%H:%M:%S} {self._step}: {step['seconds']:.1f} s; {counts or 'done'}{said}"
+            f"{real_now():%H:%M:%S} {self._step}: {step.seconds:.1f} s; {counts or 'done'}{said}"
         )
 
     def is_stopping(self) -> bool:
@@ -79,25 +82,25 @@ class JsonLines(Lines):
     def moves(self, what: str, done: int, total: int | None) -> None:
         """Keep silent: the steps tell enough."""
 
-    def ends(self, step: dict[str, Any]) -> None:
+    def ends(self, step: ToldStep) -> None:
         """Say what the step came to."""
-        self._say({"event": "step_ends", "step": step["name"], **step})
+        self._say({"event": "step_ends", "step": step.name, **step})
 
-    def over(self, result: dict[str, Any]) -> None:
+    def over(self, result: NightResult) -> None:
         """Say what the night came to, and every finding."""
         names = ("run_id", "night", "status", "findings", "reports")
         self._say({"event": "night_ends", **{name: result[name] for name in names}})
 
-    def _say(self, members: dict[str, Any]) -> None:
+    def _say(self, members: Mapping[str, Any]) -> None:
         exits.tell(dumps({"at": real_now(), **members}), as_it_is=True)
 
 
-def _counted(counts: dict[str, Any]) -> list[str]:
+def _counted(counts: Mapping[str, Any]) -> list[str]:
     """Return what was counted in words, zeros left out, amounts by currency."""
     said = []
     for name, value in counts.items():
         words = name.replace("_", " ")
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             said += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
         elif isinstance(value, int) and value:
             said.append(counted(value, words.removesuffix("s"), words))

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import DryRun, Engine
 from cardoffers_cli.domain.moments import parse_duration
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.night.result import NightResult
 
 WITH_FINDINGS = 3
 
@@ -84,7 +87,7 @@ def nightly(
     show_night(desk, result, log_format)
 
 
-def show_night(desk: Desk, result: dict[str, Any], log_format: LogFormat) -> None:
+def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None:
     """Show what a night came to, and tell it on stderr where stdout does not show all of it.
 
     A quiet night that needs no attention says nothing there.
@@ -113,9 +116,9 @@ def as_seconds(value: Any) -> float:
     return duration(value) if isinstance(value, str) else float(value)
 
 
-def exit_code_of(result: dict[str, Any]) -> int:
+def exit_code_of(result: "NightResult") -> int:
     """Return 3 where a finding needs attention."""
     from cardoffers_cli.jobs.night.result import needs_attention
 
-    is_over = result["status"] == "nothing_new"
+    is_over = result.status == "nothing_new"
     return WITH_FINDINGS if needs_attention(result) and not is_over else 0

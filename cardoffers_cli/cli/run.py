@@ -92,7 +92,7 @@ def _show_nights(desk: Desk, limit: int) -> None:
     from cardoffers_cli.jobs.night.history import night_history
 
     found = night_history(desk.job, limit)
-    desk.show_page(runs_page(found["nights"], desk.now, in_all=found["in_all"], pages=()))
+    desk.show_page(runs_page(found.nights, desk.now, in_all=found.in_all, pages=()))
 
 
 @app.command()
@@ -115,10 +115,11 @@ def show(
     """
     from cardoffers_cli.cli.night_screen import step_blocks
     from cardoffers_cli.jobs.night.history import show_run
+    from cardoffers_cli.jobs.night.result import NightResult
 
     desk = Desk.of(ctx)
     found = show_run(desk.job, run_id)
-    desk.show(found, *(step_blocks(found) if "steps" in found else ()))
+    desk.show(found, *(step_blocks(found) if isinstance(found, NightResult) else ()))
 
 
 @app.command()

@@ -87,7 +87,7 @@ def _last_night(found: "StoreStatus", night: "LastNight") -> Iterator[str]:
     counts += [f"{night.failed_files:,} of them failed"] if night.failed_files else []
     counts += [f"{counted(night.received, 'row')}, {night.invalid:,} of them rejected"]
     yield f"Nightly run of {night.night}: {night.state}; {'; '.join(counts)}."
-    yield from findings_lines([each for each in night.findings if each["level"] != "note"])
+    yield from findings_lines([each for each in night.findings if each.level != "note"])
     for each in found.left_nights:
         if each.state == "broken off":
             yield f"warning: The nightly run of {each.night} was broken off."

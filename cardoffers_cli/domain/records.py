@@ -77,6 +77,28 @@ class Record(Mapping[str, Any]):
         return sum(1 for _ in self)
 
 
+class OpenRecord(Record):
+    """A record with `others` behind its fields: what is parsed from text has members that vary."""
+
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Return the record of a row, and in `others` what of it is no field."""
+        names = {each.name for each in fields(cls)}
+        others = {name: value for name, value in row.items() if name not in names}
+        own = {name: value for name, value in row.items() if name in names}
+        return super().of({**own, "others": others})
+
+    def __getitem__(self, name: str) -> Any:
+        is_other = name == "others" or name in self.others
+        return self.others[name] if is_other else super().__getitem__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (name for name in super().__iter__() if name != "others")
+        yield from self.others
+
+
 @cache
 def _optional(shape: type[Record]) -> frozenset[str]:
     """Return the fields that are left out while they are None."""

@@ -12,16 +12,17 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import OpenRecord, Record, if_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-_AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
+    Counts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class NightFile:
     stamp: str
     taken_as: str
     state: str
-    report: dict[str, Any] | None
+    report: Mapping[str, Any] | None
     is_moved: bool
 
     @property
@@ -67,18 +68,154 @@ class NightFile:
         return is_judged and bool((self.report or {}).get("is_kept", True))
 
 
+class NewNight(Record):
+    """The numbers and the id of the night that comes."""
+
+    night_no: int
+    number: int
+    run_id: UUID
+    after_run_no: int
+
+
+class FileOfNight(Record):
+    """A file that a night found ready, with the name that it is to be kept under."""
+
+    file_no: int
+    institution: str
+    file_name: str
+    stamp: str
+    taken_as: str
+
+
+class NightFinding(OpenRecord):
+    """What somebody should know of a night; `next` is the next command, or what to do.
+
+    `step` is told where findings of several steps are together. `others` say what it is about:
+    an institution, a file, a count.
+    """
+
+    step: str | None = if_any()
+    code: str
+    level: str
+    message: str
+    next: str | None
+
+
+class NightStep(Record):
+    """A step that is done: what it counted by name, and what it found. Times are real ones."""
+
+    name: str
+    status: str
+    began_at: datetime
+    ended_at: datetime
+    counts: Counts
+    findings: Sequence[NightFinding]
+
+
+class CameIn(Record):
+    """What a night took in of an institution and a currency, and what it became."""
+
+    institution: str
+    currency: str
+    imports: int
+    received: int
+    accepted: int
+    duplicates: int
+    invalid: int
+    amount_accepted: Amount
+    redeemed: int
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    settled: int
+    adjustments: int
+    settled_merchant_funded_amount: Amount
+    settled_commission_amount: Amount
+    settled_institution_payout_amount: Amount
+
+
+class WaitingCount(Record):
+    """How many of what wait for something."""
+
+    waits: str
+    count: int
+
+
+class ListedNight(Record):
+    """A night in a list; `status` says whether it has ended, `state` also whether it runs."""
+
+    run_id: UUID
+    as_of: datetime
+    number: int
+    status: str
+    began_at: datetime
+    ended_at: datetime | None
+    steps: int
+    last_step: str | None
+    files: int
+    failed_files: int
+    night: str
+    state: str
+
+
+class PastNight(Record):
+    """A night with its files, the rows they had, and its findings; `seconds` are real ones."""
+
+    night_no: int
+    run_id: UUID
+    as_of: datetime
+    number: int
+    has_ended: bool
+    files: int
+    imported_files: int
+    failed_files: int
+    received: int
+    accepted: int
+    invalid: int
+    seconds: float
+    findings: list[NightFinding]
+    name: str
+
+
+class NightMoney(Record):
+    """What a night redeemed and settled in one currency: redemptions, and payouts."""
+
+    night_no: int
+    currency: str
+    redeemed: int
+    institution_payout_amount: Amount
+    settled: int
+    settled_payout_amount: Amount
+
+
+class NightInHistory(PastNight):
+    """A night, and what it redeemed and settled by currency."""
+
+    money: Mapping[str, NightMoney]
+
+
+class RunRecord(Record):
+    """A run of any kind, with what it counted by name, if it is over."""
+
+    run_id: UUID
+    kind: str
+    as_of: datetime
+    actor: str
+    counts: Counts | None
+
+
 def night_name(as_of: datetime, number: int) -> str:
     """Return what a night is called: its date, and its number if it is not the first of it."""
     date = as_of.date().isoformat()
     return date if number == 1 else f"{date}-{number}"
 
 
-def next_night(store: Store, as_of: datetime, store_name: str) -> dict[str, Any]:
-    """Return `night_no`, `number`, `run_id` and `after_run_no` of the night that comes."""
-    return store.rows("services/nights:next", as_of=as_of, store=store_name)[0]
+def next_night(store: Store, as_of: datetime, store_name: str) -> NewNight:
+    """Return the night that comes."""
+    return store.records(NewNight, "services/nights:next", as_of=as_of, store=store_name)[0]
 
 
-def begin(store: Store, files: Iterable[Mapping[str, Any]], **night: Any) -> Night:
+def begin(store: Store, files: Iterable[FileOfNight], **night: Any) -> Night:
     """Write a new night and the files it found; the keywords are the columns of `nights`."""
     store.execute("services/nights:begin", **night)
     begun = get(store, night["night_no"])
@@ -126,36 +263,22 @@ def end(store: Store, night: Night, ended_at: datetime) -> None:
     store.execute("services/nights:end", night_no=night.night_no, ended_at=ended_at)
 
 
-def record_step(
-    store: Store,
-    night: Night,
-    *,
-    position: int,
-    name: str,
-    status: str,
-    began_at: datetime,
-    ended_at: datetime,
-    counts: Mapping[str, Any],
-    findings: Sequence[Mapping[str, Any]],
-) -> None:
+def record_step(store: Store, night: Night, position: int, step: NightStep) -> None:
     """Write that a step is done, in the transaction of its work."""
     store.execute(
         "services/nights:record_step",
+        **{**step, "counts": dumps(step.counts), "findings": dumps(list(step.findings))},
         night_no=night.night_no,
         position=position,
-        name=name,
-        status=status,
-        began_at=began_at,
-        ended_at=ended_at,
-        counts=dumps(counts),
-        findings=dumps(list(findings)),
     )
 
 
-def steps(store: Store, night: Night) -> list[dict[str, Any]]:
-    """Return the steps that are done: name, status, began_at, ended_at, counts, findings."""
+def steps(store: Store, night: Night) -> list[NightStep]:
+    """Return the steps that are done, in their order."""
     return [
-        {**row, "counts": _parsed(row["counts"]), "findings": _parsed(row["findings"])}
+        NightStep.of(
+            {**row, "counts": _parsed(row["counts"]), "findings": _findings(row["findings"])}
+        )
         for row in store.rows("services/nights:steps", night_no=night.night_no)
     ]
 
@@ -190,7 +313,7 @@ def judge_file(
     )
 
 
-def add_files(store: Store, night: Night, files: Iterable[Mapping[str, Any]]) -> None:
+def add_files(store: Store, night: Night, files: Iterable[FileOfNight]) -> None:
     """Write files that a night found later, with numbers of their own."""
     for file in files:
         store.execute("services/nights:record_file", night_no=night.night_no, **file)
@@ -201,20 +324,15 @@ def files_moved(store: Store, night: Night) -> None:
     store.execute("services/nights:files_moved", night_no=night.night_no)
 
 
-def summary(store: Store, night: Night) -> list[dict[str, Any]]:
+def summary(store: Store, night: Night) -> list[CameIn]:
     """Return what the runs of a night took in and what it became, per institution and currency."""
-    rows = store.rows(
-        "services/nights:came_in", after_run_no=night.after_run_no, to_run_no=night.to_run_no
-    )
-    names = ("amount_accepted", *_AMOUNTS, *(f"settled_{name}" for name in _AMOUNTS))
-    return [
-        {**row, **{name: quantize(row[name], row["currency"]) for name in names}} for row in rows
-    ]
+    runs = {"after_run_no": night.after_run_no, "to_run_no": night.to_run_no}
+    return store.records(CameIn, "services/nights:came_in", **runs)
 
 
-def waiting(store: Store, now: datetime) -> list[dict[str, Any]]:
-    """Return what waits for something at a moment: `waits` and `count`."""
-    return store.rows("services/nights:waiting", now=now)
+def waiting(store: Store, now: datetime) -> list[WaitingCount]:
+    """Return what waits for something at a moment."""
+    return store.records(WaitingCount, "services/nights:waiting", now=now)
 
 
 def sent(store: Store, night: Night) -> dict[str, int]:
@@ -233,41 +351,48 @@ def runs_without_events(store: Store, night: Night) -> list[int]:
     return [row["run_no"] for row in rows]
 
 
-def list_nights(store: Store, limit: int) -> list[dict[str, Any]]:
-    """Return the newest nights."""
-    rows = store.rows("services/nights:list", limit=limit)
-    return [{**row, "night": night_name(row["as_of"], row["number"])} for row in rows]
-
-
-def newest(store: Store, limit: int, *, up_to: Night | None = None) -> list[dict[str, Any]]:
-    """Return the newest nights with what came in, and their `findings`; `seconds` are real ones."""
+def list_nights(
+    store: Store, limit: int, state_of: Callable[[UUID, bool], str]
+) -> list[ListedNight]:
+    """Return the newest nights; `state_of` a run tells whether it has ended, runs or neither."""
     return [
-        {
-            **row,
-            "findings": [found for step in row["findings"] for found in _parsed(step)],
-            "name": night_name(row["as_of"], row["number"]),
-        }
+        ListedNight.of(
+            {
+                **row,
+                "night": night_name(row["as_of"], row["number"]),
+                "state": state_of(row["run_id"], row["status"] == "finished"),
+            }
+        )
+        for row in store.rows("services/nights:list", limit=limit)
+    ]
+
+
+def newest(store: Store, limit: int, *, up_to: Night | None = None) -> list[PastNight]:
+    """Return the newest nights."""
+    return [
+        PastNight.of(
+            {
+                **row,
+                "findings": [found for step in row["findings"] for found in _findings(step)],
+                "name": night_name(row["as_of"], row["number"]),
+            }
+        )
         for row in store.rows("services/nights:newest", **_asked(limit, up_to))
     ]
 
 
-def history(store: Store, limit: int, *, up_to: Night | None = None) -> list[dict[str, Any]]:
-    """Return the newest nights as `newest` does, and what each redeemed and settled as `money`.
-
-    That has, by currency, `redeemed`, `institution_payout_amount`, `settled` and
-    `settled_payout_amount`.
-    """
-    money: dict[int, dict[str, Any]] = {}
-    for row in store.rows("services/nights:newest_money", **_asked(limit, up_to)):
-        names = ("institution_payout_amount", "settled_payout_amount")
-        exact = {name: quantize(row[name], row["currency"]) for name in names}
-        money.setdefault(row["night_no"], {})[row["currency"]] = {**row, **exact}
+def history(store: Store, limit: int, *, up_to: Night | None = None) -> list[NightInHistory]:
+    """Return the newest nights, with what each redeemed and settled."""
+    money: dict[int, dict[str, NightMoney]] = {}
+    asked = _asked(limit, up_to)
+    for row in store.records(NightMoney, "services/nights:newest_money", **asked):
+        money.setdefault(row.night_no, {})[row.currency] = row
     found = newest(store, limit, up_to=up_to)
-    return [{**row, "money": money.get(row["night_no"], {})} for row in found]
+    return [NightInHistory(**row, money=money.get(row.night_no, {})) for row in found]
 
 
-def _asked(limit: int, up_to: Night | None) -> dict[str, Any]:
-    return {"night_no": up_to and up_to.night_no, "limit": limit}
+def _asked(limit: int, up_to: Night | None) -> dict[str, int | None]:
+    return {"night_no": up_to.night_no if up_to else None, "limit": limit}
 
 
 def count(store: Store) -> int:
@@ -275,19 +400,23 @@ def count(store: Store) -> int:
     return int(store.value("services/nights:count"))
 
 
-def find_run(store: Store, run_id: str) -> dict[str, Any] | None:
+def find_run(store: Store, run_id: str) -> RunRecord | None:
     """Return one run of any kind, its counts read, or None."""
     row = store.row("services/nights:find_run", run_id=run_id)
     return None if row is None else _run(row)
 
 
-def list_runs(store: Store, limit: int) -> list[dict[str, Any]]:
+def list_runs(store: Store, limit: int) -> list[RunRecord]:
     """Return the newest runs of any kind."""
     return [_run(row) for row in store.rows("services/nights:runs", limit=limit)]
 
 
-def _run(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "counts": _parsed(row["counts"]) if row["counts"] else None}
+def _run(row: Mapping[str, Any]) -> RunRecord:
+    return RunRecord.of({**row, "counts": _parsed(row["counts"]) if row["counts"] else None})
+
+
+def _findings(text: str) -> list[NightFinding]:
+    return [NightFinding.of(found) for found in _parsed(text)]
 
 
 def _parsed(text: str) -> Any:

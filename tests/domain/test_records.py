@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from cardoffers_cli.domain import json_text
-from cardoffers_cli.domain.records import Amount, Record, if_any
+from cardoffers_cli.domain.records import Amount, OpenRecord, Record, if_any
 
 
 class Owed(Record):
@@ -77,6 +78,20 @@ def test_a_part_of_a_row_is_a_record_of_it_and_of_what_is_given_beside_it() -> N
     assert "1.00" == str(OwedTo.part(row, institution="acme").amount)
     with pytest.raises(TypeError):
         OwedTo.part(row)
+
+
+class Found(OpenRecord):
+    step: str | None = if_any()
+    code: str
+
+
+def test_an_open_record_has_others_behind_its_fields() -> None:
+    row = {"count": 3, "code": "rows_rejected", "file": "a.csv"}
+    found = Found.of(row)
+    assert ["code", "count", "file"] == list(found)
+    assert (row, 3, 3) == (found, found["count"], len(found))
+    assert ["step", "code", "count", "file"] == list(replace(found, step="import"))
+    assert "others" not in found
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import ConfigurationError, NoSpace, NotFound, Refused
 from cardoffers_cli.domain.moments import format_moment
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.drop import Dropped
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.services.nights import Night
+    from cardoffers_cli.services.nights import Night, NightFinding
 
 GZIP_GROWS = 8
 """Bytes that a byte of a compressed file is expected to unpack to, at the most."""
@@ -26,7 +26,7 @@ _STORE_GROWS = 2
 _ALWAYS = 16 << 20
 
 
-def check_places(job: Job, order: Order) -> list[dict[str, Any]]:
+def check_places(job: Job, order: Order) -> list[NightFinding]:
     """Raise what makes a night impossible where it is to work; return what is to be wary of."""
     if not order.drop.is_dir():
         raise NotFound(
@@ -102,7 +102,7 @@ def check_space(job: Job) -> None:
         )
 
 
-def fitting(job: Job, files: Sequence[Dropped]) -> tuple[list[Dropped], list[dict[str, Any]]]:
+def fitting(job: Job, files: Sequence[Dropped]) -> tuple[list[Dropped], list[NightFinding]]:
     """Choose the files that fit on the disks, small ones first; return findings on the others.
 
     One that is too large would otherwise keep the night from all of them, on every night. One over

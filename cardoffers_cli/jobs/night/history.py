@@ -6,6 +6,7 @@ waits for `run resume`, or for the next night.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
@@ -18,24 +19,31 @@ from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.night_lock import night_holder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
     from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.night.result import NightResult
+    from cardoffers_cli.services.nights import ListedNight, NightFinding, NightInHistory, RunRecord
     from cardoffers_cli.store.store import Store
 
 _PAGE = "index.html"
 
 
-def list_nights(job: Job, limit: int) -> list[dict[str, Any]]:
+class NightHistory(Record):
+    """The newest nights, and how many there are in all."""
+
+    nights: list[NightInHistory]
+    in_all: int
+
+
+def list_nights(job: Job, limit: int) -> list[ListedNight]:
     """Return the newest nights, one row each."""
-    holder = night_holder(job.path)
+    state_of = partial(_state, night_holder(job.path))
     with reading(job) as source:
-        rows = nights.list_nights(source.store, limit)
-    return [
-        {**row, "state": _state(row["run_id"], row["status"] == "finished", holder)} for row in rows
-    ]
+        return nights.list_nights(source.store, limit, state_of)
 
 
 class LastNight(Record):
@@ -50,7 +58,7 @@ class LastNight(Record):
     failed_files: int
     received: int
     invalid: int
-    findings: list[dict[str, Any]]
+    findings: list[NightFinding]
     page: str | None
 
 
@@ -68,13 +76,11 @@ def last_night(store: Store, path: Path) -> LastNight | None:
     if not newest:
         return None
     (row,) = newest
-    page = page_of(path, row["name"])
-    names = ("run_id", "as_of", "files", "imported_files", "failed_files", "received", "invalid")
-    return LastNight(
-        night=row["name"],
-        state=_state(row["run_id"], row["has_ended"], night_holder(path)),
-        **{name: row[name] for name in names},
-        findings=row["findings"],
+    page = page_of(path, row.name)
+    return LastNight.part(
+        row,
+        night=row.name,
+        state=_state(night_holder(path), row.run_id, row.has_ended),
         page=str(page) if page.exists() else None,
     )
 
@@ -83,7 +89,7 @@ def left_nights(store: Store, path: Path) -> list[LeftNight]:
     """Return the nights that have not ended, the oldest first: running, or broken off."""
     holder = night_holder(path)
     return [
-        LeftNight(run_id=each.run_id, night=each.name, state=_state(each.run_id, False, holder))
+        LeftNight(run_id=each.run_id, night=each.name, state=_state(holder, each.run_id, False))
         for each in nights.unfinished(store)
     ]
 
@@ -93,7 +99,7 @@ def page_of(path: Path, night: str) -> Path:
     return reports_folder(path, night) / _PAGE
 
 
-def _state(run_id: UUID, has_ended: bool, holder: dict[str, Any] | None) -> str:
+def _state(holder: Mapping[str, Any] | None, run_id: UUID, has_ended: bool) -> str:
     """Return whether a night is finished, running or broken off."""
     if has_ended:
         return "finished"
@@ -101,22 +107,20 @@ def _state(run_id: UUID, has_ended: bool, holder: dict[str, Any] | None) -> str:
     return "running" if is_held else "broken off"
 
 
-def night_history(job: Job, limit: int) -> dict[str, Any]:
-    """Return the newest `nights` with what they came to, and how many there are `in_all`."""
+def night_history(job: Job, limit: int) -> NightHistory:
+    """Return the newest nights with what they came to."""
     with reading(job) as source:
-        return {
-            "nights": nights.history(source.store, limit),
-            "in_all": nights.count(source.store),
-        }
+        found = nights.history(source.store, limit)
+        return NightHistory(nights=found, in_all=nights.count(source.store))
 
 
-def list_runs(job: Job, limit: int) -> list[dict[str, Any]]:
+def list_runs(job: Job, limit: int) -> list[RunRecord]:
     """Return the newest runs of any kind, one row each."""
     with reading(job) as source:
         return nights.list_runs(source.store, limit)
 
 
-def show_run(job: Job, run_id: str) -> dict[str, Any]:
+def show_run(job: Job, run_id: str) -> NightResult | RunRecord:
     """Return the result of a night so far, or the record of another run; raise `NotFound`."""
     with reading(job) as source:
         run_id = whole_id(source.store, "run", run_id)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.files.drop import Waiting, held_open, look, ready
 from cardoffers_cli.files.processed import free_name
@@ -14,6 +14,7 @@ from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.night.checks import fitting
 from cardoffers_cli.jobs.night.told import stranger, stray, too_many, unready
 from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.services.nights import FileOfNight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.drop import Dropped
     from cardoffers_cli.files.processed import Processed
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.services.nights import NightFile
+    from cardoffers_cli.services.nights import NightFile, NightFinding
 
 LOOK_S = 1.0
 """How long after the first look at the drop folder the second one is, at the most."""
@@ -33,7 +34,7 @@ class Found:
     """What lies in the drop folder: files to take, and what to say of the others."""
 
     files: list[Dropped]
-    remarks: list[dict[str, Any]]
+    remarks: list[NightFinding]
 
 
 def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> Found:
@@ -80,7 +81,7 @@ def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> Found:
 
 def _at_most(
     files: Sequence[Dropped], most: int, seen: Counter[str]
-) -> tuple[list[Dropped], Iterator[dict[str, Any]]]:
+) -> tuple[list[Dropped], Iterator[NightFinding]]:
     """Choose so many files of each institution; return findings on the others.
 
     `seen` is how many of each there were before.
@@ -100,7 +101,7 @@ def _at_most(
 
 def file_rows(
     processed: Processed, files: Sequence[Dropped], first: int = 1
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[FileOfNight]:
     """Yield files as rows of `night_files`, each with the name that it is to be kept under."""
     used: dict[str, set[str]] = {}
     for number, file in enumerate(files, start=first):
@@ -108,10 +109,10 @@ def file_rows(
             used[file.institution] = processed.used_names(file.institution)
         name = free_name(file.name, used[file.institution])
         used[file.institution].add(name)
-        yield {
-            "file_no": number,
-            "institution": file.institution,
-            "file_name": file.name,
-            "stamp": file.stamp,
-            "taken_as": name,
-        }
+        yield FileOfNight(
+            file_no=number,
+            institution=file.institution,
+            file_name=file.name,
+            stamp=file.stamp,
+            taken_as=name,
+        )

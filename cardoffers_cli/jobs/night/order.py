@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.services.nights import NightFinding
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
     from cardoffers_cli.files.processed import Processed
     from cardoffers_cli.jobs.engines import Computed, Site
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.services.nights import Night
+    from cardoffers_cli.services.nights import Counts, Night
 
 WITHOUT_CONSEQUENCE = "note"
 """The level of a finding that asks nothing of anybody."""
@@ -31,6 +35,17 @@ class Order:
     wait_s: float = 0
 
 
+class ToldStep(Record):
+    """A step as the result tells it; who looks on hears its findings with it. Times are real."""
+
+    name: str
+    status: str
+    started_at: datetime
+    seconds: float
+    counts: Counts
+    findings: Sequence[NightFinding] | None = if_any()
+
+
 class Onlooker:
     """Who looks on while a night runs; this one keeps silent."""
 
@@ -40,7 +55,7 @@ class Onlooker:
     def moves(self, what: str, done: int, total: int | None) -> None:
         """Hear how far the step is, in a unit of its own."""
 
-    def ends(self, step: dict[str, Any]) -> None:
+    def ends(self, step: ToldStep) -> None:
         """Hear what a step came to, as the result tells it."""
 
     def is_stopping(self) -> bool:
@@ -62,7 +77,7 @@ class Work:
     onlooker: Onlooker
     clock: datetime
     processed: Processed
-    remarks: list[dict[str, Any]] = field(default_factory=list)
+    remarks: list[NightFinding] = field(default_factory=list)
     site: Site | None = None
     computed: Computed | None = None
 
@@ -71,12 +86,12 @@ class Work:
 class Done:
     """What a step came to: counts, and findings for whoever reads the result."""
 
-    counts: dict[str, Any]
-    findings: list[dict[str, Any]] = field(default_factory=list)
+    counts: Counts
+    findings: list[NightFinding] = field(default_factory=list)
 
 
 def finding(
     code: str, message: str, *, level: str = "error", then: str | None = None, **about: Any
-) -> dict[str, Any]:
+) -> NightFinding:
     """Make a finding: `then` is the next command, or what to do."""
-    return {"code": code, "level": level, "message": message, "next": then, **about}
+    return NightFinding(code=code, level=level, message=message, next=then, others=about)

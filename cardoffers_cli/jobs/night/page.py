@@ -8,8 +8,9 @@ seconds: those take the time they take.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
@@ -36,12 +37,14 @@ from cardoffers_cli.services.institutions import list_institutions
 from cardoffers_cli.services.reports import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from cardoffers_cli.files.html.pages import Page
     from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.services.nights import CameIn
     from cardoffers_cli.store.store import Store
 
 PAGE = "index.html"
@@ -54,12 +57,12 @@ _WAITING = {
 }
 
 
-def write_night_page(work: Work, result: dict[str, Any]) -> None:
+def write_night_page(work: Work, result: NightResult) -> None:
     """Write the pages of a night whose result is known."""
     folder = reports_folder(work.job.path, work.night.name)
     make_folder(folder)
     clear_drafts(folder)
-    busy = {row["institution"] for row in result["institutions"] if is_busy(row)}
+    busy = {row.institution for row in result.institutions if is_busy(row)}
     with work.job.store(read_only=True) as store:
         institutions = sorted(list_institutions(store), key=lambda each: each.slug)
         for institution in institutions:
@@ -67,7 +70,7 @@ def write_night_page(work: Work, result: dict[str, Any]) -> None:
                 continue
             slug = institution.slug
             own = [name for name in report_files(slug) if (folder / name).exists()]
-            tonight = [row for row in result["institutions"] if row["institution"] == slug]
+            tonight = [row for row in result.institutions if row.institution == slug]
             page = _of_institution(store, work, institution, tonight, own)
             _write(work, folder / page_of(slug), page)
         page = _of_night(store, work, result)
@@ -79,10 +82,12 @@ def write_runs_page(work: Work) -> None:
     with work.job.store(read_only=True) as store:
         history = nights.history(store, MOST_NIGHTS)
         in_all = nights.count(store)
-    now_ended = {row["night_no"] for row in history if row["has_ended"]} | {work.night.night_no}
-    shown = [{**row, "has_ended": row["night_no"] in now_ended} for row in history]
+    shown = [
+        replace(row, has_ended=row.has_ended or row.night_no == work.night.night_no)
+        for row in history
+    ]
     folder = reports_folder(work.job.path, work.night.name).parent
-    there = {row["name"] for row in shown if (folder / row["name"] / PAGE).exists()}
+    there = {row.name for row in shown if (folder / row.name / PAGE).exists()}
     clear_drafts(folder)
     _write(work, folder / PAGE, runs_page(shown, work.night.as_of, in_all=in_all, pages=there))
 
@@ -92,18 +97,18 @@ def _write(work: Work, path: Path, page: Page) -> None:
         write_page(page, out)
 
 
-def _of_night(store: Store, work: Work, result: Mapping[str, Any]) -> Page:
+def _of_night(store: Store, work: Work, result: NightResult) -> Page:
     night, now = work.night, work.night.as_of
     until = now + _INSTANT
-    counts = {step["name"]: step["counts"] for step in result["steps"]}
+    counts = {step.name: step.counts for step in result.steps}
     return night_page(
         Night(
             name=night.name,
             as_of=now,
             audits=counts["audits"]["audits"],
-            findings=result["findings"],
-            files=result["imports"],
-            summary=result["institutions"],
+            findings=result.findings,
+            files=result.imports,
+            summary=result.institutions,
             rejects=rejects_by_code(
                 store, after_run_no=night.after_run_no, to_run_no=night.to_run_no
             ),
@@ -115,7 +120,7 @@ def _of_night(store: Store, work: Work, result: Mapping[str, Any]) -> Page:
                 store, institution_id=None, from_at=now - LATELY, to_at=until
             ),
             waiting=[
-                {**row, "next": _WAITING[row["waits"]]} for row in nights.waiting(store, now=now)
+                {**row, "next": _WAITING[row.waits]} for row in nights.waiting(store, now=now)
             ],
         )
     )
@@ -125,7 +130,7 @@ def _of_institution(
     store: Store,
     work: Work,
     institution: Institution,
-    tonight: Sequence[Mapping[str, Any]],
+    tonight: Sequence[CameIn],
     reports: Sequence[str],
 ) -> Page:
     now, owner = work.night.as_of, institution.id

@@ -5,8 +5,9 @@ Files are read and judged, matched and settled as the night would; nothing is mo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.night.checks import check_clock, check_places, check_space
 from cardoffers_cli.jobs.night.looking import look_twice
@@ -19,10 +20,11 @@ from cardoffers_cli.services import nights
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.store.store import Store
 
 
-def rehearse(job: Job, order: Order) -> dict[str, Any]:
+def rehearse(job: Job, order: Order) -> NightResult:
     """Return the result that the night would have, as far as the store decides it."""
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
@@ -35,7 +37,7 @@ def rehearse(job: Job, order: Order) -> dict[str, Any]:
         return _rehearsed(store, work)
 
 
-def rehearse_rest(job: Job, run_id: str | None) -> dict[str, Any]:
+def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
     """Return the result that a night would have if it went on; raise as `resume_night` does."""
     night = unfinished_night(job, run_id)
     order = Order(drop=Path(night.drop_folder))
@@ -46,11 +48,11 @@ def rehearse_rest(job: Job, run_id: str | None) -> dict[str, Any]:
         return _rehearsed(store, work)
 
 
-def _rehearsed(store: Store, work: Work) -> dict[str, Any]:
+def _rehearsed(store: Store, work: Work) -> NightResult:
     """Rehearse the steps that are not recorded, in the caller's transaction."""
-    done = {row["name"] for row in nights.steps(store, work.night)}
+    done = {step.name for step in nights.steps(store, work.night)}
     for position, step in enumerate(STEPS, start=1):
         if step.name not in done:
             rehearse_step(step, position, work, store)
     result = result_of(store, work.job.path, work.night, status="rehearsed")
-    return {**result, "dry_run": True}
+    return replace(result, dry_run=True)

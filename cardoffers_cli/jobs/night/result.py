@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.json_text import pieces
+from cardoffers_cli.domain.records import OpenRecord, Record
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.lasting import make_folder
@@ -17,7 +19,11 @@ from cardoffers_cli.services import nights
 from cardoffers_cli.store.layout import runs_folder
 
 if TYPE_CHECKING:
-    from cardoffers_cli.services.nights import Night, NightFile
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.jobs.night.order import ToldStep
+    from cardoffers_cli.services.nights import CameIn, Night, NightFile, NightFinding
     from cardoffers_cli.store.store import Store
 
 _RESULT = "result.json"
@@ -25,32 +31,64 @@ _SAID = {"file", "is_kept"}
 """What of the report on a file `file` and `kept_as` say."""
 
 
-def result_of(store: Store, path: Path, night: Night, *, status: str) -> dict[str, Any]:
+class NightImport(OpenRecord):
+    """What became of a file of a night, where it is kept, and the report on it."""
+
+    file: str
+    institution: str
+    status: str
+    taken_as: str
+    kept_as: str | None
+
+
+class NightResult(Record):
+    """What a night came to, with its findings in the order of its steps.
+
+    `processed` is where the files are kept that it took, `reports` the folder of its reports.
+    """
+
+    run_id: UUID
+    status: str
+    night: str
+    as_of: datetime
+    started_at: datetime
+    ended_at: datetime | None
+    steps: list[ToldStep]
+    imports: list[NightImport]
+    processed: str | None
+    findings: list[NightFinding]
+    institutions: list[CameIn]
+    reports: str | None
+    security_log_head: str | None
+    dry_run: bool
+
+
+def result_of(store: Store, path: Path, night: Night, *, status: str) -> NightResult:
     """Return what a night came to; `path` is the store's."""
     steps = nights.steps(store, night)
     files = nights.files(store, night)
-    counts = {row["name"]: row["counts"] for row in steps}
-    return {
-        "run_id": night.run_id,
-        "status": status,
-        "night": night.name,
-        "as_of": night.as_of,
-        "started_at": night.began_at,
-        "ended_at": night.ended_at,
-        "steps": [told(row) for row in steps],
-        "imports": [_import(file, night) for file in files],
-        "processed": night.processed_folder,
-        "findings": [{"step": row["name"], **found} for row in steps for found in row["findings"]],
-        "institutions": nights.summary(store, night),
-        "reports": str(reports_folder(path, night.name)) if "reports" in counts else None,
-        "security_log_head": counts.get("audits", {}).get("security_log_head"),
-        "dry_run": False,
-    }
+    counts = {step.name: step.counts for step in steps}
+    return NightResult(
+        run_id=night.run_id,
+        status=status,
+        night=night.name,
+        as_of=night.as_of,
+        started_at=night.began_at,
+        ended_at=night.ended_at,
+        steps=[told(step) for step in steps],
+        imports=[_import(file, night) for file in files],
+        processed=night.processed_folder,
+        findings=[replace(found, step=step.name) for step in steps for found in step.findings],
+        institutions=nights.summary(store, night),
+        reports=str(reports_folder(path, night.name)) if "reports" in counts else None,
+        security_log_head=counts.get("audits", {}).get("security_log_head"),
+        dry_run=False,
+    )
 
 
-def write_result(path: Path, result: dict[str, Any], *, mode: int) -> None:
+def write_result(path: Path, result: NightResult, *, mode: int) -> None:
     """Keep the result as `runs/RUN_ID/result.json` beside the store of `path`."""
-    folder = runs_folder(path) / str(result["run_id"])
+    folder = runs_folder(path) / str(result.run_id)
     make_folder(folder)
     clear_drafts(folder)
     with replacing(folder / _RESULT, mode=mode) as out:
@@ -58,22 +96,22 @@ def write_result(path: Path, result: dict[str, Any], *, mode: int) -> None:
         out.write(b"\n")
 
 
-def needs_attention(result: dict[str, Any]) -> bool:
+def needs_attention(result: NightResult) -> bool:
     """Return whether a finding needs attention."""
-    return any(found["level"] != WITHOUT_CONSEQUENCE for found in result["findings"])
+    return any(found.level != WITHOUT_CONSEQUENCE for found in result.findings)
 
 
-def _import(file: NightFile, night: Night) -> dict[str, Any]:
+def _import(file: NightFile, night: Night) -> NightImport:
     report = file.report or {}
     kept = None
     if night.processed_folder and file.is_kept:
         kind = DONE if file.state == "imported" else FAILED
         kept = Processed(Path(night.processed_folder)).path(file.institution, kind, file.taken_as)
-    return {
-        "file": f"{file.institution}/{file.file_name}",
-        "institution": file.institution,
-        "status": file.state,
-        "taken_as": file.taken_as,
-        "kept_as": kept and str(kept),
-        **{name: value for name, value in report.items() if name not in _SAID},
-    }
+    return NightImport(
+        file=f"{file.institution}/{file.file_name}",
+        institution=file.institution,
+        status=file.state,
+        taken_as=file.taken_as,
+        kept_as=str(kept) if kept else None,
+        others={name: value for name, value in report.items() if name not in _SAID},
+    )

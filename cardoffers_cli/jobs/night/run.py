@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NoStore, NotFound
 from cardoffers_cli.files.processed import Processed
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.drop import Dropped
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.services.nights import Night
+    from cardoffers_cli.jobs.night.result import NightResult
+    from cardoffers_cli.services.nights import Night, NightFinding
     from cardoffers_cli.store.store import Store
 
 KIND = "nightly"
 
 
-def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> dict[str, Any]:
+def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> NightResult:
     """Run the night of the job's date, or what is left of it; return its result.
 
     `status` is `finished`, or `nothing_new` for a night that had ended and has nothing to add.
@@ -63,7 +64,7 @@ def resume_night(
     wait_s: float = 0,
     webhook_time_s: float = 600,
     onlooker: Onlooker | None = None,
-) -> dict[str, Any]:
+) -> NightResult:
     """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
     night = unfinished_night(job, run_id)
     order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
@@ -108,7 +109,7 @@ class _Nights:
         order: Order,
         onlooker: Onlooker,
         lock: NightLock,
-        remarks: list[dict[str, Any]],
+        remarks: list[NightFinding],
     ) -> None:
         self._job = job
         self._order = order
@@ -116,7 +117,7 @@ class _Nights:
         self._lock = lock
         self._remarks = remarks
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> NightResult:
         """Finish what was left, then run the night of the date, if it has not just been that."""
         with self._job.store(read_only=True) as store:
             left = nights.unfinished(store)
@@ -126,7 +127,7 @@ class _Nights:
                 return result
         return self._tonight()
 
-    def go_on(self, night: Night) -> dict[str, Any]:
+    def go_on(self, night: Night) -> NightResult:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
         self._lock.of(night.run_id)
@@ -136,7 +137,7 @@ class _Nights:
         work = work_of(self._job, night, self._order, self._onlooker)
         work.remarks = self._remarks
         with work.job.store(read_only=True) as store:
-            done = {row["name"] for row in nights.steps(store, night)}
+            done = {step.name for step in nights.steps(store, night)}
         for position, step in enumerate(STEPS, start=1):
             if step.name in done:
                 continue
@@ -151,7 +152,7 @@ class _Nights:
         with lock_for(self._job.opening()):
             sweep(self._job.path)
 
-    def _tonight(self) -> dict[str, Any]:
+    def _tonight(self) -> NightResult:
         found = look_twice(self._job, self._order.drop)
         with self._job.store(read_only=True) as store:
             newest, newest_run_no = nights.newest_finished(store)
@@ -183,7 +184,7 @@ def begin(store: Store, job: Job, order: Order, files: Sequence[Dropped]) -> Nig
     """Write a new night with its files, in the caller's transaction."""
     processed = Processed(processed_root(job))
     new = nights.next_night(store, job.now, job.path.name)
-    run = start_run(store, kind=KIND, now=job.now, actor=job.actor, run_id=new["run_id"])
+    run = start_run(store, kind=KIND, now=job.now, actor=job.actor, run_id=new.run_id)
     return nights.begin(
         store,
         file_rows(processed, files),
@@ -196,18 +197,18 @@ def begin(store: Store, job: Job, order: Order, files: Sequence[Dropped]) -> Nig
     )
 
 
-def _end(work: Work) -> dict[str, Any]:
+def _end(work: Work) -> NightResult:
     """Keep the result, then end the night: one that has ended has its result."""
     ended_at = real_now()
     with work.job.store() as store:
         result = result_of(store, work.job.path, work.night, status="finished")
-        result |= {"ended_at": ended_at}
+    result = replace(result, ended_at=ended_at)
     write_night_page(work, result)
     write_runs_page(work)
     with work.job.store() as store:
         write_result(work.job.path, result, mode=work.job.settings.mode)
         with store.transaction():
-            counts = {step["name"]: step["counts"] for step in result["steps"]}
+            counts = {step.name: step.counts for step in result.steps}
             finish_run(store, _run(work), counts)
             nights.end(store, work.night, ended_at)
     return result

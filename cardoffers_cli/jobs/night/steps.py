@@ -6,9 +6,9 @@ work. One that was broken off is done again, and each can be: it finds what is l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.jobs.clock import real_now
@@ -18,7 +18,7 @@ from cardoffers_cli.jobs.engines import compute
 from cardoffers_cli.jobs.key_notices import give_in
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_late_files
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, ToldStep, Work, finding
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
@@ -28,6 +28,7 @@ from cardoffers_cli.jobs.settle import settle_in
 from cardoffers_cli.jobs.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services import nights, security_log
+from cardoffers_cli.services.nights import NightStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.errors import CardoffersError
     from cardoffers_cli.jobs.doctor import Audit
-    from cardoffers_cli.services.nights import NightFile
+    from cardoffers_cli.services.nights import NightFile, NightFinding
     from cardoffers_cli.store.store import Store
 
 
@@ -54,7 +55,7 @@ class Step:
     rehearse: Callable[[Work, Store], Done] | None = None
 
 
-def do(step: Step, position: int, work: Work) -> dict[str, Any]:
+def do(step: Step, position: int, work: Work) -> ToldStep:
     """Do a step and record it; return it as the result tells it, with its findings."""
     began_at = real_now()
     if step.before:
@@ -63,29 +64,28 @@ def do(step: Step, position: int, work: Work) -> dict[str, Any]:
     with work.job.store() as store, store.transaction():
         if step.in_store:
             done = step.in_store(work, store)
-        row = _row(step, position, began_at, done or Done(counts={}))
-        nights.record_step(store, work.night, **row)
-    return {**told(row), "findings": row["findings"]}
+        over = _over(step, began_at, done or Done(counts={}))
+        nights.record_step(store, work.night, position, over)
+    return replace(told(over), findings=over.findings)
 
 
 def rehearse(step: Step, position: int, work: Work, store: Store) -> None:
     """Do what a step does to the store, in a transaction that will be undone."""
     began_at = real_now()
     if act := step.in_store or step.rehearse:
-        row = _row(step, position, began_at, act(work, store))
-        nights.record_step(store, work.night, **row)
+        over = _over(step, began_at, act(work, store))
+        nights.record_step(store, work.night, position, over)
 
 
-def _row(step: Step, position: int, began_at: datetime, done: Done) -> dict[str, Any]:
-    return {
-        "position": position,
-        "name": step.name,
-        "status": "findings" if done.findings else "done",
-        "began_at": began_at,
-        "ended_at": real_now(),
-        "counts": done.counts,
-        "findings": done.findings,
-    }
+def _over(step: Step, began_at: datetime, done: Done) -> NightStep:
+    return NightStep(
+        name=step.name,
+        status="findings" if done.findings else "done",
+        began_at=began_at,
+        ended_at=real_now(),
+        counts=done.counts,
+        findings=done.findings,
+    )
 
 
 def _compute(work: Work) -> None:
@@ -113,7 +113,7 @@ def _match(work: Work, store: Store) -> Done:
     return Done(counts=counts, findings=findings)
 
 
-def _unmerged(error: CardoffersError) -> dict[str, Any]:
+def _unmerged(error: CardoffersError) -> NightFinding:
     return finding(
         "history_not_merged",
         f"The small parts of the history were left as they are. {error.message}",
@@ -168,14 +168,14 @@ def _look_again(work: Work) -> Done:
     return Done(counts={**_late_counts(late), **counts}, findings=findings)
 
 
-def _process(work: Work) -> Iterator[dict[str, Any]]:
+def _process(work: Work) -> Iterator[NightFinding]:
     """Do with late files what was done with the others; yield findings that ask for somebody."""
     _compute(work)
     with work.job.store() as store, store.transaction():
         done = [act(work, store) for act in (_match, _settle, _publish)]
     done.append(send_webhooks(work))
     for each in done:
-        yield from (one for one in each.findings if one["level"] != WITHOUT_CONSEQUENCE)
+        yield from (one for one in each.findings if one.level != WITHOUT_CONSEQUENCE)
 
 
 def _late_counts(late: list[NightFile]) -> dict[str, int]:
@@ -211,7 +211,7 @@ def _hearing(work: Work, total: int) -> Callable[[str], None]:
     return lambda name: work.onlooker.moves(name, next(done), total)
 
 
-def _fault(audit: Audit) -> dict[str, Any]:
+def _fault(audit: Audit) -> NightFinding:
     words = audit.name.replace("_", " ")
     return finding(
         "audit_failed",
@@ -241,13 +241,12 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def told(row: dict[str, Any]) -> dict[str, Any]:
+def told(step: NightStep) -> ToldStep:
     """Return a step as the result tells it."""
-    seconds = round((row["ended_at"] - row["began_at"]).total_seconds(), 3)
-    return {
-        "name": row["name"],
-        "status": row["status"],
-        "started_at": row["began_at"],
-        "seconds": seconds,
-        "counts": row["counts"],
-    }
+    return ToldStep(
+        name=step.name,
+        status=step.status,
+        started_at=step.began_at,
+        seconds=round((step.ended_at - step.began_at).total_seconds(), 3),
+        counts=step.counts,
+    )

@@ -11,19 +11,19 @@ from cardoffers_cli.files.processed import DONE, FAILED
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from cardoffers_cli.files.drop import Dropped, Stray
     from cardoffers_cli.files.processed import Processed
     from cardoffers_cli.jobs.taken import Change
-    from cardoffers_cli.services.nights import NightFile
+    from cardoffers_cli.services.nights import NightFile, NightFinding
 
 _STATES = ("imported", "failed", "changed", "gone")
 _SUMS = ("received", "accepted", "duplicates", "conflicts", "invalid")
 
 
-def file_counts(files: Sequence[NightFile]) -> dict[str, Any]:
+def file_counts(files: Sequence[NightFile]) -> dict[str, int]:
     """Return how many files became what, and the sums over those that were imported."""
     reports = [file.report or {} for file in files if file.state == "imported"]
     return {
@@ -33,11 +33,11 @@ def file_counts(files: Sequence[NightFile]) -> dict[str, Any]:
     }
 
 
-def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[dict[str, Any]]:
+def file_findings(processed: Processed, files: Sequence[NightFile]) -> Iterator[NightFinding]:
     """Yield what somebody should know of files, and where to look."""
     for file in files:
         shown = f"{file.institution}/{file.file_name}"
-        about: dict[str, Any] = {"institution": file.institution, "file": shown}
+        about: dict[str, str] = {"institution": file.institution, "file": shown}
         report = file.report or {}
         if file.state == "failed":
             error = report["file_error"]
@@ -62,7 +62,7 @@ def _look_at(path: Path) -> str:
     return f"cat {quote(str(path))}"
 
 
-def _known(report: dict[str, Any], shown: str, about: dict[str, Any]) -> dict[str, Any]:
+def _known(report: Mapping[str, Any], shown: str, about: dict[str, str]) -> NightFinding:
     """Say that a file is wholly known, in the place of how many of its rows are not taken."""
     as_file, at = shortened(report["already_imported_as"]), report["already_imported_at"][:10]
     message = f"{shown} is the same file as {as_file}, taken on {at}: nothing in it is new."
@@ -70,8 +70,8 @@ def _known(report: dict[str, Any], shown: str, about: dict[str, Any]) -> dict[st
 
 
 def _look_alikes(
-    report: dict[str, Any], shown: str, about: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
+    report: Mapping[str, Any], shown: str, about: dict[str, str]
+) -> Iterator[NightFinding]:
     for found in report.get("findings", ()):
         if found["code"] == "look_alike":
             rows, lines = found["rows"], ", ".join(map(str, found["lines"]))
@@ -83,7 +83,7 @@ def _look_alikes(
             yield finding("look_alike", message, level="warning", then=then, count=rows, **about)
 
 
-def stray(found: Stray) -> dict[str, Any]:
+def stray(found: Stray) -> NightFinding:
     """Say what lies in the drop folder that is never taken."""
     return finding(
         found.code,
@@ -94,7 +94,7 @@ def stray(found: Stray) -> dict[str, Any]:
     )
 
 
-def stranger(name: str) -> dict[str, Any]:
+def stranger(name: str) -> NightFinding:
     """Say that a folder is of no institution."""
     return finding(
         "institution_unknown",
@@ -111,7 +111,7 @@ _WHY = {
 }
 
 
-def unready(file: Dropped, why: str) -> dict[str, Any]:
+def unready(file: Dropped, why: str) -> NightFinding:
     """Say why a file waits."""
     name = f"{file.institution}/{file.name}"
     about = {"institution": file.institution, "file": name}
@@ -131,7 +131,7 @@ def unready(file: Dropped, why: str) -> dict[str, Any]:
     )
 
 
-def too_many(institution: str, waiting: int, most: int) -> dict[str, Any]:
+def too_many(institution: str, waiting: int, most: int) -> NightFinding:
     """Say that an institution has more files than one night takes of it."""
     return finding(
         "too_many_files",
@@ -143,7 +143,7 @@ def too_many(institution: str, waiting: int, most: int) -> dict[str, Any]:
     )
 
 
-def without_room(file: Dropped, folder: Path, needed: int, free: int) -> dict[str, Any]:
+def without_room(file: Dropped, folder: Path, needed: int, free: int) -> NightFinding:
     """Say that a file would not fit on the disk."""
     name = f"{file.institution}/{file.name}"
     return finding(
@@ -156,7 +156,7 @@ def without_room(file: Dropped, folder: Path, needed: int, free: int) -> dict[st
     )
 
 
-def changed_later(change: Change) -> dict[str, Any]:
+def changed_later(change: Change) -> NightFinding:
     """Say that a file grew or changed after it was taken, what was not read, and what takes it."""
     return finding(
         "taken_file_changed",

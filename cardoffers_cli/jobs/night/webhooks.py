@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.services.nights import NightFinding
 
 _GRACE_S = 1.0
 """How long an interrupted night waits for what is in flight."""
@@ -87,7 +88,7 @@ class _Outcome:
         self.error: BaseException | None = None
 
 
-def _findings(counts: Mapping[str, int], report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _findings(counts: Mapping[str, int], report: Mapping[str, Any]) -> Iterator[NightFinding]:
     for state, level, outlook in _FAILURES:
         if counts[state]:
             yield finding(
