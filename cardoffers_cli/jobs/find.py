@@ -110,7 +110,7 @@ def _together(found: Sequence[SearchResult], limit: int) -> SearchResult:
     hits = [hit for each in found for hit in each.data]
     if len(found) > 1:
         kinds = list(dict.fromkeys(("purchase", *(hit.kind for hit in hits))))
-        hits.sort(key=lambda hit: hit.moment, reverse=True)
+        hits.sort(key=lambda hit: hit.get("transacted_at", hit.received_at), reverse=True)
         hits.sort(key=lambda hit: kinds.index(hit.kind))
     searched: dict[str, Any] = {}
     for name in dict.fromkeys(name for each in found for name in each.searched):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.outcomes import Check
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.services.explanations import Evaluation, Explained
+    from cardoffers_cli.services.explanations import Evaluation, FullExplanation
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
@@ -160,7 +160,7 @@ def plain_answers(
 
 def _explained(
     store: Store, refs: Sequence[str], institution: str | None, *, everywhere: bool
-) -> list[tuple[Institution, Explained, list[str]]]:
+) -> list[tuple[Institution, FullExplanation, list[str]]]:
     """Return what is known of every ref with who has it and who sent it too, in the order given."""
     owners = asked_institutions(store, institution, everywhere=everywhere)
     having = senders(store, refs) if len(owners) > 1 else {}
@@ -188,7 +188,7 @@ def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool)
     return next((owner for owner in owners if owner.slug in slugs), owners[0])
 
 
-def _told(store: Store, owner: Institution, found: Explained) -> Why:
+def _told(store: Store, owner: Institution, found: FullExplanation) -> Why:
     ref = found.transaction_ref
     known = found.status != _UNKNOWN
     near = [] if known else explanations.near_refs(store, owner.id, ref)
@@ -215,7 +215,7 @@ def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool
 
 
 def _again(
-    store: Store, owner: Institution, found: Explained, purchase_no: int, job: Job
+    store: Store, owner: Institution, found: FullExplanation, purchase_no: int, job: Job
 ) -> DecidedNow:
     """Return what the purchase would come to now, and what of it differs."""
     ref = found.transaction_ref

@@ -149,7 +149,7 @@ class Explanation(Record):
     duplicates: list[RepeatedRow]
 
 
-class Explained(Explanation):
+class FullExplanation(Explanation):
     """An explanation with what is not told: the number of the purchase, and the nearest offer.
 
     `nearest` is the row of its evaluation, as `domain/outcomes.py` has it.
@@ -159,7 +159,7 @@ class Explained(Explanation):
     nearest: Row | None = None
 
 
-def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, Explained]:
+def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, FullExplanation]:
     """Return what is known of each ref, by ref, in the order given."""
     of = _judge(store, institution_id, refs)
     found = {row["transaction_ref"]: row for row in store.rows("services/explanations:purchases")}
@@ -167,7 +167,7 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
     return {
-        ref: Explained(
+        ref: FullExplanation(
             transaction_ref=ref,
             rejects=[RejectedRow(**row, fix=CODES[row["code"]].fix) for row in rejects[ref]],
             duplicates=[RepeatedRow(**row) for row in duplicates[ref]],

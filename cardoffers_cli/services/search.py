@@ -108,11 +108,6 @@ class FoundPurchase(Record):
     day: date
     institution: str
 
-    @property
-    def moment(self) -> datetime:
-        """When it was made."""
-        return self.transacted_at
-
 
 class FoundRow(Record):
     """A row of a file that is no purchase: rejected for its `code`, or a duplicate of one."""
@@ -127,11 +122,6 @@ class FoundRow(Record):
     reason: str
     day: date
     institution: str
-
-    @property
-    def moment(self) -> datetime:
-        """When it came."""
-        return self.received_at
 
 
 Hit = FoundPurchase | FoundRow

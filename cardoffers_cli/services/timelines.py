@@ -7,14 +7,14 @@ to them together stands in one row. What is missing shows as the time between tw
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from cardoffers_cli.domain.moments import format_length
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from datetime import datetime, timedelta
 
     from cardoffers_cli.domain.records import Amount
@@ -70,19 +70,6 @@ class Timeline(Record):
     expected: list[ExpectedEvent]
 
 
-class Waits(Record):
-    """How many of the purchases that are followed wait for what, and until when."""
-
-    to_match: int
-    unresolved: int
-    to_settle: int
-    settles_at: datetime | None
-    to_deduct: int
-    to_send: int
-    sends_at: datetime | None
-    exhausted: int
-
-
 def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     """Return what an institution has under an id, or None.
 
@@ -121,7 +108,7 @@ def timeline(
         institution=institution,
         as_of=now,
         events=[*_events(store, {**of, **single})],
-        expected=[*_expected(Waits.of(waits), now)],
+        expected=[*_expected(waits, now)],
     )
 
 
@@ -155,13 +142,13 @@ def _events(store: Store, of: dict[str, object]) -> Iterator[TimelineEvent]:
         yield TimelineEvent.of({**row, "gap_s": seconds, "gap": shown})
 
 
-def _expected(waits: Waits, now: datetime) -> Iterator[ExpectedEvent]:
+def _expected(waits: Mapping[str, Any], now: datetime) -> Iterator[ExpectedEvent]:
     steps = (
         ("to_match", "decided", None, "cardoffers match"),
         ("unresolved", "merchant known", None, "cardoffers catalog import, then cardoffers match"),
-        ("to_settle", "settled", waits.settles_at, "cardoffers settle"),
+        ("to_settle", "settled", waits["settles_at"], "cardoffers settle"),
         ("to_deduct", "deducted", None, "cardoffers settle"),
-        ("to_send", "delivered", waits.sends_at, "cardoffers webhook send"),
+        ("to_send", "delivered", waits["sends_at"], "cardoffers webhook send"),
         ("exhausted", "delivered", None, "cardoffers webhook retry"),
     )
     for count, event, at, how in steps:
