@@ -64,6 +64,8 @@ FOUND = (
     Column("card_token_masked", "card", gives_way=5),
     Column("institution", gives_way=1),
 )
+Filters = dict[str, Any]
+"""What options say is wanted: fields of `Wanted`."""
 FIRST = ("day", "amount", "reason", "merchant_name", "transaction_ref", "currency")
 
 
@@ -173,23 +175,24 @@ def find(
         **_window(_day(desk, on_day), from_at, to_at),
     }
     owner = desk.institution(institution, everywhere=everywhere)
-    found = look(owner, _wanted(filters), desk.job, limit=limit, everywhere=everywhere)
+    wanted = _wanted(filters)
+    found = look(owner, wanted, desk.job, limit=limit, everywhere=everywhere)
     _tell(desk, found)
     columns = FOUND if len(found.institutions) > 1 else FOUND[:-1]
     desk.show(found, Sheet("found", columns, found.data, first=FIRST, is_list=True), raw=raw)
     if not found.data:
-        raise _nothing(found, filters)
+        raise _nothing(found, wanted)
 
 
-def _nothing(found: "FindResult", filters: dict[str, Any]) -> NotFound:
+def _nothing(found: "FindResult", wanted: "Wanted") -> NotFound:
     """Say that nothing was found, and what may have been meant."""
     others = found.received_from
     if others:
         message = f"{_whose(found)} sent nothing like that; {listed(others)} did."
-        hint = f"`cardoffers find --ref {quote(filters['ref'])} -i {others[0]}` shows it."
+        hint = f"`cardoffers find --ref {quote(wanted.ref or '')} -i {others[0]}` shows it."
     else:
         message = f"Nothing that {_whose(found)} sent is like that."
-        hint = did_you_mean(found.near) or _less(found, filters)
+        hint = did_you_mean(found.near) or _less(found, wanted)
     return NotFound(
         message,
         code="nothing_found",
@@ -199,16 +202,16 @@ def _nothing(found: "FindResult", filters: dict[str, Any]) -> NotFound:
     )
 
 
-def _less(found: "FindResult", filters: dict[str, Any]) -> str:
+def _less(found: "FindResult", wanted: "Wanted") -> str:
     """Return what to change about a search that finds nothing."""
     ends = {"most_amount", "to_at"}  # each of a pair
-    given = [name for name, value in filters.items() if value is not None and name not in ends]
+    given = [name for name, value in vars(wanted).items() if value is not None and name not in ends]
     ways = ["leave something out"] if len(given) > 1 else []
-    if filters["ref"] and not set("*?") & set(filters["ref"]):
+    if wanted.ref and not set("*?") & set(wanted.ref):
         ways.append("end the reference with * to look for its beginning")
-    if filters.get("least_amount") is not None:
+    if wanted.least_amount is not None:
         ways.append("add --tolerance 1")
-    if filters.get("from_at") is not None:
+    if wanted.from_at is not None:
         ways.append("try the days before and after with --from and --to")
     if found.institution:
         ways.append("look at every institution with --all-institutions")
@@ -229,13 +232,13 @@ def _day(desk: Desk, text: str | None) -> datetime | None:
     return datetime.combine(day, datetime.min.time()) if day else None
 
 
-def _wanted(filters: dict[str, Any]) -> "Wanted":
+def _wanted(filters: Filters) -> "Wanted":
     from cardoffers_cli.services.search import Wanted
 
     return Wanted(**filters)
 
 
-def _cardholder(named: str | None, file: Path | None) -> dict[str, Any]:
+def _cardholder(named: str | None, file: Path | None) -> Filters:
     if named is not None and file is not None:
         raise UsageError(
             "--cardholder and --token-file both name a cardholder.", hint="Leave one out."
@@ -251,7 +254,7 @@ def _cardholder(named: str | None, file: Path | None) -> dict[str, Any]:
     return {"token_ends": _ends(named)}
 
 
-def _card(named: str | None) -> dict[str, Any]:
+def _card(named: str | None) -> Filters:
     return {} if named is None else {"card_ends": _ends(named)}
 
 
@@ -273,13 +276,13 @@ def _ends(masked: str) -> tuple[str | None, str]:
     return head or None, tail
 
 
-def _amounts(amount: Any, tolerance: Any) -> dict[str, Any]:
+def _amounts(amount: Any, tolerance: Any) -> Filters:
     if amount is None:
         return {}
     return {"least_amount": amount - tolerance, "most_amount": amount + tolerance}
 
 
-def _window(on_day: Any, from_at: Any, to_at: Any) -> dict[str, Any]:
+def _window(on_day: Any, from_at: Any, to_at: Any) -> Filters:
     if on_day is None:
         return {"from_at": from_at, "to_at": to_at}
     if from_at is not None or to_at is not None:
