@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.signing import signature_headers
-from cardoffers_cli.wire.sender import Delivery, Limits, Outcome, send_all
+from cardoffers_cli.wire.sender import AttemptLimits, Delivery, Outcome, send_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,7 @@ def delivery(url: str, number: int = 1, lane: str = "alder", **changes: Any) -> 
     )
 
 
-def send(deliveries: Iterable[Delivery], limits: Limits, **options: Any) -> list[Outcome]:
+def send(deliveries: Iterable[Delivery], limits: AttemptLimits, **options: Any) -> list[Outcome]:
     """Send one batch, and return the outcomes in the order they came."""
     outcomes: list[Outcome] = []
     send_all(
@@ -42,6 +42,6 @@ def send(deliveries: Iterable[Delivery], limits: Limits, **options: Any) -> list
 def post(url: str, *, lookup: Any = None, **limits: Any) -> Outcome:
     """Attempt one delivery to a receiver on this machine."""
     options = {} if lookup is None else {"lookup": lookup}
-    wanted = Limits(**{"deadline_s": DEADLINE_S, "allow_insecure": True, **limits})
+    wanted = AttemptLimits(**{"deadline_s": DEADLINE_S, "allow_insecure": True, **limits})
     (outcome,) = send([delivery(url)], wanted, **options)
     return outcome

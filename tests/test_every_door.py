@@ -14,7 +14,7 @@ import pytest
 from cardoffers_cli.domain.findings import CODES, Code
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.rules import Rule, Suspicion
-from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.simulate import simulate_file
@@ -111,7 +111,7 @@ def _file(
 
 
 def _validated(path: str, job: Job) -> dict[str, Any]:
-    return validate(path, Reading(now=NOON, currency="GBP"), job, outputs=Outputs()).document()
+    return validate(path, FileReading(now=NOON, currency="GBP"), job, outputs=Outputs()).document()
 
 
 def _imported(path: str, job: Job) -> dict[str, Any]:

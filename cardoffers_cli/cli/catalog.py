@@ -40,14 +40,14 @@ _SHOWN = 5
 WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
 
 
-class Form(StrEnum):
+class FileForm(StrEnum):
     """The forms of an exported file."""
 
     csv = "csv"
     json = "json"
 
 
-class Links(StrEnum):
+class LinkForm(StrEnum):
     """The ways to export links."""
 
     masked = "masked"
@@ -103,9 +103,9 @@ def export(
     ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
     *,
-    form: Annotated[Form, typer.Option("--as", help="The form of the files.")] = Form.csv,
+    form: Annotated[FileForm, typer.Option("--as", help="The form of the files.")] = FileForm.csv,
     links: Annotated[
-        Links | None, typer.Option(help="Write links too, their tokens masked [left out].")
+        LinkForm | None, typer.Option(help="Write links too, their tokens masked [left out].")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cardoffers_cli.cli.kernel.show import Block
-    from cardoffers_cli.jobs.demo import Step
+    from cardoffers_cli.jobs.demo import DemoStep
 
 CATALOGUE = (Column("file"), Column("new", "taken", kind="integer"))
 FINDINGS = (
@@ -62,9 +62,9 @@ _FINDINGS_SHOWN = 5
 _PROSE_WIDTH = 79
 
 
-def story(steps: Sequence[Step], folder: Path | None) -> Iterator[Block]:
+def story(steps: Sequence[DemoStep], folder: Path | None) -> Iterator[Block]:
     """Yield the chapters: their commands, what they mean, what came of them."""
-    named: dict[str, list[Step]] = {}
+    named: dict[str, list[DemoStep]] = {}
     for step in steps:
         named.setdefault(step.name, []).append(step)
     imports, matches, settles = named["import"], named["match"], named["settle"]
@@ -91,12 +91,12 @@ def _prose(text: str) -> Text:
     return Text(wrap(text, _PROSE_WIDTH))
 
 
-def _chapter(title: str, steps: Sequence[Step], text: str) -> Iterator[Block]:
+def _chapter(title: str, steps: Sequence[DemoStep], text: str) -> Iterator[Block]:
     yield Text([f"$ {step.command}" for step in steps], title=title)
     yield _prose(text)
 
 
-def _catalogue(steps: Sequence[Step]) -> Iterator[Block]:
+def _catalogue(steps: Sequence[DemoStep]) -> Iterator[Block]:
     yield from _chapter(
         "1. A store, and a catalogue in it",
         steps,
@@ -107,7 +107,7 @@ def _catalogue(steps: Sequence[Step]) -> Iterator[Block]:
     yield Sheet("catalogue", CATALOGUE, steps[1].result["files"])
 
 
-def _check(step: Step) -> Iterator[Block]:
+def _check(step: DemoStep) -> Iterator[Block]:
     found = step.result
     yield from _chapter(
         "2. An institution checks a file before it sends it",
@@ -122,7 +122,7 @@ def _check(step: Step) -> Iterator[Block]:
         yield _prose(f"… and {len(rows) - _FINDINGS_SHOWN} more kinds of findings.")
 
 
-def _transactions(steps: Sequence[Step]) -> Iterator[Block]:
+def _transactions(steps: Sequence[DemoStep]) -> Iterator[Block]:
     yield from _chapter(
         "3. Purchases come in",
         steps,
@@ -132,11 +132,11 @@ def _transactions(steps: Sequence[Step]) -> Iterator[Block]:
     yield Sheet("imports", IMPORTS, [_of_institution(step) for step in steps])
 
 
-def _of_institution(step: Step) -> dict[str, Any]:
+def _of_institution(step: DemoStep) -> dict[str, Any]:
     return {**step.result, "institution": Path(step.result["file"]).stem}
 
 
-def _match(step: Step) -> Iterator[Block]:
+def _match(step: DemoStep) -> Iterator[Block]:
     yield from _chapter(
         "4. Purchases meet offers",
         [step],
@@ -150,14 +150,14 @@ def _match(step: Step) -> Iterator[Block]:
     )
 
 
-def _examples(step: Step) -> Iterator[Block]:
+def _examples(step: DemoStep) -> Iterator[Block]:
     yield from _chapter(
         "5. A few of these redemptions", [step], "Cardholder tokens are never shown in full."
     )
     yield Sheet("redemptions", EXAMPLES, step.result["data"])
 
 
-def _settle(steps: Sequence[Step]) -> Iterator[Block]:
+def _settle(steps: Sequence[DemoStep]) -> Iterator[Block]:
     yield from _chapter(
         "6. Money settles",
         steps,
@@ -186,7 +186,7 @@ def _balance(settlements: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
 
 
-def _webhooks(steps: Sequence[Step]) -> Iterator[Block]:
+def _webhooks(steps: Sequence[DemoStep]) -> Iterator[Block]:
     sent = steps[-1].result
     yield from _chapter(
         "7. The institution hears of each credit",
@@ -199,7 +199,7 @@ def _webhooks(steps: Sequence[Step]) -> Iterator[Block]:
     )
 
 
-def _offers(steps: Sequence[Step]) -> Iterator[Block]:
+def _offers(steps: Sequence[DemoStep]) -> Iterator[Block]:
     feed, *added = steps
     yield from _chapter(
         "8. A cardholder looks at the offers, and adds one",
@@ -212,7 +212,7 @@ def _offers(steps: Sequence[Step]) -> Iterator[Block]:
     yield Text([f"{add.result['status']}: {add.result['cardholder_offer_id']}" for add in added])
 
 
-def _funnel(step: Step) -> Iterator[Block]:
+def _funnel(step: DemoStep) -> Iterator[Block]:
     yield from _chapter(
         "9. From looking to redeeming",
         [step],
@@ -222,7 +222,7 @@ def _funnel(step: Step) -> Iterator[Block]:
     yield Text(picture(step.result))
 
 
-def _again(steps: Sequence[Step]) -> Iterator[Block]:
+def _again(steps: Sequence[DemoStep]) -> Iterator[Block]:
     taken, matched, settled = (step.result for step in steps)
     yield from _chapter(
         "10. Everything again: nothing is paid twice",
@@ -238,7 +238,7 @@ def _again(steps: Sequence[Step]) -> Iterator[Block]:
     yield Sheet("again", AGAIN, sheet)
 
 
-def _unresolved(step: Step) -> Iterator[Block]:
+def _unresolved(step: DemoStep) -> Iterator[Block]:
     yield from _chapter(
         "11. What still waits",
         [step],

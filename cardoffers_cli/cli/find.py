@@ -69,7 +69,7 @@ Filters = dict[str, Any]
 FIRST = ("day", "amount", "reason", "merchant_name", "transaction_ref", "currency")
 
 
-class State(StrEnum):
+class PurchaseState(StrEnum):
     """How far something that was received can be."""
 
     not_matched_yet = "not_matched_yet"
@@ -142,7 +142,8 @@ def find(
     from_at: From = None,
     to_at: To = None,
     state: Annotated[
-        State | None, typer.Option(metavar="STATE", help=f"One of {', '.join(State)}.")
+        PurchaseState | None,
+        typer.Option(metavar="STATE", help=f"One of {', '.join(PurchaseState)}."),
     ] = None,
     limit: Limit = 100,
     raw: Raw = False,

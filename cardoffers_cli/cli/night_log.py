@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.result import NightResult
 
 
-class Lines(Onlooker):
+class NightLines(Onlooker):
     """For people: a bar or a line now and then, and a line for every step."""
 
     def __init__(self, desk: Desk) -> None:
@@ -72,7 +72,7 @@ class Lines(Onlooker):
         return exits.is_interrupted()
 
 
-class JsonLines(Lines):
+class JsonLines(NightLines):
     """For machines: one JSON object a line, when a step begins and when it ends."""
 
     def begins(self, step: str, position: int, of: int) -> None:

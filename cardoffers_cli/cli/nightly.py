@@ -106,9 +106,9 @@ def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None
 
 def onlooker(desk: Desk, log_format: LogFormat) -> Any:
     """Return who tells of the steps."""
-    from cardoffers_cli.cli.night_log import JsonLines, Lines
+    from cardoffers_cli.cli.night_log import JsonLines, NightLines
 
-    return (JsonLines if log_format is LogFormat.json else Lines)(desk)
+    return (JsonLines if log_format is LogFormat.json else NightLines)(desk)
 
 
 def as_seconds(value: Any) -> float:

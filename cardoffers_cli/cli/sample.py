@@ -13,7 +13,7 @@ from cardoffers_cli.cli.kernel.everywhere import moment
 from cardoffers_cli.cli.kernel.options import DryRun
 
 
-class Kind(StrEnum):
+class SampleKind(StrEnum):
     """The forms of a transaction file."""
 
     csv = "csv"
@@ -42,7 +42,7 @@ def sample(
     links: Annotated[
         int | None, typer.Option(min=0, help="Links to offers [half as many as rows].")
     ] = None,
-    kind: Annotated[Kind, typer.Option(help="The transaction files' form.")] = Kind.csv,
+    kind: Annotated[SampleKind, typer.Option(help="The transaction files' form.")] = SampleKind.csv,
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress the transaction files.")] = False,
     dirty: Annotated[
         bool, typer.Option("--dirty", help="Add a small file with every kind of faulty row.")

@@ -44,7 +44,7 @@ def serve(
     from cardoffers_cli.jobs.stores import is_free
 
     with extra("serve", EXTRA, "Serving"):
-        from cardoffers_cli.http.listening import Place
+        from cardoffers_cli.http.listening import ListeningPlace
         from cardoffers_cli.http.server import serve as run
     desk = Desk.of(ctx)
     desk.writes({"--port-file": port_file})
@@ -56,7 +56,7 @@ def serve(
         if port_file:
             _write(port_file, port)
 
-    place = Place(
+    place = ListeningPlace(
         host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, is_plain_allowed=plain_http
     )
     run(desk.job, place, clock=Clock(desk.options.as_of).now, log=exits.write_line, ready=ready)

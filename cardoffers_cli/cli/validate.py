@@ -49,7 +49,7 @@ def validate(
         cardoffers validate transactions.csv --report check.html
     """
     from cardoffers_cli.cli.file_reports import page_of, show_files
-    from cardoffers_cli.files.transactions import Reading
+    from cardoffers_cli.files.transactions import FileReading
     from cardoffers_cli.jobs.intake import Outputs
     from cardoffers_cli.jobs.validate import validate as check
 
@@ -61,7 +61,7 @@ def validate(
     )
     if report:
         _check_page(report)
-    reading = Reading(
+    reading = FileReading(
         now=desk.now,
         currency=currency,
         decimals=_decimals(currency),

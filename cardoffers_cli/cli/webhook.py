@@ -83,7 +83,7 @@ SecretFile = Annotated[
 ]
 
 
-class State(StrEnum):
+class EventState(StrEnum):
     """How far an event can be."""
 
     due = "due"
@@ -225,7 +225,7 @@ def list_(
     ctx: typer.Context,
     *,
     institution: AnyInstitution = None,
-    state: Annotated[State | None, typer.Option(help="Only this state.")] = None,
+    state: Annotated[EventState | None, typer.Option(help="Only this state.")] = None,
     offer: Annotated[
         str | None,
         typer.Option(metavar="OFFER_ID", help="Only this offer.", autocompletion=completing.offers),

@@ -73,7 +73,7 @@ def funnel(
 
 
 def _page(
-    report: Callable[..., reports.Page], store: Store, caller: Caller, asked: dict[str, Any]
+    report: Callable[..., reports.ReportPage], store: Store, caller: Caller, asked: dict[str, Any]
 ) -> Answer:
     limit = asked["limit"]
     try:

@@ -86,7 +86,7 @@ _LAST_PORT = 65535
 
 
 @dataclass(frozen=True)
-class Place:
+class Target:
     """Where a URL leads: lower-case host without brackets or a final dot, and the port."""
 
     scheme: str
@@ -145,7 +145,7 @@ def check_url(url: str, *, allow_insecure: bool = False) -> None:
         )
 
 
-def parse_url(url: str) -> Place:
+def parse_url(url: str) -> Target:
     """Read a URL of the strict form; raises `UsageError`, which says what is wrong with it."""
     parts = _URL.fullmatch(url)
     if parts is None or len(url) > _LONGEST:
@@ -161,7 +161,7 @@ def parse_url(url: str) -> Place:
     port = int(found["port"] or _PORTS[scheme])
     if not 0 < port <= _LAST_PORT:
         raise _wrong("port", "has a port that does not exist", "Leave it out for the usual one.")
-    return Place(scheme, _host(found["host"]), port)
+    return Target(scheme, _host(found["host"]), port)
 
 
 _FORM = f"Write https://host/path, at most {_LONGEST} ASCII letters, others as %XX or xn--."

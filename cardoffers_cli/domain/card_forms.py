@@ -28,7 +28,7 @@ Key = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Form:
+class ReferenceForm:
     """A form that numbers share: their length, blanks included, and their beginning."""
 
     length: int
@@ -58,26 +58,26 @@ class Tally:
     issued: Counter[Key] = field(default_factory=Counter)
     right: Counter[Key] = field(default_factory=Counter)
 
-    def references(self, *, fewest: int = FEWEST) -> list[Form]:
+    def references(self, *, fewest: int = FEWEST) -> list[ReferenceForm]:
         """Return the forms in which right numbers are so by chance; fewer numbers tell nothing."""
         return [form for form in self._shared() if self._is_by_chance(form, fewest)]
 
-    def right_of(self, form: Form) -> int:
+    def right_of(self, form: ReferenceForm) -> int:
         """Return how many right numbers have a form."""
         return _of(form, self.right)
 
-    def _is_by_chance(self, form: Form, fewest: int) -> bool:
+    def _is_by_chance(self, form: ReferenceForm, fewest: int) -> bool:
         issued = _of(form, self.issued)
         return issued >= fewest and is_by_chance(_of(form, self.right), issued)
 
-    def _shared(self) -> Iterator[Form]:
+    def _shared(self) -> Iterator[ReferenceForm]:
         """Yield the forms that many have: lengths, each with the longest common beginning."""
         lengths: Counter[int] = Counter()
         for (length, _), count in self.values.items():
             lengths[length] += count
         for length, count in lengths.items():
             if count >= SHARE_OF_LENGTH * self.filled:
-                yield Form(length, self._beginning(length, count))
+                yield ReferenceForm(length, self._beginning(length, count))
 
     def _beginning(self, length: int, numbers: int) -> str:
         """Return the longest beginning that nine in ten of the numbers of one length have."""
@@ -91,5 +91,5 @@ class Tally:
         return ""
 
 
-def _of(form: Form, counts: Counter[Key]) -> int:
+def _of(form: ReferenceForm, counts: Counter[Key]) -> int:
     return sum(count for key, count in counts.items() if form.has(key))

@@ -26,7 +26,7 @@ _TOKEN_CODES = (
 
 
 @dataclass(frozen=True)
-class Column:
+class CatalogueColumn:
     """One column: its form, whether a cell may be empty, and what an empty one means."""
 
     name: str
@@ -68,7 +68,7 @@ class Kind:
     """One kind of file: its columns, and rules of its own beyond those of the columns."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[CatalogueColumn, ...]
     own_rules: tuple[Rule, ...] = ()
 
     @property
@@ -128,7 +128,7 @@ def _token_rules(*columns: str) -> tuple[Rule, ...]:
 
 
 _TEXTS = tuple(
-    Column(f"{part}_{language}", form, optional=(part, language) != ("title", "en"))
+    CatalogueColumn(f"{part}_{language}", form, optional=(part, language) != ("title", "en"))
     for part, form in (("title", forms.TEXT), ("description", forms.LONG_TEXT))
     for language in ("en", "es", "pt-BR")
 )
@@ -137,87 +137,87 @@ _ALL = (
     Kind(
         "institutions",
         (
-            Column("slug", forms.SLUG),
-            Column("institution_id", forms.UUID, optional=True),
-            Column("name", forms.TEXT),
-            Column("plan", one_of("starter", "growth", "enterprise")),
-            Column("currency", forms.CURRENCY),
-            Column("languages", forms.LANGUAGES),
-            Column("max_active_offers", whole(1)),
-            Column("widget_limit", whole(1)),
-            Column("settlement_hold_days", whole(0), optional=True, default="0"),
-            Column("webhook_url", forms.LONG_TEXT, optional=True),
-            Column("require_marker", forms.FLAG, optional=True),
+            CatalogueColumn("slug", forms.SLUG),
+            CatalogueColumn("institution_id", forms.UUID, optional=True),
+            CatalogueColumn("name", forms.TEXT),
+            CatalogueColumn("plan", one_of("starter", "growth", "enterprise")),
+            CatalogueColumn("currency", forms.CURRENCY),
+            CatalogueColumn("languages", forms.LANGUAGES),
+            CatalogueColumn("max_active_offers", whole(1)),
+            CatalogueColumn("widget_limit", whole(1)),
+            CatalogueColumn("settlement_hold_days", whole(0), optional=True, default="0"),
+            CatalogueColumn("webhook_url", forms.LONG_TEXT, optional=True),
+            CatalogueColumn("require_marker", forms.FLAG, optional=True),
         ),
     ),
     Kind(
         "merchants",
         (
-            Column("merchant_id", forms.UUID),
-            Column("name", forms.TEXT),
-            Column("category", forms.TEXT),
+            CatalogueColumn("merchant_id", forms.UUID),
+            CatalogueColumn("name", forms.TEXT),
+            CatalogueColumn("category", forms.TEXT),
         ),
     ),
     Kind(
         "merchant_identifiers",
         (
-            Column("merchant_id", forms.UUID),
-            Column(
+            CatalogueColumn("merchant_id", forms.UUID),
+            CatalogueColumn(
                 "merchant_identifier_type",
                 one_of(*IDENTIFIER_TYPES),
                 optional=True,
                 default="card_acceptor",
             ),
-            Column("merchant_identifier", forms.words(256)),
+            CatalogueColumn("merchant_identifier", forms.words(256)),
         ),
     ),
     Kind(
         "offers",
         (
-            Column("offer_id", forms.CODE),
-            Column("merchant_id", forms.UUID),
+            CatalogueColumn("offer_id", forms.CODE),
+            CatalogueColumn("merchant_id", forms.UUID),
             *_TEXTS,
-            Column("min_spend", amount()),
-            Column("cashback_amount", amount(positive=True)),
-            Column("currency", forms.CURRENCY),
-            Column("commission_rate", forms.SHARE, optional=True, default="0"),
-            Column("budget_amount", amount(), optional=True),
-            Column("starts_at", forms.TIME),
-            Column("expires_at", forms.TIME),
-            Column("segments", forms.SEGMENTS, optional=True),
-            Column("max_redemptions_per_cardholder", whole(1), optional=True),
-            Column("paused", forms.FLAG, optional=True, default="false"),
-            Column("effective_at", forms.TIME, optional=True),
+            CatalogueColumn("min_spend", amount()),
+            CatalogueColumn("cashback_amount", amount(positive=True)),
+            CatalogueColumn("currency", forms.CURRENCY),
+            CatalogueColumn("commission_rate", forms.SHARE, optional=True, default="0"),
+            CatalogueColumn("budget_amount", amount(), optional=True),
+            CatalogueColumn("starts_at", forms.TIME),
+            CatalogueColumn("expires_at", forms.TIME),
+            CatalogueColumn("segments", forms.SEGMENTS, optional=True),
+            CatalogueColumn("max_redemptions_per_cardholder", whole(1), optional=True),
+            CatalogueColumn("paused", forms.FLAG, optional=True, default="false"),
+            CatalogueColumn("effective_at", forms.TIME, optional=True),
         ),
         (*map(_precision, ("min_spend", "cashback_amount", "budget_amount")), _ENDS_LATER),
     ),
     Kind(
         "program_offers",
         (
-            Column("institution", forms.SLUG),
-            Column("offer_id", forms.CODE),
-            Column("position", whole(0)),
+            CatalogueColumn("institution", forms.SLUG),
+            CatalogueColumn("offer_id", forms.CODE),
+            CatalogueColumn("position", whole(0)),
         ),
     ),
     Kind(
         "links",
         (
-            Column("institution", forms.SLUG),
-            Column("cardholder_token", forms.TOKEN),
-            Column("card_token", forms.TOKEN),
-            Column("offer_id", forms.CODE),
-            Column("added_at", forms.TIME),
+            CatalogueColumn("institution", forms.SLUG),
+            CatalogueColumn("cardholder_token", forms.TOKEN),
+            CatalogueColumn("card_token", forms.TOKEN),
+            CatalogueColumn("offer_id", forms.CODE),
+            CatalogueColumn("added_at", forms.TIME),
         ),
         _token_rules("cardholder_token", "card_token"),
     ),
     Kind(
         "engagement",
         (
-            Column("institution", forms.SLUG),
-            Column("cardholder_token", forms.TOKEN),
-            Column("event", one_of("widget_view", "offer_impression")),
-            Column("offer_id", forms.CODE, optional=True),
-            Column("occurred_at", forms.TIME),
+            CatalogueColumn("institution", forms.SLUG),
+            CatalogueColumn("cardholder_token", forms.TOKEN),
+            CatalogueColumn("event", one_of("widget_view", "offer_impression")),
+            CatalogueColumn("offer_id", forms.CODE, optional=True),
+            CatalogueColumn("occurred_at", forms.TIME),
         ),
         (*_token_rules("cardholder_token"), *_OF_AN_OFFER),
     ),

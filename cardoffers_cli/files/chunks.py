@@ -52,7 +52,7 @@ _FEW = 100  # rows that are judged as soon as they are screened
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class FileReading:
     """How to read transactions: `now` is naive UTC, rows over 24 hours ahead of it are faulted.
 
     `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
@@ -102,7 +102,7 @@ class Chunk:
 class Judge:
     """The rules with the limits of one reading; `forms` gathers what its numbers look like."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: FileReading) -> None:
         self.reading = reading
         self.forms = NumberForms()
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 from cardoffers_cli.files.drop import MANIFEST, MARKER, marker_names
-from cardoffers_cli.files.folders import Folder, NotPlain, is_plain, stamp_of
+from cardoffers_cli.files.folders import NotPlain, OpenFolder, is_plain, stamp_of
 from cardoffers_cli.files.manifests import MANIFEST_BYTES
 from cardoffers_cli.files.spools import Elusive, blocks, changed, refused
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class FileClaim:
     """A file that is to be taken: where it lies, what it was, and its name in `taken/`."""
 
     drop: Path
@@ -46,17 +46,17 @@ class Claim:
         return f".{self.as_name}.taken"
 
     @contextmanager
-    def origin(self) -> Iterator[Folder]:
+    def origin(self) -> Iterator[OpenFolder]:
         """Open the folder that it lies in; raise `Elusive` where there is no such folder."""
         try:
-            with Folder.open(self.drop) as root:
+            with OpenFolder.open(self.drop) as root:
                 folder = root.folder(self.institution)
         except OSError:
             raise Elusive(code="gone") from None
         with folder:
             yield folder
 
-    def take(self, taken: Folder, limits: Limits) -> None:
+    def take(self, taken: OpenFolder, limits: Limits) -> None:
         """Move the markers of the file, then itself, into `taken/`; done again it goes on.
 
         Raises `Elusive`, and `FileUnusable` where it cannot be moved.
@@ -74,7 +74,7 @@ class Claim:
             except OSError as error:
                 raise _unmovable(error) from None
 
-    def _take(self, origin: Folder, taken: Folder, limits: Limits) -> None:
+    def _take(self, origin: OpenFolder, taken: OpenFolder, limits: Limits) -> None:
         if origin.look(self.hidden) is not None:
             self._fetch(origin, taken)
             return
@@ -101,10 +101,10 @@ class Claim:
             _put_back(taken, self.as_name, origin, self.name)
             raise changed()
 
-    def _is_it(self, found: os.stat_result, origin: Folder) -> bool:
+    def _is_it(self, found: os.stat_result, origin: OpenFolder) -> bool:
         return is_plain(found, origin.owner) and stamp_of(found) == self.stamp
 
-    def _hide(self, origin: Folder) -> None:
+    def _hide(self, origin: OpenFolder) -> None:
         try:
             origin.move(self.name, origin, self.hidden)
         except FileNotFoundError:
@@ -112,7 +112,7 @@ class Claim:
         except OSError as error:
             raise _unmovable(error) from None
 
-    def _fetch(self, origin: Folder, taken: Folder) -> None:
+    def _fetch(self, origin: OpenFolder, taken: OpenFolder) -> None:
         """Copy a file that has its hidden name from its disk into `taken/`."""
         try:
             with origin.plain_file(self.hidden) as opened:
@@ -129,7 +129,7 @@ class Claim:
         _put_back(origin, self.hidden, origin, self.name)
         raise changed()
 
-    def stamp_in(self, taken: Folder) -> str:
+    def stamp_in(self, taken: OpenFolder) -> str:
         """Return the stamp that it has in `taken/` if nobody has written to it since it was found.
 
         A copy from another disk is another file, of the same size and time.
@@ -151,7 +151,7 @@ class Claim:
             else:
                 _put_back(origin, self.hidden, origin, self.name)
 
-    def give_back(self, taken: Folder) -> None:
+    def give_back(self, taken: OpenFolder) -> None:
         """Put a file that cannot be taken after all, and its markers, back where they lay."""
         with self.origin() as origin:
             try:
@@ -163,13 +163,13 @@ class Claim:
                 _put_back(origin, self.hidden, origin, self.name)
             self._return(origin, taken)
 
-    def _return(self, origin: Folder, taken: Folder) -> None:
+    def _return(self, origin: OpenFolder, taken: OpenFolder) -> None:
         """Put what is in `taken/` of it back; raises `FileUnusable`."""
         for end in _ends(taken, self.as_name):
             _put_back(taken, self.as_name + end, origin, self.name + end)
 
 
-def put_away(taken: Folder, as_name: str, to: Folder, name: str) -> None:
+def put_away(taken: OpenFolder, as_name: str, to: OpenFolder, name: str) -> None:
     """Move the markers of a file from `taken/`, then itself, to where it has a free name."""
     for end in _ends(taken, as_name):
         taken.move(as_name + end, to, name + end)
@@ -177,14 +177,14 @@ def put_away(taken: Folder, as_name: str, to: Folder, name: str) -> None:
     taken.sync()
 
 
-def _ends(taken: Folder, as_name: str) -> list[str]:
+def _ends(taken: OpenFolder, as_name: str) -> list[str]:
     """Return what the names of a file and its markers in `taken/` end in, the file's own last."""
     names = [entry.name for entry in taken.entries()]
     ends = [name.removeprefix(as_name) for name in names if name.startswith(f"{as_name}.")]
     return [*ends, ""] if as_name in names else ends
 
 
-def _take_marker(origin: Folder, name: str, taken: Folder, as_name: str) -> None:
+def _take_marker(origin: OpenFolder, name: str, taken: OpenFolder, as_name: str) -> None:
     """Move a marker beside its file; one that is none stays, and so does one that cannot go."""
     end = MANIFEST if name.endswith(MANIFEST) else MARKER
     found = origin.look(name)
@@ -203,14 +203,14 @@ def _take_marker(origin: Folder, name: str, taken: Folder, as_name: str) -> None
         _put_back(taken, as_name + end, origin, name)
 
 
-def _fetch_marker(origin: Folder, name: str, taken: Folder, as_name: str) -> None:
+def _fetch_marker(origin: OpenFolder, name: str, taken: OpenFolder, as_name: str) -> None:
     with origin.plain_file(name) as opened:
         draft = _draft(opened, taken, as_name, most=MANIFEST_BYTES)
     taken.move(draft, taken, as_name)
     os.unlink(name, dir_fd=origin.descriptor)
 
 
-def _draft(opened: int, taken: Folder, as_name: str, most: int | None = None) -> str:
+def _draft(opened: int, taken: OpenFolder, as_name: str, most: int | None = None) -> str:
     """Copy an opened file into `taken/`, with its time, under a name that a crash may leave."""
     draft, found = f".{as_name}.{os.getpid()}.part", os.fstat(opened)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
@@ -223,7 +223,7 @@ def _draft(opened: int, taken: Folder, as_name: str, most: int | None = None) ->
     return draft
 
 
-def _put_back(source: Folder, name: str, to: Folder, as_name: str) -> None:
+def _put_back(source: OpenFolder, name: str, to: OpenFolder, as_name: str) -> None:
     """Give something back under its name, or a number in it where that is in use by now."""
     stem, dot, suffixes = as_name.partition(".")
     candidate, number = as_name, 1
@@ -241,7 +241,7 @@ def _put_back(source: Folder, name: str, to: Folder, as_name: str) -> None:
         raise refused(error, "file_exchanged", "put back, and was exchanged meanwhile") from None
 
 
-def _copy_back(source: Folder, name: str, to: Folder, as_name: str) -> None:
+def _copy_back(source: OpenFolder, name: str, to: OpenFolder, as_name: str) -> None:
     """Give a marker back to another disk; it was copied from there, and is small."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with source.plain_file(name) as opened:

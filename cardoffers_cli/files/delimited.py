@@ -35,7 +35,7 @@ class Layout:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class TextPage:
     """Records of one stretch of a file: those with columns, and what is wrong with the others.
 
     `frame` has `line` (u64) and one String column per known name, empty as null, in line order.
@@ -59,13 +59,13 @@ class LineFault(ValueError):
         self.message = message
 
 
-def read_page(text: bytes, layout: Layout, *, first_line: int) -> Page:
+def read_page(text: bytes, layout: Layout, *, first_line: int) -> TextPage:
     """Read whole, LF-ended lines of which the first has the number `first_line`."""
     frame = _all_plain(text, layout)
     if frame is None:
         return _line_by_line(text, layout, first_line)
     numbers = pl.int_range(first_line, first_line + frame.height, dtype=pl.UInt64, eager=True)
-    return Page(
+    return TextPage(
         frame=frame.insert_column(0, numbers.alias("line")),
         lines=frame.height,
         is_plain=_is_plain(text, layout.delimiter),
@@ -167,7 +167,7 @@ def _plain_frame(text: bytes, layout: Layout) -> pl.DataFrame:
     )
 
 
-def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
+def _line_by_line(text: bytes, layout: Layout, first_line: int) -> TextPage:
     lines = _as_series(text)
     if lines is None:
         odd, blank_lines = list(enumerate(split_lines(text), first_line)), 0
@@ -185,7 +185,7 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int) -> Page:
             rows.append((number, _fields_of(line, layout)))
         except LineFault as fault:
             findings.append(make_finding(fault.code, fault.message, line=number))
-    return Page(
+    return TextPage(
         frame=pl.concat([plain, _frame_of(rows, layout)]).sort("line"),
         findings=findings,
         lines=total,

@@ -17,7 +17,7 @@ from jiter import LosslessFloat
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank, split_lines
 from cardoffers_cli.files.sources import unusable
-from cardoffers_cli.files.stretches import Document, Place
+from cardoffers_cli.files.stretches import Document, Position
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ class JsonFault(ValueError):
         self.is_short = said.startswith("EOF")
         self.line, self.column = map(int, found.groups()) if found else (1, 1)
         if self.is_short:
-            end = Place().after(text.rstrip())
+            end = Position().after(text.rstrip())
             self.line, self.column = end.line, end.column
         elif not self.column:  # at the line end before
             self.line -= 1
@@ -143,14 +143,14 @@ def read_document(
     document = Document(blocks, list_key)
     first = 0
     for stretch in document.stretches():
-        seam = Place().after(stretch.opening)
+        seam = Position().after(stretch.opening)
         items, marked = _parsed(stretch.array, seam, stretch.place)
         own = items if stretch.is_first else items[1:]
         for start in range(0, len(own) or 1, _MOST_ITEMS):
             part = own[start : start + _MOST_ITEMS]
             yield as_objects(part, first=first, marked=marked)
             first += len(part)
-    seam = Place().after(document.head)
+    seam = Position().after(document.head)
     root, _ = _parsed(document.head + document.tail, seam, document.tail_place)
     if is_repeated(root):
         raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
@@ -211,7 +211,7 @@ def _not_an_object(position: int) -> Finding:
     return make_finding("not_an_object", "the item is not a JSON object", line=position)
 
 
-def _parsed(text: bytes, seam: Place, place: Place) -> tuple[Any, bool]:
+def _parsed(text: bytes, seam: Position, place: Position) -> tuple[Any, bool]:
     """Parse what was cut out of a document, where what follows `seam` stands at `place`."""
     try:
         return parse_marked(text)

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.files.folders import Folder, is_plain, stamp_of, what_is
+from cardoffers_cli.files.folders import OpenFolder, is_plain, stamp_of, what_is
 from cardoffers_cli.files.writers import held_open_below, is_held_open
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Look:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Waiting:
+class WaitingFile:
     """A file that is not ready: it is too `young`, `open` for writing, or lacks a `marker`."""
 
     file: Dropped
@@ -75,7 +75,7 @@ def look(drop: Path) -> Look:
     """List the drop folder by institution and name; raises `OSError` where it cannot be read."""
     files: list[Dropped] = []
     strays: list[Stray] = []
-    with Folder.open(drop) as root:
+    with OpenFolder.open(drop) as root:
         entries = [entry for entry in root.entries() if not entry.name.startswith(".")]
         owners = {name: uid for entry in entries for name, uid in _owner(entry)}
         for entry in entries:
@@ -94,7 +94,7 @@ def look(drop: Path) -> Look:
 
 def ready(
     first: Look, second: Look, *, now_s: float, quiet_s: float, by_marker: Collection[str] = ()
-) -> tuple[list[Dropped], list[Waiting]]:
+) -> tuple[list[Dropped], list[WaitingFile]]:
     """Divide the files of two looks, some time apart, into those that are ready and the others.
 
     `now_s` is the real clock, in seconds since 1970; a time in the future tells nothing, and the
@@ -102,15 +102,15 @@ def ready(
     """
     before = {(file.institution, file.name): file.stamp for file in first.files}
     taken: list[Dropped] = []
-    left: list[Waiting] = []
+    left: list[WaitingFile] = []
     for file in second.files:
         is_still = before.get((file.institution, file.name)) == file.stamp
         if file.is_marked:
             taken.append(file)
         elif not is_still or 0 <= now_s - file.written_s < quiet_s:
-            left.append(Waiting(file=file, why="young"))
+            left.append(WaitingFile(file=file, why="young"))
         elif file.institution in by_marker:
-            left.append(Waiting(file=file, why="marker"))
+            left.append(WaitingFile(file=file, why="marker"))
         else:
             taken.append(file)
     return taken, left
@@ -119,7 +119,7 @@ def ready(
 def held_open(drop: Path, files: Sequence[Dropped]) -> set[Dropped]:
     """Return the files that somebody has open for writing, as far as that can be seen."""
     held, unknown = set(), []
-    with Folder.open(drop) as root:
+    with OpenFolder.open(drop) as root:
         for file in files:
             with suppress(OSError):
                 said = _asked(root, file)
@@ -133,7 +133,7 @@ def held_open(drop: Path, files: Sequence[Dropped]) -> set[Dropped]:
     return held
 
 
-def _asked(root: Folder, file: Dropped) -> bool | None:
+def _asked(root: OpenFolder, file: Dropped) -> bool | None:
     try:
         with root.folder(file.institution) as folder, folder.plain_file(file.name) as opened:
             return is_held_open(opened)
@@ -164,7 +164,7 @@ def _owner(entry: os.DirEntry[str]) -> Iterator[tuple[str, int]]:
 
 
 def _in_folder(
-    folder: Folder, institution: str, strangers: set[int], strays: list[Stray]
+    folder: OpenFolder, institution: str, strangers: set[int], strays: list[Stray]
 ) -> Iterator[Dropped]:
     """Yield the input in the folder of an institution; owners among `strangers` are not of it."""
     looked = list(_looked_at(folder))
@@ -198,14 +198,14 @@ def _in_folder(
             )
 
 
-def _looked_at(folder: Folder) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+def _looked_at(folder: OpenFolder) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
     for entry in folder.entries():
         if not entry.name.startswith("."):
             with suppress(FileNotFoundError):
                 yield entry, entry.stat(follow_symlinks=False)
 
 
-def _is_compressed(folder: Folder, name: str) -> bool:
+def _is_compressed(folder: OpenFolder, name: str) -> bool:
     try:
         with folder.plain_file(name) as opened:
             return os.pread(opened, 2, 0) == _GZIP

@@ -32,7 +32,7 @@ class NotPlain(OSError):
     """What has the name is no plain file, or was exchanged while it was opened."""
 
 
-class Folder:
+class OpenFolder:
     """A folder that is held open until it is closed; `path` is only for messages."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
@@ -40,16 +40,16 @@ class Folder:
         self.path = path
 
     @classmethod
-    def open(cls, path: Path) -> Folder:
+    def open(cls, path: Path) -> OpenFolder:
         """Open a folder that an operator named; links in its path are meant. Raises `OSError`."""
         return cls(os.open(path, _FOLDER), path)
 
-    def folder(self, name: str) -> Folder:
+    def folder(self, name: str) -> OpenFolder:
         """Open a folder in this one; raise `OSError` where it is a link or no folder."""
         descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self.descriptor)
-        return Folder(descriptor, self.path / name)
+        return OpenFolder(descriptor, self.path / name)
 
-    def private(self, name: str) -> Folder:
+    def private(self, name: str) -> OpenFolder:
         """Open a folder of this service in this one, and make it where it is missing."""
         with suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=self.descriptor)
@@ -107,7 +107,7 @@ class Folder:
         finally:
             os.close(descriptor)
 
-    def move(self, name: str, to: Folder, as_name: str) -> None:
+    def move(self, name: str, to: OpenFolder, as_name: str) -> None:
         """Move what has a name into a folder of the same disk, where the new name must be free."""
         os.rename(name, as_name, src_dir_fd=self.descriptor, dst_dir_fd=to.descriptor)
 

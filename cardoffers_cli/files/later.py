@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.folders import Folder, stamp_of
+from cardoffers_cli.files.folders import OpenFolder, stamp_of
 from cardoffers_cli.files.sources import Limits, Source
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def later_stamp(path: Path) -> str | None:
 def look_later(path: Path, taken_bytes: int, taken_sha256: str) -> Later | None:
     """Hold a kept file against what was read of it; None where it is not there any more."""
     try:
-        with Folder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
+        with OpenFolder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
             return _held_against(opened, taken_bytes, taken_sha256)
     except FileNotFoundError:
         return None
@@ -71,7 +71,7 @@ def content_sha256(path: Path, taken_bytes: int) -> str | None:
     None too where it grew by more than is read of it, before or while it is read.
     """
     with suppress(OSError, FileUnusable):
-        with Folder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
+        with OpenFolder.open(path.parent) as folder, folder.plain_file(path.name) as opened:
             file = os.fdopen(os.dup(opened), "rb")
 
         def check_size() -> None:

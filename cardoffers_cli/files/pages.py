@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.findings import make_finding
-from cardoffers_cli.files.delimited import Layout, Page, read_page
+from cardoffers_cli.files.delimited import Layout, TextPage, read_page
 from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
 from cardoffers_cli.files.headers import Names, read_header
 from cardoffers_cli.files.lines import in_parts, is_blank, whole_lines, with_lf
@@ -57,7 +57,7 @@ class RecordFile:
         self._unterminated = unterminated
         self.is_unterminated = False
 
-    def csv_pages(self) -> Iterator[Page]:
+    def csv_pages(self) -> Iterator[TextPage]:
         """Read a CSV file: the header, then pages whose frames have the header's columns."""
         layout = self.layout
         line = 1
@@ -118,7 +118,7 @@ class RecordFile:
         self.header, self.layout = line, layout
         return layout
 
-    def _count(self, page: Page | Objects) -> None:
+    def _count(self, page: TextPage | Objects) -> None:
         self.received += page.lines - page.blank_lines
         self.blank_lines += page.blank_lines
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.files.folders import NAME_BYTES, Folder
+from cardoffers_cli.files.folders import NAME_BYTES, OpenFolder
 from cardoffers_cli.files.lasting import sync_folder
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Processed:
     def check(self) -> None:
         """Raise `ConfigurationError` where it is no folder, or others may write in it."""
         try:
-            with Folder.open(self.root) as folder:
+            with OpenFolder.open(self.root) as folder:
                 folder.must_be_private()
         except OSError as error:
             raise ConfigurationError(
@@ -57,10 +57,10 @@ class Processed:
             ) from None
 
     @contextmanager
-    def folder(self, institution: str, kind: str) -> Iterator[Folder]:
+    def folder(self, institution: str, kind: str) -> Iterator[OpenFolder]:
         """Open one of the folders of an institution, and make it where it is missing."""
         with (
-            Folder.open(self.root) as root,
+            OpenFolder.open(self.root) as root,
             root.private(institution) as own,
             own.private(kind) as folder,
         ):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from jiter import LosslessFloat
 
-from cardoffers_cli.files.chunks import Chunk, Judge, Reading
+from cardoffers_cli.files.chunks import Chunk, FileReading, Judge
 from cardoffers_cli.files.documents import Objects, as_objects
 from cardoffers_cli.files.fields import COLUMNS, OTHERS, REQUIRED
 
@@ -26,7 +26,7 @@ _AMOUNT_TYPES = {LosslessFloat, int, NoneType}  # and no bool, which is an int t
 _WIDEST = 40  # digits; more decide nothing an amount of 18 digits does not show
 
 
-def judge_records(values: Sequence[Any], reading: Reading) -> Chunk:
+def judge_records(values: Sequence[Any], reading: FileReading) -> Chunk:
     """Judge parsed JSON values by the rules of a transaction row; `line` is the index from 0.
 
     Numbers must come as `files.documents.parse` gives them: `int` or `LosslessFloat`.
@@ -34,7 +34,7 @@ def judge_records(values: Sequence[Any], reading: Reading) -> Chunk:
     return judge_pages([as_objects(values)], reading)
 
 
-def judge_pages(pages: Sequence[Objects], reading: Reading) -> Chunk:
+def judge_pages(pages: Sequence[Objects], reading: FileReading) -> Chunk:
     """Judge the objects of several pages at once; their positions do not meet, and go up."""
     together = Objects(
         positions=[position for page in pages for position in page.positions],

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.files.drop import MANIFEST
-from cardoffers_cli.files.folders import Folder, NotPlain, stamp_of
+from cardoffers_cli.files.folders import NotPlain, OpenFolder, stamp_of
 from cardoffers_cli.files.manifests import MANIFEST_BYTES, Manifest, parse_manifest
 from cardoffers_cli.files.sources import Limits, unusable
 
@@ -59,7 +59,9 @@ class Copy:
     size_bytes: int
 
 
-def private_copy(folder: Folder, name: str, stamp: str, limits: Limits, *, beside: Path) -> Copy:
+def private_copy(
+    folder: OpenFolder, name: str, stamp: str, limits: Limits, *, beside: Path
+) -> Copy:
     """Copy a file that has this stamp, on the disk of a folder `beside`.
 
     Raises `Elusive` if it has not, or changes meanwhile, and `FileUnusable` if it is too large or
@@ -73,7 +75,7 @@ def private_copy(folder: Folder, name: str, stamp: str, limits: Limits, *, besid
         raise
 
 
-def _copied(folder: Folder, name: str, stamp: str, limits: Limits, spool: BinaryIO) -> Copy:
+def _copied(folder: OpenFolder, name: str, stamp: str, limits: Limits, spool: BinaryIO) -> Copy:
     digest, size = hashlib.sha256(), 0
     with _opened(folder, name) as opened:
         before = os.fstat(opened)
@@ -92,7 +94,7 @@ def _copied(folder: Folder, name: str, stamp: str, limits: Limits, spool: Binary
     return Copy(file=spool, sha256=digest.hexdigest(), size_bytes=size)
 
 
-def read_manifest(folder: Folder, names: Iterable[str], shown: str) -> Manifest | None:
+def read_manifest(folder: OpenFolder, names: Iterable[str], shown: str) -> Manifest | None:
     """Return the first manifest of these names; raise `FileUnusable` for one that is wrong."""
     for name in names:
         try:
@@ -107,7 +109,7 @@ def read_manifest(folder: Folder, names: Iterable[str], shown: str) -> Manifest 
 
 
 @contextmanager
-def _opened(folder: Folder, name: str) -> Iterator[int]:
+def _opened(folder: OpenFolder, name: str) -> Iterator[int]:
     with ExitStack() as stack:
         try:
             descriptor = stack.enter_context(folder.plain_file(name))

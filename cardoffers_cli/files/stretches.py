@@ -40,18 +40,18 @@ _OPENS_LIST_OF_KEY = re.compile(rb'"[ \t\r\n]*+:[ \t\r\n]*+\[\Z')
 
 
 @dataclass(frozen=True)
-class Place:
+class Position:
     """A place in a document: its line and, in bytes, its column; both from 1."""
 
     line: int = 1
     column: int = 1
 
-    def after(self, text: bytes) -> Place:
+    def after(self, text: bytes) -> Position:
         """Return the place after a text that begins here."""
         lines = text.count(b"\n")
         if lines:
-            return Place(self.line + lines, len(text) - text.rfind(b"\n"))
-        return Place(self.line, self.column + len(text))
+            return Position(self.line + lines, len(text) - text.rfind(b"\n"))
+        return Position(self.line, self.column + len(text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Stretch:
     """
 
     text: bytes
-    place: Place
+    place: Position
     is_first: bool
     is_whole: bool
 
@@ -90,7 +90,7 @@ class Document:
         self._blocks = iter(blocks)
         self._list_key = list_key
         self.head = self.tail = b""
-        self.tail_place = Place()
+        self.tail_place = Position()
 
     def stretches(self) -> Iterator[Stretch]:
         """Yield the items of the list; of one that is cut off, all that is there.
@@ -101,7 +101,7 @@ class Document:
         text = self._after_head()
         if text is None:
             return
-        place, is_first = Place().after(self.head), True
+        place, is_first = Position().after(self.head), True
         at = depth = 0
         while True:
             at, depth, comma, end = _scan(text, at, depth)
@@ -139,7 +139,7 @@ class Document:
                     break
             if depth > DEEPEST:
                 break
-        self.head, self.tail_place = text, Place().after(text)
+        self.head, self.tail_place = text, Position().after(text)
         return None
 
     def _opens_list(self, found: re.Match[bytes], depth: int) -> bool:

@@ -18,8 +18,8 @@ from cardoffers_cli.files.chunks import (
     FINDING_SCHEMA,
     VALID_SCHEMA,
     Chunk,
+    FileReading,
     Judge,
-    Reading,
 )
 from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import COLUMNS, OTHERS
@@ -39,7 +39,7 @@ __all__ = [
     "FINDING_SCHEMA",
     "VALID_SCHEMA",
     "Chunk",
-    "Reading",
+    "FileReading",
     "TransactionFile",
     "open_transactions",
 ]
@@ -69,7 +69,7 @@ class TransactionFile:
     `received` counts every record, `invalid` those with an error.
     """
 
-    def __init__(self, source: Source, reading: Reading) -> None:
+    def __init__(self, source: Source, reading: FileReading) -> None:
         self.name = source.name
         self.invalid = 0
         self.assumed_timezone = False
@@ -202,7 +202,7 @@ class TransactionFile:
         self.close()
 
 
-def open_transactions(source: str | Source, reading: Reading) -> TransactionFile:
+def open_transactions(source: str | Source, reading: FileReading) -> TransactionFile:
     """Open a path, `-` for standard input, or what is open already, which is closed with the file.
 
     Raises `FileUnusable` if it is no transaction file.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Coroutine
 
-    from cardoffers_cli.http.limits import Limits
+    from cardoffers_cli.http.limits import ServerLimits
 
     Serve = Callable[
         [asyncio.StreamReader, asyncio.StreamWriter, "Slot"], Coroutine[Any, Any, None]
@@ -127,7 +127,7 @@ class Arrivals:
     def __init__(
         self,
         serve: Serve,
-        limits: Limits,
+        limits: ServerLimits,
         proxies: Proxies,
         tls: ssl.SSLContext | None,
         refusal: bytes,
@@ -232,7 +232,7 @@ class _Tls(_Counted, SSLProtocol):  # type: ignore[misc]
 
     max_size = READ_BYTES
 
-    def __init__(self, arrivals: Arrivals, tls: ssl.SSLContext, limits: Limits) -> None:
+    def __init__(self, arrivals: Arrivals, tls: ssl.SSLContext, limits: ServerLimits) -> None:
         super().__init__(
             arrivals,
             asyncio.get_running_loop(),

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from uuid import UUID
 
-    from cardoffers_cli.http.limits import Limits
+    from cardoffers_cli.http.limits import ServerLimits
     from cardoffers_cli.http.wire import Wire
 
 
 class Bodies:
     """The calls in hand, and what of their bodies came."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._calls: Counter[UUID] = Counter()
         self._bytes: Counter[UUID] = Counter()
@@ -63,7 +63,7 @@ class Bodies:
 class Body:
     """The body of one request, which comes over a wire."""
 
-    def __init__(self, wire: Wire, limits: Limits, told_bytes: int) -> None:
+    def __init__(self, wire: Wire, limits: ServerLimits, told_bytes: int) -> None:
         self._wire = wire
         self._limits = limits
         self._told_bytes = told_bytes

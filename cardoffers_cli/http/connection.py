@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.http.access_log import AccessLog
     from cardoffers_cli.http.arrivals import Arrivals, Slot
     from cardoffers_cli.http.door import Door
-    from cardoffers_cli.http.limits import Limits
+    from cardoffers_cli.http.limits import ServerLimits
 
 
 class Connection:
@@ -34,7 +34,7 @@ class Connection:
         *,
         door: Door,
         log: AccessLog,
-        limits: Limits,
+        limits: ServerLimits,
     ) -> None:
         self._wire = wire
         self._slot = slot

@@ -14,7 +14,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ServerLimits:
     """Sizes in bytes, times in seconds."""
 
     connections: int = 1000

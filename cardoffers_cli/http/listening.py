@@ -22,7 +22,7 @@ _SOCKET_BYTES = 128 << 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ListeningPlace:
     """Where to listen. Port 0 is any that is free; `is_plain_allowed` does without TLS anywhere."""
 
     host: str
@@ -37,7 +37,7 @@ class Place:
         return f"[{self.host}]" if ":" in self.host else self.host
 
 
-def tls_of(place: Place) -> ssl.SSLContext | None:
+def tls_of(place: ListeningPlace) -> ssl.SSLContext | None:
     """Return the TLS of a place, None where it has none; raises what is wrong with its files."""
     if not place.tls_cert and not place.tls_key:
         return None
@@ -62,7 +62,7 @@ def tls_of(place: Place) -> ssl.SSLContext | None:
 
 
 @contextmanager
-def listener_at(place: Place, *, is_plain: bool) -> Iterator[socket.socket]:
+def listener_at(place: ListeningPlace, *, is_plain: bool) -> Iterator[socket.socket]:
     """Listen for the length of the block; in plain text to this machine only, unless allowed."""
     try:
         family, _, _, _, address = socket.getaddrinfo(

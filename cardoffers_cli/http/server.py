@@ -19,8 +19,8 @@ from cardoffers_cli.http.clients import Proxies
 from cardoffers_cli.http.connection import Connection
 from cardoffers_cli.http.door import Door
 from cardoffers_cli.http.known_keys import KnownKeys
-from cardoffers_cli.http.limits import Limits
-from cardoffers_cli.http.listening import BACKLOG, Place, listener_at, tls_of
+from cardoffers_cli.http.limits import ServerLimits
+from cardoffers_cli.http.listening import BACKLOG, ListeningPlace, listener_at, tls_of
 from cardoffers_cli.http.log_writer import LogWriter
 from cardoffers_cli.http.wire import Wire, as_bytes
 from cardoffers_cli.http.worker import Worker
@@ -48,12 +48,12 @@ _OTHER_FILES = 64
 
 def serve(
     job: Job,
-    place: Place,
+    place: ListeningPlace,
     *,
     clock: Callable[[], datetime],
     log: Callable[[str], None],
     ready: Callable[[str, int], None],
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
 ) -> None:
     """Answer requests until a signal says to stop; what was taken in is answered first.
 
@@ -74,13 +74,13 @@ def serve(
             asyncio.run(server.run(listener, lambda: ready(url, port)))
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> ServerLimits:
     """Return the limits with what the operator set, and no more connections than can be open."""
     connections = settings.serve_connections
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files != resource.RLIM_INFINITY:
         connections = max(1, min(connections, files - _OTHER_FILES))
-    return Limits(
+    return ServerLimits(
         connections=connections,
         unauthenticated=(connections + 1) // 2,
         connections_per_address=settings.serve_connections_per_address,
@@ -96,7 +96,7 @@ class Server:
         job: Job,
         clock: Callable[[], datetime],
         log: AccessLog,
-        limits: Limits,
+        limits: ServerLimits,
         tls: ssl.SSLContext | None,
     ) -> None:
         self._log = log

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cardoffers_cli.contract.messages import Answer
-    from cardoffers_cli.http.limits import Limits
+    from cardoffers_cli.http.limits import ServerLimits
 
 READ_BYTES = 64 << 10
 _PIECES_AT_ONCE = 100
@@ -39,7 +39,7 @@ class Wire:
     """One connection as requests and answers, one after the other."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: Limits
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: ServerLimits
     ) -> None:
         self._reader = reader
         self._writer = writer

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.contract.keyring import Keyring
     from cardoffers_cli.contract.messages import Answer, Call
     from cardoffers_cli.contract.service import Service
-    from cardoffers_cli.http.limits import Limits
+    from cardoffers_cli.http.limits import ServerLimits
 
 _LOCK_WAIT_S = 0.25
 """How long the thread waits for the store before it looks after those who wait for the thread; the
@@ -37,7 +37,7 @@ _READ_WAIT_S = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting:
+class WaitingCall:
     """A call in the queue and the promise of its answer; moments are of the monotonic clock."""
 
     call: Call
@@ -58,7 +58,7 @@ class Worker:
     def __init__(
         self,
         service: Service,
-        limits: Limits,
+        limits: ServerLimits,
         *,
         wait_s: float,
         on_fault: Callable[[str, BaseException], None],
@@ -67,7 +67,7 @@ class Worker:
         self._limits = limits
         self._wait_s = wait_s
         self._on_fault = on_fault
-        self._queue: deque[Waiting] = deque()
+        self._queue: deque[WaitingCall] = deque()
         self._asked: list[Future[Keyring]] = []
         self._latest = 0
         self._changed = threading.Condition()
@@ -95,7 +95,7 @@ class Worker:
         now = time.monotonic()
         deadline = now + self._wait_s
         soon = now + _READ_WAIT_S if may_be_old else deadline
-        waiting = Waiting(call, min(soon, deadline), deadline)
+        waiting = WaitingCall(call, min(soon, deadline), deadline)
         with self._changed:
             if len(self._queue) >= self._limits.waiting_calls:
                 raise busy()
@@ -157,9 +157,9 @@ class Worker:
             for each in asked:
                 each.set_result(keyring)
 
-    def _taken(self) -> list[Waiting]:
+    def _taken(self) -> list[WaitingCall]:
         """Take what waits, the oldest first, up to a batch; wrong keys wait for all others."""
-        batch: list[Waiting] = []
+        batch: list[WaitingCall] = []
         room = self._limits.batch_bytes
         with self._changed:
             if self._queue:
@@ -175,7 +175,7 @@ class Worker:
         self._latest = len(batch)
         return batch
 
-    def _put_back(self, batch: Sequence[Waiting]) -> None:
+    def _put_back(self, batch: Sequence[WaitingCall]) -> None:
         with self._changed:
             self._queue.extendleft(reversed(batch))
 
@@ -202,22 +202,22 @@ class Worker:
         for each, answer in final:
             each.give(answer)
 
-    def _remove(self, answered: Sequence[Waiting]) -> None:
+    def _remove(self, answered: Sequence[WaitingCall]) -> None:
         gone = set(answered)
         with self._changed:
             self._queue = deque(each for each in self._queue if each not in gone)
 
-    def _fail(self, batch: Sequence[Waiting], fault: Exception) -> None:
+    def _fail(self, batch: Sequence[WaitingCall], fault: Exception) -> None:
         for each in batch:
             request_id = each.call.request_id
             self._on_fault(request_id, fault)
             each.give(internal().answer(request_id))
 
 
-def _calls(batch: Sequence[Waiting]) -> list[Call]:
+def _calls(batch: Sequence[WaitingCall]) -> list[Call]:
     return [each.call for each in batch]
 
 
-def _give(batch: Sequence[Waiting], answers: Sequence[Answer]) -> None:
+def _give(batch: Sequence[WaitingCall], answers: Sequence[Answer]) -> None:
     for each, answer in zip(batch, answers, strict=True):
         each.give(answer)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Answer, Call
-    from cardoffers_cli.http.limits import Limits
+    from cardoffers_cli.http.limits import ServerLimits
 
 CODES = frozenset({"unauthenticated", "token_revoked", "token_expired"})
 
@@ -25,7 +25,7 @@ _MINUTE_S = 60.0
 class WrongKeys:
     """How many wrong keys each client sent lately; moments are of one monotonic clock."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._seen: dict[str, tuple[float, float]] = {}
         """Count and moment of the last, the client that came last at the end."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.cards import without_card_numbers
 from cardoffers_cli.files.private import new_private_file, read_private_file
 from cardoffers_cli.jobs.runs import run_record
-from cardoffers_cli.services.card_numbers import REFERENCE, Found, find_card_numbers, mask
+from cardoffers_cli.services.card_numbers import REFERENCE, FoundNumber, find_card_numbers, mask
 from cardoffers_cli.store.layout import mask_key_path
 from cardoffers_cli.store.snapshot import withdraw
 
@@ -93,7 +93,7 @@ def _key_of(store: Path) -> str:
     return read_private_file(path).strip()
 
 
-def _mask_of(key: str, found: Found) -> dict[str, Any]:
+def _mask_of(key: str, found: FoundNumber) -> dict[str, Any]:
     place = found.place
     if place.is_inside:
         masked = without_card_numbers(found.text, instead=INSTEAD)

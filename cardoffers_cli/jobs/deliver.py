@@ -114,7 +114,7 @@ def _claim_one(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Begun:
+class _Sending:
     """A run of the only sender: what the one before left cut off, and what is due."""
 
     run: Run
@@ -123,14 +123,14 @@ class _Begun:
 
 
 @contextmanager
-def _begin(job: Job, kind: str, watch: Watch) -> Iterator[_Begun]:
+def _begin(job: Job, kind: str, watch: Watch) -> Iterator[_Sending]:
     with sender_lock(job.path):
         with job.store() as store, store.transaction():
             run = start_run(store, kind=kind, now=job.now, actor=job.actor)
             cut_off = deliver.release(store, run_no=run.run_no)
             secrets = read_secrets(job.path)
             due = deliver.waiting(store, secrets, now=watch.clock.now())["due_now"]
-        yield _Begun(run=run, cut_off=cut_off, due=due)
+        yield _Sending(run=run, cut_off=cut_off, due=due)
 
 
 def _next(job: Job, watch: Watch) -> Any:

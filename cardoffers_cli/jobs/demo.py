@@ -17,7 +17,7 @@ from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.files.bundled import copy_sample_data, write_sample_tokens
 from cardoffers_cli.files.samples.plan import DEFAULT_END
-from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.catalogue import import_catalogue
 from cardoffers_cli.jobs.clock import Clock
 from cardoffers_cli.jobs.deliver import send
@@ -53,7 +53,7 @@ _FUNNEL_DAYS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class DemoStep:
     """One command line and what came of it."""
 
     name: str
@@ -96,7 +96,7 @@ def _must_be_new(folder: Path) -> None:
         )
 
 
-def demo(folder: Path, job: Job) -> Iterator[Step]:
+def demo(folder: Path, job: Job) -> Iterator[DemoStep]:
     """Run the demo in its folder; yield every step when it is done."""
     return _Demo(folder, replace(job, path=folder / _STORE)).steps()
 
@@ -108,9 +108,9 @@ class _Demo:
         self._folder = folder
         self._job = job
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[DemoStep]:
         """Run everything, in the order in which a day goes."""
-        yield Step(name="init", command="cardoffers init", result=self._init())
+        yield DemoStep(name="init", command="cardoffers init", result=self._init())
         catalogue = import_catalogue(self._job, self._folder / "catalog")
         yield self._step("catalog", "catalog import catalog", catalogue)
         yield self._validate("transactions/larkmere-dirty.csv")
@@ -131,10 +131,10 @@ class _Demo:
         yield self._settle()
         yield self._unresolved()
 
-    def _step(self, name: str, words: str, result: Any, reads: str = "") -> Step:
+    def _step(self, name: str, words: str, result: Any, reads: str = "") -> DemoStep:
         source = f" < {reads}" if reads else ""
         command = f"cardoffers {words} {self._clock()}{source}"
-        return Step(name=name, command=command, result=result)
+        return DemoStep(name=name, command=command, result=result)
 
     def _clock(self) -> str:
         """Return the option that sets a command's clock, short at midnight."""
@@ -144,12 +144,12 @@ class _Demo:
     def _init(self) -> dict[str, Any]:
         return {**init(self._job), "store": _STORE}
 
-    def _validate(self, file: str) -> Step:
-        reading = Reading(now=self._job.now)
+    def _validate(self, file: str) -> DemoStep:
+        reading = FileReading(now=self._job.now)
         report = validate(str(self._folder / file), reading, self._job, outputs=Outputs())
         return self._step("validate", f"validate {file}", {**report.document(), "file": file})
 
-    def _import(self, file: str, institution: str) -> Step:
+    def _import(self, file: str, institution: str) -> DemoStep:
         made = import_file(
             str(self._folder / file), institution, self._job, ImportOptions(), outputs=Outputs()
         )
@@ -161,13 +161,13 @@ class _Demo:
             )
         return self._step("import", words, said)
 
-    def _match(self) -> Step:
+    def _match(self) -> DemoStep:
         return self._step("match", "match", match_purchases(self._job).document())
 
-    def _settle(self) -> Step:
+    def _settle(self) -> DemoStep:
         return self._step("settle", "settle", settle_due(self._job))
 
-    def _redemptions(self) -> Step:
+    def _redemptions(self) -> DemoStep:
         page = report_page("redemptions", self._job, limit=_EXAMPLES)
         envelope = {
             "data": page.rows,
@@ -175,7 +175,7 @@ class _Demo:
         }
         return self._step("redemptions", f"report redemptions --limit {_EXAMPLES}", envelope)
 
-    def _webhooks(self) -> Iterator[Step]:
+    def _webhooks(self) -> Iterator[DemoStep]:
         """Send what the bank is owed to a receiver on this machine, which verifies it."""
         settings = self._job.settings.model_copy(update={"allow_insecure_webhooks": True})
         job = replace(self._job, settings=settings)
@@ -191,7 +191,7 @@ class _Demo:
         verified = sum(not received.faults for received in receiver.received)
         yield self._step("webhook_send", "webhook send", {**report, "verified": verified})
 
-    def _offers(self) -> Iterator[Step]:
+    def _offers(self) -> Iterator[DemoStep]:
         """Show a cardholder some offers; the first one that can be added is added."""
         cardholder, card = write_sample_tokens(self._folder, _TOKENS)
         request = FeedRequest(cardholder_token=cardholder, personalize=True, limit=_EXAMPLES)
@@ -204,7 +204,7 @@ class _Demo:
             added = add_offer(_BANK, wanted, self._job)
             yield self._step("add", words, added, reads=_TOKENS)
 
-    def _funnel(self) -> Step:
+    def _funnel(self) -> DemoStep:
         """Take the window up to tomorrow, so that what was just seen and added is in it."""
         end = datetime.combine(self._job.now + timedelta(days=1), time())
         start = end - timedelta(days=_FUNNEL_DAYS)
@@ -212,6 +212,6 @@ class _Demo:
         found = read_funnel(self._job, _BANK, from_at=start, to_at=end)
         return self._step("funnel", words, found)
 
-    def _unresolved(self) -> Step:
+    def _unresolved(self) -> DemoStep:
         rows = unresolved_rows(self._job, limit=_EXAMPLES)
         return self._step("unresolved", f"report unresolved --limit {_EXAMPLES}", {"data": rows})

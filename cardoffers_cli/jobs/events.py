@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.files.chunks import Reading
+from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.documents import as_objects
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_pages, unknown_fields
@@ -99,7 +99,7 @@ def _page(call_no: int, call: Sent) -> Objects:
 
 
 def _judged(owner: Institution, pages: Sequence[Objects], job: Job) -> Chunk:
-    reading = Reading(
+    reading = FileReading(
         now=job.now,
         currency=owner.currency,
         decimals=owner.minor_unit,

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.files.sources import aside
-from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.files.transactions import FileReading, open_transactions
 from cardoffers_cli.jobs.card_numbers import recognised
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.export import move_recent
@@ -168,9 +168,9 @@ def take_in(
     return TakenIn(made=made, judged=judged)
 
 
-def reading_for(owner: Institution, job: Job, options: ImportOptions) -> Reading:
+def reading_for(owner: Institution, job: Job, options: ImportOptions) -> FileReading:
     """Return how the files of an institution are read."""
-    return Reading(
+    return FileReading(
         now=job.now,
         currency=owner.currency,
         decimals=owner.minor_unit,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.journal_file import Line
+    from cardoffers_cli.store.journal_file import JournalLine
     from cardoffers_cli.store.torn_blocks import Checksums
 
 
@@ -104,7 +104,7 @@ def recover(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Look:
+class _Remains:
     """A store with the beginning of its log: how much that is, and what the store is with it.
 
     It may be the whole log, where only blocks were torn.
@@ -113,8 +113,8 @@ class _Look:
     mended: Checksums
     is_log_whole: bool
     log_bytes_used: int
-    newest: Line | None
-    lost: list[Line]
+    newest: JournalLine | None
+    lost: list[JournalLine]
     faults: list[Audit]
 
 
@@ -122,7 +122,7 @@ def _files(path: Path) -> tuple[Path, ...]:
     return path, *log_paths(path)
 
 
-def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Look:
+def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:
     """Find the most of the log that the copy opens with, and leave it at that."""
     is_logged = any(log.exists() for log in log_paths(draft))
     mended = torn_blocks.mend(draft, job.settings)
@@ -136,7 +136,7 @@ def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Look:
     used = _longest_beginning(job, draft) if refusal else log_path(draft).stat().st_size
     with open_copy(draft, job.settings) as store:
         tell("audit")
-        return _Look(
+        return _Remains(
             mended=mended,
             is_log_whole=refusal is None,
             log_bytes_used=used,
@@ -193,7 +193,7 @@ def _not_opened(job: Job, draft: Path) -> StoreDamaged | None:
         return error
 
 
-def _put_aside(job: Job, draft: Path, look: _Look) -> list[Path]:
+def _put_aside(job: Job, draft: Path, look: _Remains) -> list[Path]:
     """Keep the logs under dated names, and write what was read of them into the store.
 
     The journal is told where commits went with them. A log that is whole stays until it is written.
@@ -213,7 +213,7 @@ def _put_aside(job: Job, draft: Path, look: _Look) -> list[Path]:
     return kept
 
 
-def _report(job: Job, look: _Look, *, dry_run: bool) -> Recovered:
+def _report(job: Job, look: _Remains, *, dry_run: bool) -> Recovered:
     sizes = [log.stat().st_size for log in log_paths(job.path) if log.exists()]
     return Recovered(
         store=str(job.path),

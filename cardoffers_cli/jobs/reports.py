@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SettledBy = Literal["settlement", "institution"]
 ROWS_AT_A_TIME = 10_000
 
-REPORTS: dict[str, Callable[..., reports.Page]] = {
+REPORTS: dict[str, Callable[..., reports.ReportPage]] = {
     "redemptions": reports.exported_redemptions,
     "settlements": reports.exported_settlements,
 }
@@ -35,7 +35,7 @@ REPORTS: dict[str, Callable[..., reports.Page]] = {
 
 def report_page(
     report: str, job: Job, *, limit: int, cursor: str | None = None, **filters: Any
-) -> reports.Page:
+) -> reports.ReportPage:
     """Return a page of a report; filters are those of `Filters`, `institution` a slug or an id."""
     with reading(job) as source:
         return _page(report, source.store, limit=limit, cursor=cursor, **filters)
@@ -100,8 +100,8 @@ def merchant_rows(
         return merchant_results.merchant_results(source.store, **wanted, order=order, limit=limit)
 
 
-def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.Page]:
-    def read(store: Store, cursor: str | None = None) -> reports.Page:
+def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.ReportPage]:
+    def read(store: Store, cursor: str | None = None) -> reports.ReportPage:
         return _page(report, store, limit=ROWS_AT_A_TIME, cursor=cursor, **filters)
 
     with reading(job) as source:
@@ -121,7 +121,7 @@ def _pages(report: str, job: Job, **filters: Any) -> Iterator[reports.Page]:
 
 def _page(
     report: str, store: Store, *, limit: int, cursor: str | None = None, **filters: Any
-) -> reports.Page:
+) -> reports.ReportPage:
     return REPORTS[report](store, filters_of(store, **filters), limit=limit, cursor=cursor)
 
 

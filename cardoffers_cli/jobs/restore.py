@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.journal_file import Line
+    from cardoffers_cli.store.journal_file import JournalLine
 
 STEPS = ("copy", "audit", "swap")
 
@@ -137,8 +137,8 @@ class _Look:
     whose signing secrets are neither here nor beside it.
     """
 
-    newest: Line | None
-    lost: list[Line]
+    newest: JournalLine | None
+    lost: list[JournalLine]
     loss: dict[str, Any]
     history: str | None
     secrets_missing: list[str]
@@ -161,7 +161,9 @@ def _looked_at(job: Job, draft: Path, secrets: Mapping[str, str]) -> _Look:
         )
 
 
-def _swap(job: Job, draft: Path, newest: Line | None, secrets: Mapping[str, str]) -> Path | None:
+def _swap(
+    job: Job, draft: Path, newest: JournalLine | None, secrets: Mapping[str, str]
+) -> Path | None:
     """Keep the store of before aside and put the draft in its place; return where it is kept.
 
     The journal comes first: killed before the last step, the store is ahead of it, or noticed. The

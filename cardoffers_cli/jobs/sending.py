@@ -20,7 +20,7 @@ from cardoffers_cli.jobs.alerts import alert
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
 from cardoffers_cli.store.signing_secrets import read_secrets
-from cardoffers_cli.wire.sender import Delivery, Limits, Outcome, send_all
+from cardoffers_cli.wire.sender import AttemptLimits, Delivery, Outcome, send_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,9 +46,9 @@ _RECORD_WAIT_S = 3600
 _LOOK_S = 1.0
 
 
-def limits_of(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> AttemptLimits:
     """Return what the settings say of how to send."""
-    return Limits(
+    return AttemptLimits(
         deadline_s=settings.webhook_deadline_s,
         at_once=settings.webhook_at_once,
         per_lane=settings.webhook_at_once_per_institution,

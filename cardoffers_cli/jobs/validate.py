@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.files.transactions import FileReading, open_transactions
 from cardoffers_cli.jobs.intake import FileReport, Outputs, check_file, stage_check, write_outputs
 from cardoffers_cli.store.opening import scratch_store
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def validate(
     source: str,
-    reading: Reading,
+    reading: FileReading,
     job: Job,
     *,
     outputs: Outputs,

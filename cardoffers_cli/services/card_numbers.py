@@ -16,7 +16,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.card_forms import Form, Tally, key_of
+from cardoffers_cli.domain.card_forms import ReferenceForm, Tally, key_of
 from cardoffers_cli.domain.cards import is_card_number, is_issued, is_merchants, numbers_in
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _MASKED = (
 
 
 @dataclass(frozen=True)
-class Place:
+class TextPlace:
     """A column, and the institution whose text it holds, if it is anybody's.
 
     `together` is what its texts are judged together with; in running text (`is_inside`) a number
@@ -63,17 +63,17 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundNumber:
     """A text that is, or holds, a real card number, and a row that has it."""
 
-    place: Place
+    place: TextPlace
     row_no: int | None
     text: str
 
 
 def card_numbers(store: Store) -> list[Row]:
     """Return where card numbers are: place, institution_id, how many, and a row that holds one."""
-    rows: defaultdict[Place, list[int | None]] = defaultdict(list)
+    rows: defaultdict[TextPlace, list[int | None]] = defaultdict(list)
     for found in find_card_numbers(store):
         rows[found.place].append(found.row_no)
     return [
@@ -87,7 +87,7 @@ def card_numbers(store: Store) -> list[Row]:
     ]
 
 
-def find_card_numbers(store: Store) -> Iterator[Found]:
+def find_card_numbers(store: Store) -> Iterator[FoundNumber]:
     """Yield every text that is, or holds, a real card number."""
     tallies = _tallies(store)
     references = {judged: tally.references(fewest=1) for judged, tally in tallies.items()}
@@ -98,10 +98,10 @@ def find_card_numbers(store: Store) -> Iterator[Found]:
             is_reference = any(form.has(key_of(text)) for form in references.get(place.judged, ()))
             is_found = is_card_number(text) and not is_reference
         if is_found:
-            yield Found(place, row_no, text)
+            yield FoundNumber(place, row_no, text)
 
 
-def reference_forms(store: Store, institution_id: UUID) -> list[Form]:
+def reference_forms(store: Store, institution_id: UUID) -> list[ReferenceForm]:
     """Return the forms in which references of an institution look like card numbers by chance."""
     filled = store.value("services/card_numbers:filled_references", institution_id=institution_id)
     tally = Tally(filled=int(filled))
@@ -147,7 +147,7 @@ def _is_card(number: str) -> bool:
     return is_card_number(number) and not is_merchants(number)
 
 
-def _texts(store: Store, *queries: str) -> Iterator[tuple[Place, int | None, str]]:
+def _texts(store: Store, *queries: str) -> Iterator[tuple[TextPlace, int | None, str]]:
     """Yield texts that could be, or hold, card numbers: place, row_no and text.
 
     The query `whole` has those that could be one, `inside` those that could hold some.
@@ -155,7 +155,7 @@ def _texts(store: Store, *queries: str) -> Iterator[tuple[Place, int | None, str
     for name in queries:
         for page in store.pages(f"services/card_numbers:{name}"):
             for row in page:
-                place = Place(
+                place = TextPlace(
                     row["place"], row["institution_id"], row["together"], name == "inside"
                 )
                 if not (row["may_be_merchants"] and is_merchants(row["text"])):

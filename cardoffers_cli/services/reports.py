@@ -221,20 +221,22 @@ class EntryTotal(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class ReportPage:
     """Rows of a report, and the cursor of the page after them (None at the end)."""
 
     rows: Sequence[Record]
     next_cursor: str | None
 
 
-def redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+def redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> ReportPage:
     """Return a page of `Redemption` (rules.md#pages)."""
     page = exported_redemptions(store, filters, limit=limit, cursor=cursor)
-    return Page(rows=[Redemption.cut(row) for row in page.rows], next_cursor=page.next_cursor)
+    return ReportPage(rows=[Redemption.cut(row) for row in page.rows], next_cursor=page.next_cursor)
 
 
-def exported_redemptions(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+def exported_redemptions(
+    store: Store, filters: Filters, *, limit: int, cursor: str | None
+) -> ReportPage:
     """Return a page of `ExportedRedemption`."""
     purpose, position = _position("redemptions", filters, cursor)
     rows = store.records(
@@ -248,13 +250,17 @@ def exported_redemptions(store: Store, filters: Filters, *, limit: int, cursor: 
     return _page([_exported(row) for row in rows], limit, purpose)
 
 
-def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> ReportPage:
     """Return a page of `LedgerEntry` (rules.md#pages)."""
     page = exported_settlements(store, filters, limit=limit, cursor=cursor)
-    return Page(rows=[LedgerEntry.cut(row) for row in page.rows], next_cursor=page.next_cursor)
+    return ReportPage(
+        rows=[LedgerEntry.cut(row) for row in page.rows], next_cursor=page.next_cursor
+    )
 
 
-def exported_settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> Page:
+def exported_settlements(
+    store: Store, filters: Filters, *, limit: int, cursor: str | None
+) -> ReportPage:
     """Return a page of `ExportedEntry`."""
     purpose, position = _position("settlements", filters, cursor)
     rows = store.records(
@@ -325,10 +331,12 @@ def _position(report: str, filters: Filters, cursor: str | None) -> tuple[str, d
     return purpose, {"after_at": after_at, "after_id": after_id}
 
 
-def _page(rows: Sequence[ExportedRedemption | ExportedEntry], limit: int, purpose: str) -> Page:
+def _page(
+    rows: Sequence[ExportedRedemption | ExportedEntry], limit: int, purpose: str
+) -> ReportPage:
     """Return the page of rows of which one more than fits was read."""
     last = rows[limit - 1] if len(rows) > limit else None
-    return Page(
+    return ReportPage(
         rows=rows[:limit],
         next_cursor=encode_cursor(last.created_at, last.id, purpose) if last else None,
     )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.store.journal_file import Line, all_lines, append, last_line
+from cardoffers_cli.store.journal_file import JournalLine, all_lines, append, last_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,11 +67,11 @@ def keep_up(store: Store, path: Path) -> None:
         last = more[-1]
 
 
-def _not_yet_told(store: Store, path: Path, last: Line | None) -> list[Line]:
+def _not_yet_told(store: Store, path: Path, last: JournalLine | None) -> list[JournalLine]:
     """Return runs after the last line; one look at the store checks that line too."""
     run_no = last.run_no if last else 0
     rows = store.rows("store/journal:runs_from", run_no=run_no, most=_AT_ONCE)
-    found = [Line(**row) for row in rows]
+    found = [JournalLine(**row) for row in rows]
     if last is None or last.run_id is None:
         return found
     if not (found and _is_one(found[0], last)):
@@ -79,13 +79,13 @@ def _not_yet_told(store: Store, path: Path, last: Line | None) -> list[Line]:
     return found[1:]
 
 
-def reset(path: Path, newest_run: Line | None, *, kind: str, now: datetime) -> Line:
+def reset(path: Path, newest_run: JournalLine | None, *, kind: str, now: datetime) -> JournalLine:
     """Write down that the store is, or is about to be, at this run on purpose; say why by `kind`.
 
     Written before a store is put back, it does no harm if that does not come to pass: the store is
     then ahead.
     """
-    line = Line(
+    line = JournalLine(
         run_no=newest_run.run_no if newest_run else 0,
         run_id=newest_run.run_id if newest_run else None,
         kind=kind,
@@ -103,7 +103,7 @@ def mark_replaced(kept: Path, by: Path, *, now: datetime) -> None:
     """
     found = [*all_lines(by)]
     last = found[-1] if found else None
-    mark = Line(
+    mark = JournalLine(
         run_no=last.run_no if last else 0,
         run_id=last.run_id if last else None,
         kind=REPLACED,
@@ -120,18 +120,18 @@ def replaced_by(path: Path) -> str | None:
     return last.replaced_by if last else None
 
 
-def newest(store: Store) -> Line | None:
+def newest(store: Store) -> JournalLine | None:
     """Return the newest run of a store, or None before its first."""
     row = store.row("store/journal:newest")
-    return Line(**row) if row else None
+    return JournalLine(**row) if row else None
 
 
-def lost(store: Store, path: Path) -> list[Line]:
+def lost(store: Store, path: Path) -> list[JournalLine]:
     """Return the runs that the journal knows and the store has not, the oldest first."""
     return _lost(_runs(store), lines(path))
 
 
-def wrong(store: Store, path: Path) -> list[Line]:
+def wrong(store: Store, path: Path) -> list[JournalLine]:
     """Return the runs that are lost, and the lines that tell of a run what the store does not.
 
     Nobody wrote the latter so.
@@ -140,16 +140,16 @@ def wrong(store: Store, path: Path) -> list[Line]:
     return [*_lost(runs, told), *_changed(runs, told)]
 
 
-def _runs(store: Store) -> list[Line]:
-    return [Line(**row) for row in store.rows("store/journal:all_runs")]
+def _runs(store: Store) -> list[JournalLine]:
+    return [JournalLine(**row) for row in store.rows("store/journal:all_runs")]
 
 
-def _lost(runs: Iterable[Line], told: Iterable[Line]) -> list[Line]:
+def _lost(runs: Iterable[JournalLine], told: Iterable[JournalLine]) -> list[JournalLine]:
     there = {run.run_no: run.run_id for run in runs}
     return [line for line in told if line.run_no and there.get(line.run_no) != line.run_id]
 
 
-def _changed(runs: Iterable[Line], told: Iterable[Line]) -> list[Line]:
+def _changed(runs: Iterable[JournalLine], told: Iterable[JournalLine]) -> list[JournalLine]:
     there = {run.run_id: run for run in runs}
     return [
         line
@@ -160,9 +160,9 @@ def _changed(runs: Iterable[Line], told: Iterable[Line]) -> list[Line]:
     ]
 
 
-def lines(path: Path) -> list[Line]:
+def lines(path: Path) -> list[JournalLine]:
     """Return the lines that count, in the order of runs; raise `StoreDamaged` for what is none."""
-    counted: list[Line] = []
+    counted: list[JournalLine] = []
     for line in all_lines(path):
         while counted and counted[-1].run_no > line.run_no:
             counted.pop()
@@ -181,13 +181,13 @@ def put_back_at(path: Path) -> datetime | None:
     return max((line.as_of for line in all_lines(path) if line.resets), default=None)
 
 
-def nights(path: Path, runs: Iterable[Line]) -> list[str]:
+def nights(path: Path, runs: Iterable[JournalLine]) -> list[str]:
     """Return the dates of the nights that these runs belong to."""
     as_of = {line.as_of for line in lines(path) if line.kind == NIGHTLY}
     return sorted({f"{run.as_of:%Y-%m-%d}" for run in runs if run.as_of in as_of})
 
 
-def loss(path: Path, gone: Sequence[Line]) -> dict[str, Any]:
+def loss(path: Path, gone: Sequence[JournalLine]) -> dict[str, Any]:
     """Return what a report says of lost runs: their nights, and how to run those again.
 
     The journal at `path` is still to know them.
@@ -200,7 +200,9 @@ def loss(path: Path, gone: Sequence[Line]) -> dict[str, Any]:
     }
 
 
-def lost_commits(path: Path, gone: Sequence[Line], found: Line | None) -> StoreDamaged:
+def lost_commits(
+    path: Path, gone: Sequence[JournalLine], found: JournalLine | None
+) -> StoreDamaged:
     """Build the error of a store that has lost these runs, and has `found` as its newest."""
     dates = nights(path, gone)
     named = ", ".join(_named(line) for line in gone[:_FEW])
@@ -227,7 +229,7 @@ def check_not_replaced(path: Path) -> None:
     _last_of_a_store(path)
 
 
-def _last_of_a_store(path: Path) -> Line | None:
+def _last_of_a_store(path: Path) -> JournalLine | None:
     """Return the last line of the journal of a store, unless it says that it is one no more."""
     last = last_line(path)
     if last is None or last.replaced_by is None:
@@ -244,15 +246,15 @@ def _last_of_a_store(path: Path) -> Line | None:
     )
 
 
-def _is_one(line: Line, other: Line) -> bool:
+def _is_one(line: JournalLine, other: JournalLine) -> bool:
     return (line.run_no, line.run_id) == (other.run_no, other.run_id)
 
 
-def _named(line: Line) -> str:
+def _named(line: JournalLine) -> str:
     return f"{line.run_no} ({line.kind} of {line.as_of:%Y-%m-%d})"
 
 
-def _has(store: Store, line: Line) -> bool:
+def _has(store: Store, line: JournalLine) -> bool:
     if line.run_id is None:
         return True
     found: UUID | None = store.value("store/journal:run_id", run_no=line.run_no)

@@ -29,7 +29,7 @@ _OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class JournalLine:
     """One run that was committed; number 0 without an id is a store before its first run."""
 
     run_no: int
@@ -54,7 +54,7 @@ class Line:
         return shown
 
 
-def last_line(store: Path) -> Line | None:
+def last_line(store: Path) -> JournalLine | None:
     """Return the last whole line of the journal of a store, or None where there is none."""
     path = journal_path(store)
     try:
@@ -67,7 +67,7 @@ def last_line(store: Path) -> Line | None:
     return _line(path, tail.splitlines()[-1]) if tail else None
 
 
-def all_lines(store: Path) -> Iterable[Line]:
+def all_lines(store: Path) -> Iterable[JournalLine]:
     """Yield the whole lines of the journal of a store; raise `StoreDamaged` for what is none."""
     path = journal_path(store)
     if not path.exists():
@@ -78,7 +78,7 @@ def all_lines(store: Path) -> Iterable[Line]:
                 yield _line(path, text)
 
 
-def append(store: Path, more: Iterable[Line]) -> None:
+def append(store: Path, more: Iterable[JournalLine]) -> None:
     """Append lines to the journal of a store, in the place of what was torn."""
     path = journal_path(store)
     text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
@@ -148,10 +148,10 @@ def _text_or_none(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _line(path: Path, text: bytes) -> Line:
+def _line(path: Path, text: bytes) -> JournalLine:
     try:
         told = json.loads(text)
-        return Line(
+        return JournalLine(
             run_no=int(told["run_no"]),
             run_id=UUID(told["run_id"]) if told["run_id"] else None,
             kind=str(told["kind"]),

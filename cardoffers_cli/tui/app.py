@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from cardoffers_cli.tui.inquiry import Case, Found, Inquiry
+    from cardoffers_cli.tui.inquiry import Case, Hits, Inquiry
 
 _TABS = {"why": "Why", "timeline": "Timeline", "answer": "Answer"}
 _SEARCHES, _LOOKS = "searches", "looks"
@@ -150,7 +150,7 @@ class Browser(App[int]):
     @work(exclusive=True, group=_SEARCHES)
     async def _search(self, text: str) -> None:
         self.workers.cancel_group(self, _LOOKS)  # the list that is looked at will be another
-        found: Found | None = await self._ask(self.inquiry.search, text)
+        found: Hits | None = await self._ask(self.inquiry.search, text)
         if found is None:
             self.changed()
             return

@@ -48,7 +48,7 @@ LIMIT = 200
 
 
 @dataclass(frozen=True)
-class Source:
+class AnsweredFrom:
     """What the newest answer came from: the store or, while `busy` tells who has it, a snapshot."""
 
     as_of: datetime
@@ -57,7 +57,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Found:
+class Hits:
     """What a search came to; `attempt` is how what was typed was taken."""
 
     rows: Sequence[FoundOne]
@@ -104,7 +104,7 @@ class Inquiry:
         self._clock = clock
         self._job = replace(job, on_reading=self._note)
         self._asking = Asking()
-        self.source = Source(clock())
+        self.source = AnsweredFrom(clock())
 
     def answer(self, asking: Asking, question: Callable[..., Any], *words: Any) -> Any:
         """Return the answer to a question; raise `Interrupted` where the asking is stopped."""
@@ -119,7 +119,7 @@ class Inquiry:
         """Ask for another institution from here on."""
         self.institution = slug
 
-    def search(self, text: str) -> Found:
+    def search(self, text: str) -> Hits:
         """Return what the likeliest meaning that finds anything finds; raise what is wrong."""
         tried = attempts(text, self._clock().date())
         found = []
@@ -142,14 +142,14 @@ class Inquiry:
         try:
             return question(*words, self._now(), **options)
         except StoreBusy:
-            self.source = Source(self._clock())  # there is no snapshot, or no longer
+            self.source = AnsweredFrom(self._clock())  # there is no snapshot, or no longer
             raise
 
-    def _attempted(self, attempt: Attempt) -> Found:
+    def _attempted(self, attempt: Attempt) -> Hits:
         if attempt.wanted is None:
-            return Found(self._by_id(attempt.id_ or ""), attempt, Searched(last_import_at=None))
+            return Hits(self._by_id(attempt.id_ or ""), attempt, Searched(last_import_at=None))
         found: FindResult = self.ask(find, self.institution, attempt.wanted, limit=LIMIT)
-        return Found(found.data, attempt, found.searched, found.more, tuple(found.near))
+        return Hits(found.data, attempt, found.searched, found.more, tuple(found.near))
 
     def _by_id(self, id_: str) -> list[WithId]:
         try:

@@ -13,7 +13,7 @@ from cardoffers_cli.tui.queries import EXAMPLES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.tui.inquiry import Found, FoundOne, Source
+    from cardoffers_cli.tui.inquiry import AnsweredFrom, FoundOne, Hits
 
 
 _SELLER = ("merchant_name", "merchant_descriptor", "merchant_identifier", "code")
@@ -30,7 +30,7 @@ def examples() -> Iterator[Line]:
     )
 
 
-def summary(found: Found) -> Iterator[Line]:
+def summary(found: Hits) -> Iterator[Line]:
     """Say what was searched, how what was typed was taken, and as of when."""
     names = {"purchases": "purchases", "rejected": "rejected rows", "duplicates": "duplicates"}
     counts = [
@@ -52,12 +52,12 @@ def summary(found: Found) -> Iterator[Line]:
         yield Line("There are more than are shown: add a day, an amount or a state.")
 
 
-def moment(source: Source) -> str:
+def moment(source: AnsweredFrom) -> str:
     """Say of when the answers are."""
     return f"as of {format_minute(source.snapshot_at or source.as_of)}"
 
 
-def age(source: Source) -> Iterator[Line]:
+def age(source: AnsweredFrom) -> Iterator[Line]:
     """Say how old the answers are and who holds the store, if they are from the snapshot."""
     if source.snapshot_at is None:
         return

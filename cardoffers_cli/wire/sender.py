@@ -65,7 +65,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class AttemptLimits:
     """What one run of the sender may take. `per_lane` of `at_once` go to one lane at most.
 
     A lane is what must not hold up others: an institution. `ca_file` holds certificates (PEM) to
@@ -82,7 +82,7 @@ class Limits:
 
 def send_all(
     batches: Iterable[Sequence[Delivery]],
-    limits: Limits,
+    limits: AttemptLimits,
     *,
     clock: Callable[[], datetime],
     on_outcome: Callable[[Outcome], None],
@@ -120,7 +120,7 @@ class _Sender:
     """One run: a slot for each attempt in flight, and a share of the slots for each lane."""
 
     transport: httpx.AsyncBaseTransport
-    limits: Limits
+    limits: AttemptLimits
     clock: Callable[[], datetime]
     on_outcome: Callable[[Outcome], None]
     stop: Callable[[], bool]

@@ -12,14 +12,14 @@ from cardoffers_cli.cli.explained import KNOWN, Example, entries, explain
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.catalogue import catalogue_files
-from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.validate import validate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-READING = Reading(
+READING = FileReading(
     now=datetime(2026, 11, 1),  # noqa: DTZ001 - moments are naive UTC inside the product
     currency="GBP",
     institution_id="7c9a1745-303f-576b-af43-a4367a33b2ad",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trustme
 
-from cardoffers_cli.wire.sender import Limits
+from cardoffers_cli.wire.sender import AttemptLimits
 from commands import cardoffers, command
 from post import SECRET, delivery, post, send
 
@@ -30,7 +30,7 @@ FULL = json.dumps(
         "institution_payout_amount": 12.5,
     }
 ).encode()
-ONE_BY_ONE = Limits(deadline_s=5, allow_insecure=True, per_lane=1)
+ONE_BY_ONE = AttemptLimits(deadline_s=5, allow_insecure=True, per_lane=1)
 
 
 @contextmanager

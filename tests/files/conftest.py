@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.files.transactions import FileReading, open_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,12 +40,12 @@ def read(tmp_path: Path) -> Callable[..., Outcome | str]:
     def read_bytes(content: bytes, **options: object) -> Outcome | str:
         path = tmp_path / "transactions"
         path.write_bytes(content)
-        return outcome_of(str(path), Reading(**{"now": NOW, **options}))
+        return outcome_of(str(path), FileReading(**{"now": NOW, **options}))
 
     return read_bytes
 
 
-def outcome_of(source: str, reading: Reading) -> Outcome | str:
+def outcome_of(source: str, reading: FileReading) -> Outcome | str:
     try:
         with open_transactions(source, reading) as file:
             chunks = list(file.chunks())

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.claims import Claim, put_away
+from cardoffers_cli.files.claims import FileClaim, put_away
 from cardoffers_cli.files.drop import look
-from cardoffers_cli.files.folders import Folder
+from cardoffers_cli.files.folders import OpenFolder
 from cardoffers_cli.files.manifests import Manifest
 from cardoffers_cli.files.processed import DONE, TAKEN, Processed
 from cardoffers_cli.files.sources import Limits
@@ -57,14 +57,14 @@ def drop(tmp_path: Path) -> Path:
     return drop
 
 
-def found(drop: Path) -> Claim:
+def found(drop: Path) -> FileClaim:
     (file,) = [file for file in look(drop).files if file.institution == "alder"]
-    return Claim(
+    return FileClaim(
         drop=drop, institution="alder", name=file.name, stamp=file.stamp, as_name="night-1"
     )
 
 
-def taken_by(claim: Claim, processed: Processed) -> tuple[bytes, Manifest | None]:
+def taken_by(claim: FileClaim, processed: Processed) -> tuple[bytes, Manifest | None]:
     """Claim a file, read it and put it away, as a night does; give it back where it changed."""
     with processed.folder("alder", TAKEN) as taken:
         try:
@@ -407,7 +407,7 @@ def test_a_file_that_cannot_be_moved_is_said_to_be_so(drop: Path, processed: Pro
 
     claim = found(drop)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Folder, "move", refused)
+        patch.setattr(OpenFolder, "move", refused)
         with pytest.raises(FileUnusable) as caught:
             taken_by(claim, processed)
     assert "file_unmovable" == caught.value.code

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.files.transactions import FileReading, open_transactions
 from sizes import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-READING = Reading(now=datetime(2026, 11, 1))  # noqa: DTZ001 - moments are naive UTC here
+READING = FileReading(now=datetime(2026, 11, 1))  # noqa: DTZ001 - moments are naive UTC here
 HEADER = b"cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
 ROW = b"9fb6f85a8aac50e20c422cac18b44258,ct_1,M6CF4DC01F8024C,12.50,TX-%d,2026-03-18T13:12:54Z"
 FILE = b"\n".join((HEADER, *(ROW % number for number in range(3)), b""))

@@ -22,7 +22,7 @@ from cardoffers_cli.files.html.pages import (
     write_page,
 )
 from cardoffers_cli.files.html.pictures import Bar, Picture, Point, bars, columns
-from cardoffers_cli.files.html.tables import Advice, Command, Link, State
+from cardoffers_cli.files.html.tables import Advice, Link, PrintedCommand, State
 from cardoffers_cli.files.sheets import Column, Sheet
 from hostile import ACTS, NAMES
 from tables import NOON
@@ -129,7 +129,7 @@ def test_a_name_is_harmless_wherever_it_stands(name: str) -> None:
 
 def everywhere(name: str) -> str:
     """Write a page on which a name stands wherever one can."""
-    cells = [name, Link(name, name), Command(name), Advice(name), State(name, "warn")]
+    cells = [name, Link(name, name), PrintedCommand(name), Advice(name), State(name, "warn")]
     rows = [{"name": cell} for cell in cells]
     money = {"amount": Decimal(1), "currency": name}
     return written(

@@ -13,8 +13,8 @@ from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.html.tables import (
     MOST_ROWS,
     Advice,
-    Command,
     Link,
+    PrintedCommand,
     State,
     columns_of,
     table_of,
@@ -48,7 +48,7 @@ def sheet(*columns: Column, rows: list[dict[str, Any]], **more: Any) -> Sheet:
         (("id", str(SOME_ID)[:8], "w s", str(SOME_ID)[8:]), "text", SOME_ID),
         (("id", "of-00001", "w s", ""), "id", "of-00001"),
         (("link", "alder", "w s", "alder.html"), "text", Link("alder", "alder.html")),
-        (("command", "cardoffers settle", "", ""), "text", Command("cardoffers settle")),
+        (("command", "cardoffers settle", "", ""), "text", PrintedCommand("cardoffers settle")),
         (("advice", "fill card_token", "", ""), "text", Advice("fill card_token")),
         (("state", "failed", "w s", "alarm"), "text", State("failed", "alarm")),
     ],
@@ -155,7 +155,8 @@ def test_an_id_that_is_no_uuid_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1"])
 @pytest.mark.parametrize(
-    "cell", [str, lambda text: Link(text, "x.html"), Command, Advice, lambda text: State(text, "")]
+    "cell",
+    [str, lambda text: Link(text, "x.html"), PrintedCommand, Advice, lambda text: State(text, "")],
 )
 def test_no_text_is_a_formula_where_a_spreadsheet_opens_the_page(cell: Any, text: str) -> None:
     made = sheet(Column("name"), Column("value"), rows=[{"name": text, "value": cell(text)}])

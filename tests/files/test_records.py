@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Reading
+from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, FileReading
 from cardoffers_cli.files.documents import parse
 from cardoffers_cli.files.records import judge_records
 
-READING = Reading(now=datetime(2026, 11, 1))  # noqa: DTZ001 - moments are naive UTC here
+READING = FileReading(now=datetime(2026, 11, 1))  # noqa: DTZ001 - moments are naive UTC here
 EVENT = (
     b'{"cardholder_token": "9fb6f85a8aac50e20c422cac18b44258", "card_token": "ct_1", '
     b'"card_acceptor_id": "M1", "amount": 12.50, "transaction_ref": "TX-1", '

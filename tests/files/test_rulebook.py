@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.chunks import Judge, Reading
+from cardoffers_cli.files.chunks import FileReading, Judge
 from cardoffers_cli.files.fields import COLUMNS, REQUIRED
 from cardoffers_cli.files.rulebook import OPTIONAL, rulebook
 
@@ -91,7 +91,7 @@ def test_a_row_that_breaks_a_rule_is_suspicious(
     rows: list[dict[str, Any]], absent: set[str], decimals: int, zone: str | None
 ) -> None:
     kept = [{name: text for name, text in row.items() if name not in absent} for row in rows]
-    reading = Reading(now=NOW, decimals=decimals, assume_timezone=zone, institution_id=UUID)
+    reading = FileReading(now=NOW, decimals=decimals, assume_timezone=zone, institution_id=UUID)
     derived = Judge(reading).with_derived(_frame(kept))
     suspicious = rulebook().suspicious(derived, is_plain=_is_plain(kept))
     assert [] == rulebook().findings(derived.filter(~suspicious)).rows()
@@ -119,7 +119,9 @@ USUAL = {
     ids=str,
 )
 def test_a_usual_row_is_not_suspicious(changes: dict[str, str], is_plain: bool) -> None:
-    derived = Judge(Reading(now=NOW + timedelta(days=1))).with_derived(_frame([USUAL | changes]))
+    derived = Judge(FileReading(now=NOW + timedelta(days=1))).with_derived(
+        _frame([USUAL | changes])
+    )
     assert [False] == rulebook().suspicious(derived, is_plain=is_plain).to_list()
 
 
@@ -138,5 +140,5 @@ def test_a_column_that_is_not_there_is_empty_in_every_row(
 ) -> None:
     row = {name: None if name in absent & {*REQUIRED} else text for name, text in USUAL.items()}
     frame = _frame([row] * rows).drop(absent - {*REQUIRED})
-    found = Judge(Reading(now=NOW)).chunk(frame, is_plain=True).findings
+    found = Judge(FileReading(now=NOW)).chunk(frame, is_plain=True).findings
     assert [code] * rows == found["code"].to_list()

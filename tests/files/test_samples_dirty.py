@@ -8,7 +8,7 @@ from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.files.samples.dirty import CSV_FAULTS, FIELD_FAULTS, JSON_FAULTS, LONGEST_LINE
 from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.files.samples.sample import write_sample
-from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.files.transactions import FileReading, open_transactions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ def test_the_card_number_and_the_address_are_nobodys(tmp_path: Path, kind: str) 
     assert 1 == text.count(b"@") == text.count(b"@example.com")
 
 
-READING = Reading(
+READING = FileReading(
     now=parse_moment("2026-10-02"), institution_id="00000000-0000-4000-8000-000000000001"
 )
 

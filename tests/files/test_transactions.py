@@ -16,7 +16,7 @@ from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.files.transactions import (
     FINDING_SCHEMA,
     VALID_SCHEMA,
-    Reading,
+    FileReading,
     open_transactions,
 )
 
@@ -499,7 +499,7 @@ def test_what_is_personal_is_printed_nowhere(read: Callable[..., Any]) -> None:
 def test_findings_have_their_schema(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text(f"{HEADER}\n{BAD_LINE}\n")
-    with open_transactions(str(path), Reading(now=NOW)) as file:
+    with open_transactions(str(path), FileReading(now=NOW)) as file:
         (chunk,) = file.chunks()
     assert FINDING_SCHEMA == dict(chunk.findings.schema)
     assert ("TX-9", "amount", "amount_not_positive", "error") == chunk.findings.row(0)[1:5]
@@ -512,7 +512,7 @@ def test_standard_input_can_be_read_and_split(
     content = "\n".join((HEADER, *GOOD_LINES, BAD_LINE, "")).encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     valid, rejected = io.BytesIO(), io.BytesIO()
-    with open_transactions("-", Reading(now=NOW)) as file:
+    with open_transactions("-", FileReading(now=NOW)) as file:
         lines = pl.concat([chunk.rejected for chunk in file.chunks()])
         file.split(lines, valid, rejected)
     assert "\n".join((HEADER, *GOOD_LINES, "")).encode() == valid.getvalue()

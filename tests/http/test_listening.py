@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.http.listening import Place, listener_at
+from cardoffers_cli.http.listening import ListeningPlace, listener_at
 from serving import serving_within
 from work import new_store
 
@@ -29,7 +29,7 @@ SEGMENTS_IN_AT = 152
 def test_what_is_set_on_the_listener_holds_for_each_connection() -> None:
     async def accepted() -> tuple[int, ...]:
         arrived: asyncio.Future[asyncio.StreamWriter] = asyncio.get_running_loop().create_future()
-        with listener_at(Place(host="127.0.0.1", port=0), is_plain=True) as listener:
+        with listener_at(ListeningPlace(host="127.0.0.1", port=0), is_plain=True) as listener:
             server = await asyncio.start_server(
                 lambda _reader, writer: arrived.set_result(writer), sock=listener
             )

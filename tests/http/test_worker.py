@@ -11,7 +11,7 @@ import pytest
 from cardoffers_cli.contract.keyring import Keyring
 from cardoffers_cli.contract.messages import Answer, Call
 from cardoffers_cli.contract.problems import Problem, busy
-from cardoffers_cli.http.limits import Limits
+from cardoffers_cli.http.limits import ServerLimits
 from cardoffers_cli.http.worker import Worker
 from cardoffers_cli.store.lock import StoreLock
 from tables import NOON
@@ -66,7 +66,7 @@ def working(
     told = {} if faults is None else faults
     worker = Worker(
         ledger,  # type: ignore[arg-type]
-        Limits(**limits),
+        ServerLimits(**limits),
         wait_s=2,
         on_fault=told.__setitem__,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.card_numbers import mask_card_numbers
 from cardoffers_cli.jobs.doctor import examine
 from cardoffers_cli.jobs.elsewhere import match_purchases
@@ -103,7 +103,7 @@ def test_what_was_refused_lies_masked_in_a_file_of_its_owners(
         tmp_path / "tx", *[{**EVENT, "transaction_ref": f"TX-1{n}"} for n in range(3)], *bad
     )
     outputs = Outputs(errors=tmp_path / "e", valid=tmp_path / "v", rejected=tmp_path / "r", raw=raw)
-    report = validate(str(path), Reading(now=NOON), alder, outputs=outputs)
+    report = validate(str(path), FileReading(now=NOON), alder, outputs=outputs)
     assert len(bad) == report.invalid
     written = {name: (tmp_path / name).read_text() for name in "evr"}
     for secret in (CARD, PRIVATE):
@@ -119,7 +119,7 @@ def test_what_was_refused_lies_masked_in_a_file_of_its_owners(
 def test_the_mode_of_what_is_written_is_a_setting(tmp_path: Path) -> None:
     made = job(tmp_path / "none", file_mode="0640")
     outputs = Outputs(errors=tmp_path / "e", rejected=tmp_path / "r")
-    validate(str(csv_of(tmp_path / "tx", EVENT)), Reading(now=NOON), made, outputs=outputs)
+    validate(str(csv_of(tmp_path / "tx", EVENT)), FileReading(now=NOON), made, outputs=outputs)
     assert {0o640} == {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in "er"}
 
 
@@ -312,5 +312,5 @@ def test_a_check_comes_to_the_same(alder: Job, tmp_path: Path) -> None:
     path = csv_of(
         tmp_path / "tx.csv", *numbered(100), {**EVENT, "transaction_ref": "5555555555554444"}
     )
-    report = validate(str(path), Reading(now=NOON), alder, outputs=Outputs())
+    report = validate(str(path), FileReading(now=NOON), alder, outputs=Outputs())
     assert (100, 1) == (report.valid, report.invalid)

@@ -11,7 +11,7 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.validate import validate
 from tables import NOON
@@ -59,9 +59,9 @@ def test_what_validates_clean_is_taken_whole(
     path = file_of(folder / "tx.csv", ROWS)
     path.write_bytes(changed(path.read_bytes(), changes))
     valid = folder / "valid.csv"
-    told = validate(str(path), Reading(now=NOON), job(), outputs=Outputs(valid=valid))
+    told = validate(str(path), FileReading(now=NOON), job(), outputs=Outputs(valid=valid))
     assert told.file_error is None
-    again = validate(str(valid), Reading(now=NOON), job(), outputs=Outputs())
+    again = validate(str(valid), FileReading(now=NOON), job(), outputs=Outputs())
     assert (told.valid, 0, 0) == (again.received, again.invalid, again.duplicates)
     made = new_store(folder)
     tell(made, institutions="institution\nalder")

@@ -22,8 +22,8 @@ from zlib import crc32
 
 import pytest
 
-from cardoffers_cli.files.claims import Claim
-from cardoffers_cli.files.folders import Folder
+from cardoffers_cli.files.claims import FileClaim
+from cardoffers_cli.files.folders import OpenFolder
 from cardoffers_cli.jobs.night import intake, run
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
@@ -340,7 +340,7 @@ def test_a_folder_that_is_exchanged_meanwhile_is_not_followed(
     made: Job, monkeypatch: pytest.MonkeyPatch, how: Callable[[Path], None], at: str
 ) -> None:
     csv(alder(made) / "tx.csv")
-    owner, name = (run, "begin") if at == "looked" else (Claim, "_take")
+    owner, name = (run, "begin") if at == "looked" else (FileClaim, "_take")
     act = getattr(owner, name)
 
     def exchanging(*given: Any, **more: Any) -> Any:
@@ -450,7 +450,7 @@ def test_what_to_look_at_and_where_a_file_is_kept_is_there(
         (drop / "alder").mkdir(parents=True, exist_ok=True)
         csv(drop / "alder" / "tx.csv")
         if how == "not to be moved":
-            monkeypatch.setattr(Folder, "move", refuse)
+            monkeypatch.setattr(OpenFolder, "move", refuse)
         result = run_night(made, Order(drop=drop))
         stays = (drop / "alder" / "tx.csv").exists()
     assert stays is (how != "too large")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.transactions import Reading
+from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.validate import validate
 from tables import NOON
@@ -25,7 +25,7 @@ ref  cardholder  amount  at
 
 
 def checked(path: Path, **outputs: Path) -> dict[str, Any]:
-    reading = Reading(now=NOON)
+    reading = FileReading(now=NOON)
     return validate(str(path), reading, job(), outputs=Outputs(**outputs)).document()
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.files.fingerprints import with_fingerprints
-from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.files.transactions import FileReading, open_transactions
 from cardoffers_cli.pipeline.judge import (
     common_findings,
     find_common,
@@ -43,7 +43,7 @@ class Judged:
 
 def judged(store: Store, folder: Path, rows: str | list[Row]) -> Judged:
     path = file_of(folder / "tx.csv", rows)
-    with open_transactions(str(path), Reading(now=NOON)) as file:
+    with open_transactions(str(path), FileReading(now=NOON)) as file:
         chunks = [
             (with_fingerprints(chunk.rows, seed=1), chunk.findings, chunk.doubts)
             for chunk in file.chunks()

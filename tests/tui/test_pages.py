@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.tui import pages, summaries
-from cardoffers_cli.tui.inquiry import Inquiry, Source
+from cardoffers_cli.tui.inquiry import AnsweredFrom, Inquiry
 from cardoffers_cli.tui.lines import Line, broken
 from tables import NOON
 from work import file_of, new_store, taken, tell
@@ -89,7 +89,7 @@ def test_what_is_left_out_is_said(made: Job, monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_a_snapshot_says_how_old_it_is(hours: int, said: str) -> None:
-    source = Source(NOON + timedelta(hours=hours), snapshot_at=NOON, busy="It is held.")
+    source = AnsweredFrom(NOON + timedelta(hours=hours), snapshot_at=NOON, busy="It is held.")
     assert [said] == told(summaries.age(source))
     assert [] == told(summaries.age(replace(source, snapshot_at=None)))
 

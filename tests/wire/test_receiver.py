@@ -13,12 +13,12 @@ import pytest
 from cardoffers_cli.domain.errors import NetworkFailure
 from cardoffers_cli.domain.signing import signature_headers
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
-from cardoffers_cli.wire.sender import Limits
+from cardoffers_cli.wire.sender import AttemptLimits
 from post import EVENT, SECRET, delivery, post, real_clock, send
 
 NOON = datetime(2026, 5, 1, 12)  # noqa: DTZ001 - moments are naive UTC
 NOON_S = 1777636800
-ONE_BY_ONE = Limits(deadline_s=5, allow_insecure=True, per_lane=1)
+ONE_BY_ONE = AttemptLimits(deadline_s=5, allow_insecure=True, per_lane=1)
 
 
 def statuses(behaviour: Behaviour, count: int) -> list[int | None]:

@@ -12,13 +12,13 @@ import pytest
 
 from cardoffers_cli.wire.receiver import Receiver
 from cardoffers_cli.wire.resolving import AddressRefused, CheckedResolver, open_socket
-from cardoffers_cli.wire.sender import Limits
+from cardoffers_cli.wire.sender import AttemptLimits
 from post import DEADLINE_S, delivery, post, real_clock, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-STRICT = Limits(deadline_s=DEADLINE_S)
+STRICT = AttemptLimits(deadline_s=DEADLINE_S)
 
 HOSTS = """
     127.0.0.1  127.0.0.2  127.1  127.0.1  0177.0.0.1  0177.1  0x7f.0.0.1  0x7f.1  0x7f000001
@@ -153,7 +153,7 @@ def test_a_name_server_that_hangs_costs_one_deadline() -> None:
 
     with Receiver(clock=real_clock) as receiver:
         port = receiver.url.rsplit(":", 1)[1]
-        limits = Limits(deadline_s=1.5, allow_insecure=True)
+        limits = AttemptLimits(deadline_s=1.5, allow_insecure=True)
         names = [f"{n}.example" for n in range(20)]
         begun = time.monotonic()
         outcomes = send(

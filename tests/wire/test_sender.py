@@ -10,7 +10,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
-from cardoffers_cli.wire.sender import Delivery, Limits, Outcome, send_all
+from cardoffers_cli.wire.sender import AttemptLimits, Delivery, Outcome, send_all
 from post import DEADLINE_S, EVENT, SECRET, delivery, post, real_clock, send
 from strangers import Reader, Writer, answers, head, listening, request, says, status
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FAR = Limits(deadline_s=DEADLINE_S, allow_insecure=True)
+FAR = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True)
 NOON = datetime(2026, 5, 1, 12, 0, 0, 700_000)  # noqa: DTZ001 - moments are naive UTC
 
 
@@ -161,7 +161,7 @@ def test_a_cookie_is_not_kept() -> None:
     answer = head(b"HTTP/1.1 200 OK", b"Set-Cookie: a=b; Path=/", b"Content-Length: 0")
     with listening(answers(answer, asked=asked)) as (port,):
         url = f"http://receiver.example:{port}/"
-        one_by_one = Limits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=1)
+        one_by_one = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=1)
         send([delivery(url, n) for n in (1, 2)], one_by_one, lookup=lambda _: ["127.0.0.1"])
     assert 2 == len(asked)
     assert not any(b"cookie" in each.lower() for each in asked)
@@ -206,7 +206,7 @@ def test_a_connection_is_used_again() -> None:
         await again(reader, writer)
 
     with listening(behave) as (port,):
-        limits = Limits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=2)
+        limits = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=2)
         outcomes = send((delivery(f"http://127.0.0.1:{port}/", n) for n in range(50)), limits)
     assert set(range(50)) == {outcome.number for outcome in outcomes}
     assert {None} == {outcome.error for outcome in outcomes}
@@ -223,7 +223,7 @@ def test_a_connection_that_was_closed_meanwhile_is_no_failure() -> None:
         await once(reader, writer)
 
     with listening(behave) as (port,):
-        limits = Limits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=1)
+        limits = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=1)
         outcomes = send((delivery(f"http://127.0.0.1:{port}/", n) for n in range(200)), limits)
     assert [None] * 200 == [outcome.error for outcome in outcomes]
     assert 200 == asked
@@ -256,7 +256,7 @@ def test_a_lane_has_its_share_and_no_more() -> None:
             nonlocal now
             now -= 1
 
-        limits = Limits(deadline_s=DEADLINE_S, allow_insecure=True, at_once=50, per_lane=3)
+        limits = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True, at_once=50, per_lane=3)
         send((delivery(receiver.url, n) for n in range(30)), limits, on_outcome=done)
     assert 0 == now
     assert 3 == most
@@ -269,7 +269,7 @@ def test_a_lane_that_hangs_does_not_hold_up_the_others() -> None:
             *(delivery(slow.url, n, "slow") for n in range(20)),
             *(delivery(quick.url, n, f"quick-{n % 5}") for n in range(100, 300)),
         ]
-        limits = Limits(deadline_s=1.5, allow_insecure=True, at_once=12, per_lane=10)
+        limits = AttemptLimits(deadline_s=1.5, allow_insecure=True, at_once=12, per_lane=10)
         outcomes = send(deliveries, limits)
     slow_ones = [outcome for outcome in outcomes if outcome.number < 100]
     quick_ones = [outcome for outcome in outcomes if outcome.number >= 100]
@@ -318,7 +318,7 @@ def test_once_told_to_stop_nothing_more_is_started() -> None:
     with Receiver(
         clock=real_clock, behaviour=Behaviour(delay_s=0.3), on_received=lambda _: stop.set()
     ) as receiver:
-        limits = Limits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=1)
+        limits = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True, per_lane=1)
         outcomes = send((delivery(receiver.url, n) for n in range(9)), limits, stop=stop.is_set)
         assert 1 == len(receiver.received)
     assert [(0, None)] == [(outcome.number, outcome.error) for outcome in outcomes]

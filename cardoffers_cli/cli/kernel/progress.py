@@ -98,7 +98,7 @@ def _bar(description: str, total: int | None) -> Iterator[Progress]:
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as RichProgress
 
-    class Bar:
+    class ProgressBar:
         def advance(self, steps: int = 1) -> None:
             bars.advance(task, steps)
 
@@ -117,4 +117,4 @@ def _bar(description: str, total: int | None) -> Iterator[Progress]:
     console = Console(stderr=True, highlight=False)
     with RichProgress(*columns, console=console, transient=True) as bars:
         task = bars.add_task(description, total=total)
-        yield Bar()
+        yield ProgressBar()

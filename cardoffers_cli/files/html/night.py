@@ -84,7 +84,7 @@ _INSTITUTIONS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Night:
+class NightPage:
     """What the page of a night shows, as rows of services and of the night's result.
 
     `summary`, `files` and `rejects` are of the night itself, `history` of it and the nights before
@@ -104,7 +104,7 @@ class Night:
     waiting: Rows
 
 
-def night_page(night: Night) -> Page:
+def night_page(night: NightPage) -> Page:
     """Return the page of a night."""
     return Page(
         title=f"Nightly run of {night_text(night.name)}",
@@ -116,7 +116,7 @@ def night_page(night: Night) -> Page:
     )
 
 
-def _previous(night: Night) -> Iterator[Link]:
+def _previous(night: NightPage) -> Iterator[Link]:
     """Yield the link to the night before."""
     for row in night.history[1:2]:
         yield Link("The nightly run before", f"../{row['name']}/index.html")
@@ -127,7 +127,7 @@ def page_of(institution: str) -> str:
     return f"institution-{institution}.html"
 
 
-def _headline(night: Night) -> str:
+def _headline(night: NightPage) -> str:
     needs = needing(night.findings)
     verdict = (
         f"{counted(needs, 'thing')} {'needs' if needs == 1 else 'need'} attention"
@@ -145,7 +145,7 @@ def _headline(night: Night) -> str:
     return f"{verdict}. {came}; {_made(night)}."
 
 
-def _made(night: Night) -> str:
+def _made(night: NightPage) -> str:
     """Return what redeemed, against the mean of the nights before."""
     redeemed, earlier = redeemed_of(night.history[0]), before(night.history)
     if not redeemed:
@@ -157,7 +157,7 @@ def _made(night: Night) -> str:
     return f"{counted(redeemed, 'redemption')}{beside} {come} to {payouts}"
 
 
-def _facts(night: Night) -> Iterator[Fact]:
+def _facts(night: NightPage) -> Iterator[Fact]:
     tonight = night.history[0]
     taken = sum(row["status"] == "imported" for row in night.files)
     failed = sum(row["status"] != "imported" for row in night.files)
@@ -184,7 +184,7 @@ def _facts(night: Night) -> Iterator[Fact]:
     yield Fact.of_money("settled", settled, ", ".join(filter(None, parts)))
 
 
-def _a_week_before(night: Night) -> str:
+def _a_week_before(night: NightPage) -> str:
     """Return what the same day of the week had, if there was a night."""
     there = (night.as_of - timedelta(days=7)).date()
     for row in night.history[1:]:
@@ -193,7 +193,7 @@ def _a_week_before(night: Night) -> str:
     return ""
 
 
-def _sections(night: Night) -> Iterator[Section]:
+def _sections(night: NightPage) -> Iterator[Section]:
     yield _attention(night)
     yield from _files(night)
     yield from against(night.history)
@@ -204,7 +204,7 @@ def _sections(night: Night) -> Iterator[Section]:
     yield from rejects_section(night.rejects, lines=["Of the files of this nightly run."])
 
 
-def _attention(night: Night) -> Section:
+def _attention(night: NightPage) -> Section:
     rows = sorted(night.findings, key=lambda row: _URGENCY[row["level"]])
     faults = sum(row["code"] == "audit_failed" for row in rows)
     audits = f"{night.audits} audits of the store were made; {faults or 'none'} found faults."
@@ -218,7 +218,7 @@ def _attention(night: Night) -> Section:
     return Section(title=title, lines=[*said, audits], sheet=sheet, anchor="attention")
 
 
-def _files(night: Night) -> Iterator[Section]:
+def _files(night: NightPage) -> Iterator[Section]:
     if not night.files:
         return
     ordered = sorted(
@@ -246,7 +246,7 @@ def _why(row: Row) -> str:
     return ""
 
 
-def _institutions(night: Night) -> Iterator[Section]:
+def _institutions(night: NightPage) -> Iterator[Section]:
     busy = [row for row in night.summary if is_busy(row)]
     quiet = sorted(
         {row["institution"] for row in night.summary} - {row["institution"] for row in busy}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.sentences import amount_text
 from cardoffers_cli.files.html.pictures import Picture
-from cardoffers_cli.files.html.tables import MOST_ROWS, Link, Table, columns_of, table_of
+from cardoffers_cli.files.html.tables import MOST_ROWS, HtmlTable, Link, columns_of, table_of
 from cardoffers_cli.files.html.templates import page_template
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _shown(page: Page) -> Iterator[dict[str, Any]]:
         }
 
 
-def _tables(section: Section, sheet: Sheet) -> Iterator[tuple[str, Table]]:
+def _tables(section: Section, sheet: Sheet) -> Iterator[tuple[str, HtmlTable]]:
     """Yield the table of a section, in each of its orders, with the columns of them all."""
     orders = {section.order: list(sheet.rows), **section.orders}
     sheets = {name: replace(sheet, rows=rows) for name, rows in orders.items()}

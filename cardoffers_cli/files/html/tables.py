@@ -57,7 +57,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Command:
+class PrintedCommand:
     """A cell that is to be typed."""
 
     text: str
@@ -96,7 +96,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
     """A table as the template shows it: its header with what is a number, and its cells.
 
     `room` is the width below which its rows become blocks; `is_wide` says that it may be wider than
@@ -118,7 +118,7 @@ def table_of(
     columns: Sequence[Column] | None = None,
     *,
     guarded: bool = True,
-) -> Table:
+) -> HtmlTable:
     """Return a sheet as people see it, with as many rows as a page has room for."""
     told, said = sheet.told()
     rows = iter(told)
@@ -128,7 +128,7 @@ def table_of(
     cells = [[_cell(column, row, guarded=guarded) for column in columns] for row in shown]
     header = [(column.label, column.kind in NUMBERS) for column in columns]
     width = sum(_width(column, cells, place) for place, column in enumerate(columns))
-    return Table(
+    return HtmlTable(
         header=header,
         rows=cells,
         said=said,
@@ -170,7 +170,7 @@ def _cell(column: Column, row: Row, *, guarded: bool) -> Cell:
         case Link(text, href):
             shown = harmless(text)
             cell = Cell("link", shown, _of_word(shown), href)
-        case Command(text):
+        case PrintedCommand(text):
             cell = Cell("command", harmless(text), "")
         case Advice(text):
             cell = Cell("advice", harmless(text), "")

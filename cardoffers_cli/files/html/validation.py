@@ -14,7 +14,7 @@ from cardoffers_cli.domain.findings import CODES, FILE_CODES
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import whole
 from cardoffers_cli.files.html.rejects import meaning
-from cardoffers_cli.files.html.tables import Advice, Command, State
+from cardoffers_cli.files.html.tables import Advice, PrintedCommand, State
 from cardoffers_cli.files.sheets import Column, Sheet
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _row(found: Row) -> dict[str, Any]:
         "fix": Advice(known.advice if known else found["fix"]),
         "state": _STATES[found["level"]],
         "level": found["level"],
-        "more": Command(f"cardoffers help findings {found['code']}"),
+        "more": PrintedCommand(f"cardoffers help findings {found['code']}"),
     }
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.html.offers import MOST_ROWS, ending_soon, left_of, when_it_ends
 from cardoffers_cli.files.html.pages import Section
-from cardoffers_cli.files.html.tables import Command
+from cardoffers_cli.files.html.tables import PrintedCommand
 from cardoffers_cli.files.report_columns import BUDGETS
 from cardoffers_cli.files.sheets import Column, Sheet
 
@@ -39,7 +39,7 @@ _RATE = (
 
 def to_do(text: str | None) -> Any:
     """Return what to do as a command, where it is one."""
-    return Command(text) if text and text.startswith("cardoffers ") else text
+    return PrintedCommand(text) if text and text.startswith("cardoffers ") else text
 
 
 def budgets_that_end(offers: Rows, now: datetime) -> Iterator[Section]:
@@ -69,7 +69,7 @@ def webhooks_that_wait(deliveries: Rows) -> Iterator[Section]:
     """Show the events that wait; rows as `services/webhooks.py` counts them."""
     waiting = ("due", "failed", "exhausted", "stopped")
     rows = [
-        {**row, "next": Command(f"cardoffers webhook list -i {row['institution']}")}
+        {**row, "next": PrintedCommand(f"cardoffers webhook list -i {row['institution']}")}
         for row in deliveries
         if any(row[name] for name in waiting)
     ]

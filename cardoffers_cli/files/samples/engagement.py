@@ -17,7 +17,7 @@ from cardoffers_cli.files.samples.links import moment_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.files.samples.links import Links
+    from cardoffers_cli.files.samples.links import SampleLinks
 
 COLUMNS = "institution cardholder_token event offer_id occurred_at".split()
 SEEN_BEFORE = 620  # in a thousand
@@ -31,7 +31,7 @@ DAY_SECONDS = 86_400
 class Engagement:
     """The engagement of one institution, made from its links a stretch of cardholders at a time."""
 
-    links: Links
+    links: SampleLinks
 
     def chunks(self, size: int) -> Iterator[pl.DataFrame]:
         """Make all events, in frames of some `size` rows with the columns of `engagement`."""

@@ -29,7 +29,7 @@ STRIDES = (7919, 6007)
 
 
 @dataclass(frozen=True)
-class Links:
+class SampleLinks:
     """The links of one institution, made a stretch of cardholders at a time."""
 
     chance: Chance

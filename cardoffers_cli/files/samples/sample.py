@@ -11,7 +11,7 @@ from cardoffers_cli.files.samples.cardholders import Cardholders
 from cardoffers_cli.files.samples.chance import Chance, uuid
 from cardoffers_cli.files.samples.dirty import make_dirty
 from cardoffers_cli.files.samples.engagement import Engagement
-from cardoffers_cli.files.samples.links import Links
+from cardoffers_cli.files.samples.links import SampleLinks
 from cardoffers_cli.files.samples.merchants import Merchants, identifiers, make_merchants
 from cardoffers_cli.files.samples.offers import COLUMNS, Program, make_offers, make_program
 from cardoffers_cli.files.samples.plan import MAX_ACTIVE_OFFERS
@@ -135,14 +135,14 @@ def _programs(scenes: list[Scene]) -> pl.DataFrame:
     )
 
 
-def _links(chance: Chance, plan: Plan, scenes: list[Scene]) -> Iterator[Links]:
+def _links(chance: Chance, plan: Plan, scenes: list[Scene]) -> Iterator[SampleLinks]:
     for scene in scenes:
         for bank, program in zip(scene.banks, scene.programs, strict=True):
             cardholders = _cardholders(chance, scene, bank)
-            yield Links(cardholders.chance, plan, bank, cardholders, program)
+            yield SampleLinks(cardholders.chance, plan, bank, cardholders, program)
 
 
-def _chunks(tables: Sequence[Links] | Sequence[Engagement]) -> Iterator[pl.DataFrame]:
+def _chunks(tables: Sequence[SampleLinks] | Sequence[Engagement]) -> Iterator[pl.DataFrame]:
     for table in tables:
         yield from table.chunks(CHUNK_ROWS)
 

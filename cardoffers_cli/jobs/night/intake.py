@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
-from cardoffers_cli.files.claims import Claim, put_away
+from cardoffers_cli.files.claims import FileClaim, put_away
 from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.drop import MANIFEST, Dropped, clear_drafts, marker_names
 from cardoffers_cli.files.exports import replacing
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from cardoffers_cli.files.folders import Folder
+    from cardoffers_cli.files.folders import OpenFolder
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
@@ -135,8 +135,8 @@ class _File:
     file: NightFile
 
     @property
-    def claim(self) -> Claim:
-        return Claim(
+    def claim(self) -> FileClaim:
+        return FileClaim(
             drop=self.work.order.drop,
             institution=self.file.institution,
             name=self.file.file_name,
@@ -158,7 +158,7 @@ class _File:
             if state in {"imported", "failed"} and taken.look(self.claim.as_name) is not None:
                 self._put_away(taken, DONE if state == "imported" else FAILED)
 
-    def _take(self, taken: Folder) -> str:
+    def _take(self, taken: OpenFolder) -> str:
         bounds, kept = self._bounds(), dict[str, Any]()
         try:
             self.claim.take(taken, bounds.limits)
@@ -178,7 +178,7 @@ class _File:
             raise error
         return failure_of(error)
 
-    def _leave(self, taken: Folder, error: Elusive) -> str:
+    def _leave(self, taken: OpenFolder, error: Elusive) -> str:
         """Give a file back that somebody exchanged or wrote to: the next look finds it."""
         if taken.look(self.claim.as_name) is not None:
             try:
@@ -193,7 +193,7 @@ class _File:
         room = max(GZIP_GROWS * size, free // _ROOM_FOR_ONE)
         return Bounds(self.work.job.settings, room_bytes=room)
 
-    def _import(self, taken: Folder, bounds: Bounds, kept: dict[str, Any]) -> None:
+    def _import(self, taken: OpenFolder, bounds: Bounds, kept: dict[str, Any]) -> None:
         name = self.claim.as_name
         stamp = self.claim.stamp_in(taken)
         copy = private_copy(taken, name, stamp, bounds.limits, beside=taken.path)
@@ -273,7 +273,7 @@ class _File:
         )
         write_outputs(store, opened, judged, outputs, mode=self.work.job.settings.mode)
 
-    def _fail(self, taken: Folder, error: CardoffersError, kept: dict[str, Any]) -> str:
+    def _fail(self, taken: OpenFolder, error: CardoffersError, kept: dict[str, Any]) -> str:
         is_kept = taken.look(self.claim.as_name) is not None
         if is_kept:
             row = {
@@ -305,12 +305,12 @@ class _File:
     ) -> None:
         nights.judge_file(store, self.work.night, self.file.file_no, state, report, **kept)
 
-    def _put_away(self, taken: Folder, kind: str) -> None:
+    def _put_away(self, taken: OpenFolder, kind: str) -> None:
         with self._folder(kind) as kept:
             put_away(taken, self.claim.as_name, kept, self.file.taken_as)
         self.claim.release()
 
-    def _folder(self, kind: str) -> AbstractContextManager[Folder]:
+    def _folder(self, kind: str) -> AbstractContextManager[OpenFolder]:
         return self.work.processed.folder(self.file.institution, kind)
 
     def _path(self, kind: str, name: str) -> Path:

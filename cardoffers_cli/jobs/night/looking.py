@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.files.drop import Waiting, held_open, look, ready
+from cardoffers_cli.files.drop import WaitingFile, held_open, look, ready
 from cardoffers_cli.files.processed import free_name
 from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.night.checks import fitting
@@ -30,14 +30,14 @@ LOOK_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FoundFiles:
     """What lies in the drop folder: files to take, and what to say of the others."""
 
     files: list[Dropped]
     remarks: list[NightFinding]
 
 
-def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> Found:
+def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> FoundFiles:
     """Return what is ready in the drop folder, and remarks on what is not to be taken.
 
     What the night found `before` is not found again, and counts among its files.
@@ -60,14 +60,14 @@ def look_twice(job: Job, drop: Path, before: Sequence[NightFile] = ()) -> Found:
         if file.institution in known and (file.institution, file.name, file.stamp) not in seen
     ]
     held = held_open(drop, [file for file in mine if not file.is_marked])
-    left += [Waiting(file=file, why="open") for file in mine if file in held]
+    left += [WaitingFile(file=file, why="open") for file in mine if file in held]
     files, surplus = _at_most(
         [file for file in mine if file not in held],
         job.settings.file_most_per_institution,
         taken_of,
     )
     fit, without_room = fitting(job, files)
-    return Found(
+    return FoundFiles(
         files=fit,
         remarks=[
             *(stray(each) for each in second.strays),

@@ -17,7 +17,7 @@ from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.html.asked import Asked
 from cardoffers_cli.files.html.history import NIGHTS
 from cardoffers_cli.files.html.institution import MOST_ROWS, institution_page
-from cardoffers_cli.files.html.night import Night, is_busy, night_page, page_of
+from cardoffers_cli.files.html.night import NightPage, is_busy, night_page, page_of
 from cardoffers_cli.files.html.pages import write_page
 from cardoffers_cli.files.html.runs import MOST_NIGHTS, runs_page
 from cardoffers_cli.files.lasting import make_folder
@@ -102,7 +102,7 @@ def _of_night(store: Store, work: Work, result: NightResult) -> Page:
     until = now + _INSTANT
     counts = {step.name: step.counts for step in result.steps}
     return night_page(
-        Night(
+        NightPage(
             name=night.name,
             as_of=now,
             audits=counts["audits"]["audits"],

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.records import Record
     from cardoffers_cli.jobs.night.order import Work
-    from cardoffers_cli.services.reports import Page
+    from cardoffers_cli.services.reports import ReportPage
     from cardoffers_cli.store.store import Store
 
 _COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FUNNEL}
@@ -78,7 +78,7 @@ def _read(work: Work, institution_id: UUID) -> dict[str, Sequence[Mapping[str, A
     return {**found, "funnel": list(conversions(counted.data))}
 
 
-def _rows(store: Store, report: Callable[..., Page], filters: Filters) -> Iterator[Record]:
+def _rows(store: Store, report: Callable[..., ReportPage], filters: Filters) -> Iterator[Record]:
     page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=None)
     yield from page.rows
     while page.next_cursor is not None:
