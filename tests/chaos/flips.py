@@ -35,6 +35,7 @@ MORE = {
     ".sender": ("webhook send --dry-run --format json",),
     ".parquet": ("report unresolved --format json",),
     "backup.duckdb": ("store restore backup.duckdb --yes --dry-run --format json",),
+    "backup.duckdb.secrets": ("store restore backup.duckdb --yes --dry-run --format json",),
     "result.json": ("run list --format json",),
 }
 """What is asked besides, by how the name of the file ends."""
