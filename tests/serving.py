@@ -24,18 +24,18 @@ from pathlib import Path
 path, limits, settings, port_file, tests, *tls = sys.argv[1:]
 sys.path.insert(0, tests)
 from cardoffers_cli.cli.kernel.exits import write_line
-from cardoffers_cli.http.limits import Limits
-from cardoffers_cli.http.listening import Place
+from cardoffers_cli.http.limits import ServerLimits
+from cardoffers_cli.http.listening import ListeningPlace
 from cardoffers_cli.http.server import serve
 from tables import NOON
 from work import job
 serve(
     job(path, **json.loads(settings)),
-    Place(host="127.0.0.1", port=0, **dict(zip(("tls_cert", "tls_key"), map(Path, tls)))),
+    ListeningPlace(host="127.0.0.1", port=0, **dict(zip(("tls_cert", "tls_key"), map(Path, tls)))),
     clock=lambda: NOON,
     log=write_line,
     ready=lambda url, port: Path(port_file).write_text(str(port)),
-    limits=Limits(**json.loads(limits)),
+    limits=ServerLimits(**json.loads(limits)),
 )
 """
 

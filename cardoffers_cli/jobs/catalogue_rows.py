@@ -122,8 +122,8 @@ def create_offer(
         }
         with run_record(store, kind="offer_create", now=job.now, actor=job.actor) as run:
             write_row(store, "offers", row, run)
-            position = str(offers.next_position(store, owner.id))
-            place: Cells = {"institution": owner.slug, "offer_id": offer_id, "position": position}
+            position = offers.next_position(store, owner.id)
+            place = {"institution": owner.slug, "offer_id": offer_id, "position": str(position)}
             write_row(store, "program_offers", place, run)
             run.counts["offer_id"] = offer_id
     shown = {name: value for name, value in row.items() if value is not None}

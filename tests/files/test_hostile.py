@@ -153,11 +153,11 @@ import resource
 import sys
 from datetime import datetime
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import Reading, open_transactions
+from cardoffers_cli.files.transactions import FileReading, open_transactions
 
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]),) * 2)
 try:
-    with open_transactions(sys.argv[1], Reading(now=datetime(2026, 11, 1))) as file:
+    with open_transactions(sys.argv[1], FileReading(now=datetime(2026, 11, 1))) as file:
         for chunk in file.chunks():
             pass
 except FileUnusable as error:

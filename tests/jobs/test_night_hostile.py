@@ -508,7 +508,7 @@ def test_what_runs_in_the_store_is_broken_off_too(
     def endless(store: Any, file: Any, *given: Any, **more: Any) -> Any:
         if file.name.startswith("alder/"):
             with monkeypatch.context() as patch:
-                patch.setattr("cardoffers_cli.store.store.statement", lambda _name: ENDLESS)
+                patch.setattr("cardoffers_cli.sql.binding.statement", lambda _name: ENDLESS)
                 store.rows("any")
         return taken(store, file, *given, **more)
 

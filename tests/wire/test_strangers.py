@@ -21,7 +21,7 @@ MEMORY = 32 * 1024 * 1024
 SENDER = """
 import json, resource, sys, time
 from datetime import UTC, datetime
-from cardoffers_cli.wire.sender import Delivery, Limits, send_all
+from cardoffers_cli.wire.sender import AttemptLimits, Delivery, send_all
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -37,7 +37,7 @@ def attempt(port):
     outcomes = []
     send_all(
         [[delivery]],
-        Limits(deadline_s=float(sys.argv[1]), allow_insecure=True),
+        AttemptLimits(deadline_s=float(sys.argv[1]), allow_insecure=True),
         clock=lambda: datetime.now(UTC).replace(tzinfo=None),
         on_outcome=outcomes.append,
     )
