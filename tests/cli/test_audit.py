@@ -15,6 +15,7 @@ from cardoffers_cli.jobs.institutions import set_institution
 from cardoffers_cli.jobs.keys import revoke_key
 from cardoffers_cli.store.call_book import CallBook
 from goldens import parquet_text, workbook_text
+from sizes import one_in
 from tables import NOON, uid
 from work import new_store, tell
 
@@ -182,6 +183,7 @@ BUDGET = ("ann", "of-00000", "budget_amount", "134.55", None, "catalog_import")
         ("--to 2026-06-03", [TITLE, CASHBACK, BUDGET]),
     ],
 )
+@one_in(3)
 def test_changes_are_listed_the_newest_first(
     changes: Any, words: str, expected: list[tuple[Any, ...]]
 ) -> None:
@@ -189,6 +191,7 @@ def test_changes_are_listed_the_newest_first(
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md", "parquet", "xlsx"])
+@one_in(3)
 def test_changes_come_in_every_format(
     cardoffers: Any, changed: Job, tmp_path: Path, form: str
 ) -> None:

@@ -15,6 +15,7 @@ from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.validate import validate
+from sizes import one_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +75,7 @@ def codes_of(file: Path, code: str) -> set[str]:
 
 
 @pytest.mark.parametrize("code", SHOWN)
+@one_in(4)
 def test_a_bad_line_has_the_finding_and_a_mended_one_has_none(tmp_path: Path, code: str) -> None:
     example = explain(code).example
     assert example

@@ -19,6 +19,7 @@ from commands import cardoffers as process
 from commands import command
 from outbox import events, goes_to, redemption
 from post import real_clock
+from sizes import at_the_gate
 from strangers import STRANGERS, listening
 from work import found, new_store, tell
 
@@ -280,6 +281,7 @@ def test_the_table_says_what_to_do_next(webhook: Any, tmp_path: Path) -> None:
     assert "cardoffers webhook set -i alder --url URL" in shown
 
 
+@at_the_gate
 def test_no_stranger_is_more_than_one_attempt(webhook: Any, tmp_path: Path) -> None:
     # One run for all of them: they are sent to at once, so it takes one deadline.
     names = [f"stranger-{number}" for number in range(len(STRANGERS))]

@@ -27,7 +27,7 @@ from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
-from sizes import FULL, at_the_gate
+from sizes import FULL, at_the_gate, one_in
 from tables import NOON, put, snapshot
 from work import job, kept, new_store, settings, tell
 
@@ -172,6 +172,7 @@ backup(made, Path(sys.argv[2]), tell=tell)
 
 
 @pytest.mark.parametrize("step", [*STEPS, "claim", "claimed", "name", "named"])
+@one_in(4)
 def test_what_a_killed_backup_left_is_removed_by_the_next(
     made: Job, kept_in: Path, step: str
 ) -> None:
@@ -396,6 +397,7 @@ def with_a_log(file: Path, made: Job) -> None:  # noqa: ARG001 - like the others
         (with_a_log, "FileUnusable backup_damaged"),
     ],
 )
+@one_in(2)
 def test_what_is_no_whole_backup_is_refused(
     made: Job, kept_in: Path, harm: Callable[[Path, Job], None], refusal: str
 ) -> None:

@@ -12,6 +12,7 @@ import work
 from cardoffers_cli.domain.errors import FileUnusable, StoreDamaged
 from cardoffers_cli.jobs import catalogue as jobs_catalogue
 from cardoffers_cli.jobs.catalogue import export_catalogue, import_catalogue
+from sizes import one_in
 from tables import given, select, snapshot
 from work import new_store
 
@@ -196,6 +197,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("kind", "old", "new", "audit"), CHANGES)
+@one_in(3)
 def test_a_changed_row_updates_and_its_old_value_is_kept(
     job: Job, kind: str, old: str, new: str, audit: list[tuple[str, ...]]
 ) -> None:

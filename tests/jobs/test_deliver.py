@@ -29,7 +29,7 @@ from cardoffers_cli.store.sender_lock import sender_lock
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
 from outbox import Standing, at, event, events, goes_to, redemption, sent
 from post import real_clock
-from sizes import at_the_gate
+from sizes import at_the_gate, one_in
 from strangers import listening, status
 from tables import NOON, put
 from work import found
@@ -202,6 +202,7 @@ def test_a_success_ends_the_schedule(tmp_path: Path, failures: int) -> None:
         (302, ["Retry-After: 45", "Location: /"], 27, 33),
     ],
 )
+@one_in(3)
 def test_a_receiver_may_ask_for_time(
     tmp_path: Path, code: int, headers: list[str], least_s: int, most_s: int
 ) -> None:

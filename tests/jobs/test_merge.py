@@ -32,7 +32,7 @@ from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.merging import MANY
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
-from sizes import FULL
+from sizes import FULL, at_the_gate
 from tables import NOON, snapshot
 from work import file_of, found, held, job, kept, taken, with_catalogue
 
@@ -163,6 +163,7 @@ def test_the_tenth_night_merges_the_parts_and_its_cost_is_recorded(made: Job) ->
     assert [2, 2, 2, 2] == parts(made)
 
 
+@at_the_gate
 def test_parts_in_a_bucket_are_merged_and_removed_alike(tmp_path: Path, bucket: str) -> None:
     made = with_catalogue(tmp_path)
     for number in range(3):

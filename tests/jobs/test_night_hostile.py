@@ -28,6 +28,7 @@ from cardoffers_cli.jobs.night import intake, run
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from disks import small_disk
+from sizes import at_the_gate, one_in
 from work import Job, file_of, found, job, new_store, short_nights, tell
 
 if TYPE_CHECKING:
@@ -336,6 +337,7 @@ def test_a_folder_that_is_none_is_left_alone(
 
 @pytest.mark.parametrize("how", [as_link_to_another, as_link_outside, as_file, as_fifo, without])
 @pytest.mark.parametrize("at", ["looked", "claimed"])
+@one_in(3)
 def test_a_folder_that_is_exchanged_meanwhile_is_not_followed(
     made: Job, monkeypatch: pytest.MonkeyPatch, how: Callable[[Path], None], at: str
 ) -> None:
@@ -578,6 +580,7 @@ def second_process(act: Callable[[], None], user: int | None = None) -> Iterator
 
 @pytest.mark.parametrize("user", [None, BANK], ids=["same user", "two users"])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@at_the_gate
 def test_names_that_never_stand_still_lead_nowhere(user: int | None) -> None:
     """Nights beside a process that exchanges names all the time, and takes its half of the time."""
     if user is not None and os.geteuid() != 0:

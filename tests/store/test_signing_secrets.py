@@ -39,6 +39,7 @@ from cardoffers_cli.store.signing_secrets import (
 from cardoffers_cli.store.snapshot import snapshot_path
 from killing import killed_everywhere
 from outbox import events, goes_to, redemption
+from sizes import at_the_gate
 from tables import NOON, select, uid
 from work import found, job, new_store
 
@@ -290,6 +291,7 @@ def _whole(made: Job) -> int:
     return len(found(made, "select secret_sha256 from webhook_secrets"))
 
 
+@at_the_gate
 def test_killed_while_it_is_restored_a_store_has_the_secrets_that_it_names(
     made: Job, tmp_path: Path
 ) -> None:
@@ -367,6 +369,7 @@ def test_an_older_store_of_which_a_copy_differs_is_left_as_it_is(
     assert sorted([OLD, NEXT]) == texts(made)
 
 
+@at_the_gate
 def test_killed_while_it_is_migrated_a_store_is_as_before_or_done(tmp_path: Path) -> None:
     (tmp_path / "template").mkdir()
     made = older(tmp_path / "template" / "store.duckdb")
