@@ -14,6 +14,7 @@ from cardoffers_cli.cli.kernel.exits import exit_code_of
 from cardoffers_cli.domain.errors import EngineFailed, UsageError
 from cardoffers_cli.engine import connecting
 from cardoffers_cli.engine.spark import SparkEngine
+from cardoffers_cli.sql.binding import Table
 from sparks import free_port, sail
 
 if TYPE_CHECKING:
@@ -87,10 +88,10 @@ def test_a_server_that_dies_is_unreachable(
 ) -> None:
     with sail() as server:
         engine = SparkEngine.at(server.url, str(tmp_path / "work"))
-        engine.put("this_run", one_run())
+        this_run = engine.put("this_run", one_run())
         server.kill()
         with in_time(), pytest.raises(EngineFailed) as caught:
-            engine.count("this_run")
+            engine.count(this_run)
         with in_time():
             engine.close()
     assert "engine_unreachable" == caught.value.code
@@ -102,11 +103,11 @@ def test_a_server_that_came_back_has_forgotten_the_session(
 ) -> None:
     with sail() as server:
         engine = SparkEngine.at(server.url, str(tmp_path / "work"))
-        engine.put("this_run", one_run())
+        this_run = engine.put("this_run", one_run())
         server.kill()
     with sail(server.port):
         with in_time(), pytest.raises(EngineFailed) as caught:
-            engine.run("resolve")
+            engine.count(this_run)
         engine.close()
     assert "engine_failed" == caught.value.code
     assert ("", "") == capfd.readouterr()
@@ -116,8 +117,9 @@ def test_what_the_engine_says_is_not_passed_on(
     spark: Spark, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     engine = SparkEngine.at(spark.url, str(tmp_path / "work"))
+    unknown = Table(name="identifiers", identifier="identifiers", columns=())
     with pytest.raises(EngineFailed) as caught:
-        engine.run("resolve")
+        engine.count(unknown)
     engine.close()
     assert caught.value.message.startswith(f"The engine at {spark.url} failed (")
     assert "identifiers" not in caught.value.message

@@ -235,7 +235,8 @@ def test_no_extension_is_ever_fetched(tmp_path: Path) -> None:
 
 
 def test_the_lock_stands_beside_the_store(tmp_path: Path) -> None:
-    made = new_store(tmp_path)
+    made = job(tmp_path / "store.duckdb")
+    init(made)
     assert tmp_path / "store.duckdb.lock" == lock_path(made.path)
     assert lock_path(made.path).exists()
 
