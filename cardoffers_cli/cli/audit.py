@@ -7,33 +7,12 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-ENTRIES = (
-    Column("entry_no", "no", kind="integer"),
-    Column("happened_at", kind="moment"),
-    Column("institution", gives_way=1),
-    Column("event"),
-    Column("actor", gives_way=2),
-    Column("details", gives_way=3),
-    Column("key_id", kind="id", gives_way=4),
-    Column("event_id", kind="id", gives_way=5),
-)
-CHANGES = (
-    Column("happened_at", kind="moment"),
-    Column("actor", gives_way=1),
-    Column("subject"),
-    Column("subject_id"),
-    Column("field"),
-    Column("old_value", "old"),
-    Column("new_value", "new"),
-    Column("institution", gives_way=3),
-    Column("by_run", "by", gives_way=2),
-    Column("run_id", gives_way=4),
-    Column("audit_no", "no", kind="integer", gives_way=5),
-)
+ENTRIES = read_columns("audit.entries")
+CHANGES = read_columns("audit.changes")
 LOG = (Column("ok", kind="flag"), Column("entries", kind="integer"), Column("head"))
 FAULTS = (Column("entry_no", "no", kind="integer"), Column("fault"), Column("message"))
 

@@ -17,23 +17,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-FILES = (
-    show.Column("file"),
-    show.Column("received", kind="integer"),
-    show.Column("new", kind="integer"),
-    show.Column("changed", kind="integer"),
-    show.Column("same", kind="integer"),
-    show.Column("rejected", kind="integer"),
-)
-FINDINGS = (
-    show.Column("file"),
-    show.Column("level"),
-    show.Column("code"),
-    show.Column("rows", kind="integer"),
-    show.Column("lines"),
-    show.Column("message"),
-    show.Column("fix", gives_way=1),
-)
+FILES = show.read_columns("catalog.files")
+FINDINGS = show.read_columns("catalog.findings")
 _SHOWN = 5
 """Messages of a code that a screen shows."""
 

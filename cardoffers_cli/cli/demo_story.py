@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.file_reports import first_lines
 from cardoffers_cli.cli.funnel_picture import picture
-from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.cli.match import decided
 
 if TYPE_CHECKING:
@@ -19,45 +19,13 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.demo import DemoStep
 
 CATALOGUE = (Column("file"), Column("new", "taken", kind="integer"))
-FINDINGS = (
-    Column("code"),
-    Column("rows", kind="integer"),
-    Column("lines"),
-    Column("fix", "how to fix it"),
-)
-IMPORTS = (
-    Column("institution"),
-    Column("received", kind="integer"),
-    Column("accepted", kind="integer"),
-    Column("duplicates", kind="integer"),
-    Column("invalid", kind="integer"),
-    Column("amount_accepted", "amount", kind="money"),
-    Column("currency"),
-)
-EXAMPLES = (
-    Column("cardholder_token_masked", "cardholder"),
-    Column("offer.title", "offer"),
-    Column("merchant_funded_amount", "funded", kind="money"),
-    Column("institution_payout_amount", "payout", kind="money"),
-)
-SETTLEMENTS = (
-    Column("institution"),
-    Column("on"),
-    Column("entries", kind="integer"),
-    Column("merchant_funded_amount", "funded", kind="money"),
-    Column("commission_amount", "commission", kind="money"),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("currency"),
-)
+FINDINGS = read_columns("demo_story.findings")
+IMPORTS = read_columns("demo_story.imports")
+EXAMPLES = read_columns("demo_story.examples")
+SETTLEMENTS = read_columns("demo_story.settlements")
 FEED = (Column("id"), Column("title"), Column("added", kind="flag"), Column("reason"))
 AGAIN = (Column("again"), Column("taken", "new", kind="integer"), Column("meaning"))
-UNRESOLVED = (
-    Column("institution"),
-    Column("merchant_identifier", "card_acceptor_id"),
-    Column("purchases", kind="integer"),
-    Column("amount", kind="money"),
-    Column("currency"),
-)
+UNRESOLVED = read_columns("demo_story.unresolved")
 _FINDINGS_SHOWN = 5
 _PROSE_WIDTH = 79
 

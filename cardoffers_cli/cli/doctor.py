@@ -5,18 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.domain import json_text
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.doctor import DoctorReport
 
-AUDITS = (
-    Column("name", "audit"),
-    Column("ok", kind="flag"),
-    Column("rows", kind="integer"),
-    Column("example", gives_way=1),
-)
+AUDITS = read_columns("doctor.audits")
 
 
 def doctor(

@@ -18,7 +18,7 @@ from cardoffers_cli.cli.kernel.options import (
     Raw,
     To,
 )
-from cardoffers_cli.cli.kernel.show import Column, Row, Sheet
+from cardoffers_cli.cli.kernel.show import Column, Row, Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
@@ -43,26 +43,8 @@ class Reason(Column):
         return IN_BRIEF.get(reason, reason.replace("_", " "))
 
 
-FOUND = (
-    Column("kind", gives_way=7),
-    Column("transaction_ref", "reference"),
-    Column("state", gives_way=8),
-    Column("transacted_at", "purchased at", kind="moment", gives_way=3),
-    Column("amount", kind="money"),
-    Column("currency", gives_way=2),
-    Column("merchant_name", "merchant", instead=("merchant_descriptor", "merchant_identifier")),
-    Column("merchant_identifier", "identifier", gives_way=9),
-    Column("cardholder_token_masked", "cardholder", gives_way=4),
-    Column("redemption_id", kind="id", gives_way=12),
-    Column("received_at", "received at", kind="moment", gives_way=10),
-    Column("file", gives_way=11),
-    Column("line", kind="integer", gives_way=11),
-    Column("code", gives_way=13),
-    Column("day", kind="date"),
-    Reason("reason"),
-    Column("merchant_descriptor", "descriptor", gives_way=6),
-    Column("card_token_masked", "card", gives_way=5),
-    Column("institution", gives_way=1),
+FOUND = tuple(
+    Reason(each.name) if each.name == "reason" else each for each in read_columns("find.found")
 )
 Filters = dict[str, Any]
 """What options say is wanted: fields of `Wanted`."""

@@ -6,18 +6,12 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Institution
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-MESSAGES = (
-    Column("created_at", kind="moment"),
-    Column("kind", gives_way=2),
-    Column("text"),
-    Column("read_at", kind="moment", gives_way=1),
-    Column("id", kind="id"),
-)
+MESSAGES = read_columns("inbox.messages")
 
 
 @app.callback()

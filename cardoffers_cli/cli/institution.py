@@ -22,19 +22,7 @@ Slug = Annotated[
     ),
 ]
 
-COLUMNS = (
-    show.Column("slug"),
-    show.Column("institution_id", kind="id"),
-    show.Column("name"),
-    show.Column("plan"),
-    show.Column("currency"),
-    show.Column("languages"),
-    show.Column("max_active_offers", kind="integer"),
-    show.Column("widget_limit", kind="integer"),
-    show.Column("settlement_hold_days", kind="integer"),
-    show.Column("webhook_url"),
-    show.Column("require_marker", kind="flag"),
-)
+COLUMNS = show.read_columns("institution.columns")
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
 
@@ -185,5 +173,4 @@ def _rows(institutions: Sequence["ShownInstitution"]) -> list[dict[str, Any]]:
 
 def _fields(institution: "ShownInstitution") -> show.Sheet:
     (row,) = _rows([institution])
-    fields = [{"field": column.name, "value": row[column.name]} for column in COLUMNS]
-    return show.Sheet("institution", (show.Column("field"), show.Column("value")), fields)
+    return show.Sheet.of_fields("institution", {each.name: row[each.name] for each in COLUMNS})

@@ -11,7 +11,7 @@ from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import moment
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, parse_duration
@@ -22,29 +22,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-KEYS = (
-    Column("institution"),
-    Column("name"),
-    Column("key_masked", "key"),
-    Column("scopes", gives_way=1),
-    Column("state"),
-    Column("created_at", kind="moment", gives_way=5),
-    Column("ends_at", kind="moment", gives_way=2),
-    Column("last_used_at", kind="moment", gives_way=3),
-    Column("expires_at", kind="moment", gives_way=6),
-    Column("rotated_at", kind="moment", gives_way=7),
-    Column("replaced_by", gives_way=8),
-    Column("revoked_at", kind="moment", gives_way=7),
-    Column("key_id", kind="id"),
-)
-NOTICES = (
-    Column("institution"),
-    Column("name"),
-    Column("prefix", gives_way=1),
-    Column("notice"),
-    Column("ends_at", kind="moment"),
-    Column("key_id", kind="id", gives_way=2),
-)
+KEYS = read_columns("key.keys")
+NOTICES = read_columns("key.notices")
 
 
 def expiry(value: str | None) -> datetime | Literal["never"] | None:
@@ -264,5 +243,4 @@ def _row(found: Record) -> Mapping[str, Any]:
 
 
 def _fields(found: Record) -> Sheet:
-    fields = [{"field": name, "value": value} for name, value in _row(found).items()]
-    return Sheet("key", (Column("field"), Column("value")), fields)
+    return Sheet.of_fields("key", _row(found))

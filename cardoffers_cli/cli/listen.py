@@ -12,7 +12,7 @@ import typer
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
-from cardoffers_cli.cli.kernel.show import Column, Sheet, say
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns, say
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.visible import visible
@@ -22,19 +22,7 @@ if TYPE_CHECKING:
 
 WITH_FINDINGS = 3
 
-RECEIVED = (
-    Column("number", kind="integer"),
-    Column("received_at", kind="moment"),
-    Column("event", gives_way=4),
-    Column("redemption_id"),
-    Column("institution_payout_amount", "amount", kind="number"),
-    Column("cardholder_token_masked", "cardholder", gives_way=2),
-    Column("copy", kind="integer"),
-    Column("verified", kind="flag"),
-    Column("faults", gives_way=1),
-    Column("status", kind="integer"),
-    Column("path", gives_way=3),
-)
+RECEIVED = read_columns("listen.received")
 
 
 def listen(

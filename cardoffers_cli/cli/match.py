@@ -7,16 +7,11 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Engine
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 
 DECIDED = (Column("decided"), Column("purchases", kind="integer"), Column("meaning"))
-MONEY = (
-    Column("currency"),
-    Column("merchant_funded_amount", "merchants fund", kind="money"),
-    Column("commission_amount", "commission", kind="money"),
-    Column("institution_payout_amount", "payout", kind="money"),
-)
+MONEY = read_columns("match.money")
 _MEANINGS = {
     "redeemed": "earned the cashback of an offer",
     "not_redeemed": "fit no offer their cardholder had added",

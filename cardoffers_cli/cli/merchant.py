@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-COLUMNS = (
-    show.Column("name"),
-    show.Column("category", gives_way=2),
-    show.Column("identifiers", gives_way=1),
-    show.Column("merchant_id"),
-)
+COLUMNS = show.read_columns("merchant.columns")
 
 Merchant = Annotated[
     str,
@@ -120,5 +115,4 @@ def _row(found: "merchants.Merchant") -> dict[str, Any]:
 
 
 def _show(desk: Desk, made: "merchants.Merchant") -> None:
-    fields = [{"field": name, "value": value} for name, value in _row(made).items()]
-    desk.show(made, show.Sheet("merchant", (show.Column("field"), show.Column("value")), fields))
+    desk.show(made, show.Sheet.of_fields("merchant", _row(made)))

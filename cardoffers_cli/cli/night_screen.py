@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
 
@@ -22,32 +22,9 @@ if TYPE_CHECKING:
 PAGE = "index.html"
 """The page of a night, in the folder of its reports."""
 
-CAME_IN = (
-    Column("institution"),
-    Column("received", kind="integer"),
-    Column("accepted", kind="integer"),
-    Column("duplicates", kind="integer", gives_way=2),
-    Column("invalid", kind="integer"),
-    Column("redeemed", kind="integer"),
-    Column("settled", kind="integer"),
-    Column("adjustments", kind="integer", gives_way=1),
-)
-MONEY = (
-    Column("institution"),
-    Column("currency"),
-    Column("amount_accepted", "purchases", kind="money", gives_way=1),
-    Column("merchant_funded_amount", "merchants fund", kind="money"),
-    Column("commission_amount", "commission", kind="money", gives_way=2),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("settled_institution_payout_amount", "settled", kind="money"),
-)
-STEPS = (
-    Column("name", "step"),
-    Column("status"),
-    Column("started_at", kind="moment", gives_way=1),
-    Column("seconds", kind="number"),
-    Column("counts", gives_way=2),
-)
+CAME_IN = read_columns("night_screen.came_in")
+MONEY = read_columns("night_screen.money")
+STEPS = read_columns("night_screen.steps")
 
 
 def night_blocks(result: NightResult) -> Iterator[Block]:

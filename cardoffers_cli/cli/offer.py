@@ -8,7 +8,7 @@ import typer
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Institution
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
 
@@ -33,70 +33,12 @@ Segment = Annotated[
     str | None, typer.Option(help="The cardholder's segment; used now and kept nowhere.")
 ]
 
-PROGRAM = (
-    Column("position", "no", kind="integer"),
-    Column("id"),
-    Column("title"),
-    Column("merchant_name", gives_way=5),
-    Column("state"),
-    Column("currency", gives_way=3),
-    Column("min_spend", kind="money", gives_way=4),
-    Column("cashback_amount", kind="money", gives_way=4),
-    Column("budget_amount", "budget", kind="money", gives_way=2),
-    Column("reserved_amount", "reserved", kind="money", gives_way=2),
-    Column("left_amount", "left", kind="money"),
-    Column("redemptions", kind="integer", gives_way=1),
-    Column("links", kind="integer", gives_way=1),
-    Column("segments", gives_way=5),
-    Column("starts_at", kind="moment", gives_way=6),
-    Column("expires_at", kind="moment", gives_way=6),
-)
-FEED = (
-    Column("id"),
-    Column("title"),
-    Column("description", gives_way=6),
-    Column("merchant_id", kind="id", gives_way=5),
-    Column("min_spend", "spend", kind="money", gives_way=2),
-    Column("cashback_amount", "cashback", kind="money"),
-    Column("currency", gives_way=3),
-    Column("starts_at", kind="moment", gives_way=4),
-    Column("expires_at", kind="moment", gives_way=1),
-    Column("added", kind="flag"),
-)
-LINKS = (
-    Column("offer_id"),
-    Column("offer_title"),
-    Column("merchant_name", gives_way=3),
-    Column("state"),
-    Column("active", kind="flag"),
-    Column("uses", kind="integer"),
-    Column("uses_left", kind="integer", gives_way=1),
-    Column("added_at", kind="moment", gives_way=1),
-    Column("expires_at", kind="moment", gives_way=2),
-    Column("cardholder_token_masked", gives_way=4),
-    Column("card_token_masked", gives_way=4),
-    Column("cardholder_offer_id", kind="id", gives_way=5),
-)
+PROGRAM = read_columns("offer.program")
+FEED = read_columns("offer.feed")
+LINKS = read_columns("offer.links")
 TEXTS = (Column("language"), Column("title"), Column("description"))
-PROGRAMS = (
-    Column("institution"),
-    Column("position", kind="integer"),
-    Column("links", kind="integer"),
-    Column("redemptions", kind="integer"),
-    Column("reserved_amount", kind="money"),
-)
-VERSIONS = (
-    Column("version", kind="integer"),
-    Column("since", kind="moment"),
-    Column("min_spend", kind="money"),
-    Column("cashback_amount", kind="money"),
-    Column("commission_rate", kind="number"),
-    Column("budget_amount", kind="money"),
-    Column("starts_at", kind="moment"),
-    Column("expires_at", kind="moment"),
-    Column("max_redemptions_per_cardholder", kind="integer"),
-    Column("merchant_id", kind="id"),
-)
+PROGRAMS = read_columns("offer.programs")
+VERSIONS = read_columns("offer.versions")
 
 
 @app.callback()
@@ -305,11 +247,7 @@ def _said(body: Mapping[str, Any], *, dry_run: bool) -> Mapping[str, Any]:
 def _sheets(offer: Mapping[str, Any]) -> Iterator[Block]:
     lists = ("texts", "programs", "versions")
     terms = {name: value for name, value in offer.items() if name not in lists}
-    fields = [
-        {"field": name, "value": "|".join(value) if name == "segments" else value}
-        for name, value in terms.items()
-    ]
-    yield Sheet("offer", (Column("field"), Column("value")), fields)
+    yield Sheet.of_fields("offer", {**terms, "segments": "|".join(terms["segments"])})
     yield Sheet("texts", TEXTS, offer["texts"], title="Texts")
     for name, columns in (("programs", PROGRAMS), ("versions", VERSIONS)):
         rows = [{**row, "currency": offer["currency"]} for row in offer[name]]

@@ -6,7 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Yes
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 
 app = typer.Typer(
     name="redemption",
@@ -17,12 +17,7 @@ app = typer.Typer(
 )
 
 
-HISTORY = (
-    Column("moved_at", kind="moment"),
-    Column("status"),
-    Column("actor"),
-    Column("reason"),
-)
+HISTORY = read_columns("redemption.history")
 
 RedemptionId = Annotated[
     str,
@@ -53,10 +48,10 @@ def show_(
 
     desk = Desk.of(ctx)
     found = show(redemption_id, desk.job, institution=institution)
-    fields = [{"field": name, "value": each} for name, each in found.items() if name != "history"]
+    fields = {name: value for name, value in found.items() if name != "history"}
     desk.show(
         found,
-        Sheet("redemption", (Column("field"), Column("value")), fields),
+        Sheet.of_fields("redemption", fields),
         Sheet("history", HISTORY, found["history"], title="History"),
     )
 

@@ -11,7 +11,7 @@ import typer
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import DryRun, Limit
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.cli.nightly import (
     Log,
     LogFormat,
@@ -23,34 +23,10 @@ from cardoffers_cli.cli.nightly import (
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-NIGHTS = (
-    Column("run_id", kind="id"),
-    Column("as_of", kind="moment", gives_way=2),
-    Column("status", "has ended", gives_way=6),
-    Column("last_step", "last step", gives_way=1),
-    Column("files", kind="integer"),
-    Column("failed_files", "failed", kind="integer"),
-    Column("began_at", "began at", kind="moment", gives_way=5),
-    Column("ended_at", "ended at", kind="moment", gives_way=3),
-    Column("night", "run of"),
-    Column("state", "status"),
-)
+NIGHTS = read_columns("run.nights")
 _FIRST = ("night", "state", "files", "failed_files", "last_step")
-RUNS = (
-    Column("run_id", kind="id"),
-    Column("kind"),
-    Column("as_of", kind="moment"),
-    Column("actor", gives_way=1),
-    Column("counts", gives_way=2),
-)
-ACCEPTED = (
-    Column("file"),
-    Column("change"),
-    Column("first_line", kind="integer"),
-    Column("last_line", kind="integer"),
-    Column("rows", kind="integer"),
-    Column("path", gives_way=1),
-)
+RUNS = read_columns("run.runs")
+ACCEPTED = read_columns("run.accepted")
 
 
 @app.callback()

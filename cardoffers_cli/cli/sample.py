@@ -21,11 +21,7 @@ class SampleKind(StrEnum):
     json = "json"
 
 
-COLUMNS = (
-    show.Column("file"),
-    show.Column("rows", kind="integer"),
-    show.Column("bytes", kind="integer"),
-)
+COLUMNS = show.read_columns("sample.columns")
 
 
 def sample(

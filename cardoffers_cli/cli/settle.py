@@ -7,19 +7,10 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun
-from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.domain.moments import format_moment
 
-COLUMNS = (
-    Column("institution"),
-    Column("currency"),
-    Column("entries", kind="integer"),
-    Column("adjustments", kind="integer"),
-    Column("merchant_funded_amount", "merchants fund", kind="money"),
-    Column("commission_amount", "commission", kind="money"),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("settlement_id", "settlement id", kind="id", gives_way=1),
-)
+COLUMNS = read_columns("settle.columns")
 FIRST = ("institution", "currency", "institution_payout_amount")
 
 

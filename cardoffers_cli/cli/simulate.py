@@ -18,16 +18,9 @@ from cardoffers_cli.cli.kernel.options import (
     Timezone,
     Valid,
 )
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 
-COLUMNS = (
-    Column("line", kind="integer"),
-    Column("transaction_ref"),
-    Column("reason"),
-    Column("offer_id"),
-    Column("currency"),
-    Column("institution_payout_amount", "payout", kind="money"),
-)
+COLUMNS = read_columns("simulate.columns")
 REASONS = (Column("outcome"), Column("reason"), Column("purchases", kind="integer"))
 
 

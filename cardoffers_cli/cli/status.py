@@ -12,7 +12,7 @@ import typer
 from cardoffers_cli.cli.kernel.bars import sparkline
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
 from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
@@ -21,29 +21,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.history import LastNight
     from cardoffers_cli.jobs.stores import StoreStatus
 
-INSTITUTIONS = (
-    Column("institution"),
-    Column("plan"),
-    Column("links", kind="integer"),
-    Column("imports", kind="integer"),
-    Column("purchases", kind="integer"),
-    Column("last_import_at", "last import", kind="moment"),
-)
-MONEY = (
-    Column("institution"),
-    Column("currency"),
-    Column("pending", kind="integer"),
-    Column("pending_payout_amount", "to settle", kind="money"),
-    Column("settled", kind="integer"),
-    Column("settled_payout_amount", "payout", kind="money"),
-    Column("reversed", kind="integer"),
-)
-DAYS = (
-    Column("institution"),
-    Column("days", "a day"),
-    Column("most", "most a day", kind="integer"),
-    Column("redemptions", "in all", kind="integer"),
-)
+INSTITUTIONS = read_columns("status.institutions")
+MONEY = read_columns("status.money")
+DAYS = read_columns("status.days")
 RESUME = "cardoffers run resume"
 BY_A_NIGHT = {"cardoffers match", "cardoffers settle", "cardoffers webhook send"}
 """What a night does too, so that it is done by one that is gone on with."""

@@ -10,7 +10,7 @@ import typer
 from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Yes
-from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
@@ -29,53 +29,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-RUNS = (
-    Column("run_no", "run", kind="integer"),
-    Column("kind"),
-    Column("as_of"),
-    Column("run_id", kind="id", gives_way=1),
-)
-BACKUP = (
-    Column("backup"),
-    Column("size_bytes", "bytes", kind="integer"),
-    Column("run_no", "up to run", kind="integer"),
-    Column("schema_version", "schema", kind="integer", gives_way=1),
-    Column("sha256", gives_way=2),
-)
-RESTORED = (
-    Column("store"),
-    Column("backup"),
-    Column("run_no", "at run", kind="integer"),
-    Column("kept_aside", "before it"),
-)
-RECOVERED = (
-    Column("store"),
-    Column("blocks_mended", "blocks fixed", kind="integer", gives_way=1),
-    Column("log_bytes", "bytes of log", kind="integer"),
-    Column("log_bytes_used", "of these read", kind="integer"),
-    Column("run_no", "at run", kind="integer"),
-    Column("lost", "runs lost", kind="integer"),
-)
-COMPACTED = (
-    Column("store"),
-    Column("size_bytes_before", "bytes before", kind="integer"),
-    Column("size_bytes", "bytes", kind="integer"),
-)
-MERGED = (
-    Column("table_name", "table"),
-    Column("parts_before", "parts before", kind="integer"),
-    Column("parts", kind="integer"),
-    Column("row_count", "rows written", kind="integer", gives_way=1),
-    Column("size_bytes_before", "bytes before", kind="integer", gives_way=2),
-    Column("size_bytes", "bytes", kind="integer", gives_way=2),
-)
+RUNS = read_columns("storage.runs")
+BACKUP = read_columns("storage.backup")
+RESTORED = read_columns("storage.restored")
+RECOVERED = read_columns("storage.recovered")
+COMPACTED = read_columns("storage.compacted")
+MERGED = read_columns("storage.merged")
 MOVED = (Column("table_name", "table"), Column("row_count", "rows moved", kind="integer"))
-PARTS = (
-    Column("table_name", "table"),
-    Column("parts", kind="integer"),
-    Column("row_count", "rows", kind="integer"),
-    Column("parts_left", "parts left", kind="integer", gives_way=1),
-)
+PARTS = read_columns("storage.parts")
 LOSS = (Column("lost", "runs lost", kind="integer"), Column("accepted", kind="flag"))
 PLACES = (Column("place"), Column("rows", kind="integer"))
 TABLES = (Column("table_name", "table"), Column("row_count", "rows", kind="integer"))

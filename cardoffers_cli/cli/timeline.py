@@ -6,25 +6,10 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 
-EVENTS = (
-    Column("happened_at", kind="moment"),
-    Column("gap", gives_way=2),
-    Column("event"),
-    Column("detail"),
-    Column("amount", kind="money", gives_way=3),
-    Column("currency", gives_way=4),
-    Column("times", kind="integer", gives_way=5),
-    Column("actor", gives_way=1),
-)
-EXPECTED = (
-    Column("event"),
-    Column("at", kind="moment"),
-    Column("overdue", kind="flag"),
-    Column("times", kind="integer"),
-    Column("by"),
-)
+EVENTS = read_columns("timeline.events")
+EXPECTED = read_columns("timeline.expected")
 
 
 def timeline(

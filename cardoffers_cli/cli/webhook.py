@@ -23,7 +23,7 @@ from cardoffers_cli.cli.kernel.options import (
     To,
 )
 from cardoffers_cli.cli.kernel.progress import Progress
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
 from cardoffers_cli.cli.listen import listen
 from cardoffers_cli.cli.verify import verify
 from cardoffers_cli.domain.counting import counted
@@ -39,35 +39,10 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 WITH_FINDINGS = 3
 
-EVENTS = (
-    Column("redemption_id", kind="id"),
-    Column("institution", gives_way=3),
-    Column("offer_id", "offer", gives_way=4),
-    Column("occurred_at", kind="moment", gives_way=5),
-    Column("state"),
-    Column("attempts", kind="integer"),
-    Column("next_attempt_at", "next attempt", kind="moment", gives_way=1),
-    Column("last_attempt_at", "last attempt", kind="moment", gives_way=6),
-    Column("last_http_status", "status", kind="integer", gives_way=2),
-    Column("last_error", "error", gives_way=2),
-)
-LOG = (
-    Column("number", "no", kind="integer"),
-    Column("started_at", kind="moment"),
-    Column("http_status", "status", kind="integer"),
-    Column("error"),
-    Column("duration_ms", "ms", kind="integer"),
-    Column("manual", kind="flag"),
-    Column("next_attempt_at", "next attempt", kind="moment"),
-)
+EVENTS = read_columns("webhook.events")
+LOG = read_columns("webhook.log")
 SENT = (Column("events", kind="integer"), Column("meaning"))
-HELD = (
-    Column("institution"),
-    Column("events", kind="integer"),
-    Column("reason"),
-    Column("next"),
-)
-FIELDS = (Column("field"), Column("value"))
+HELD = read_columns("webhook.held")
 
 RedemptionId = Annotated[
     str,
@@ -393,15 +368,9 @@ def _sent(report: "SentEvents") -> Iterator[Block]:
 
 def _timeline(found: "EventTimeline") -> Sequence[Block]:
     lists = {"log", "headers"}
-    fields = [{"field": name, "value": value} for name, value in found.items() if name not in lists]
-    headers = (found.headers or {}).items()
+    fields = {name: value for name, value in found.items() if name not in lists}
     return (
         Sheet("log", LOG, found.log, title="Attempts"),
-        Sheet("event", FIELDS, fields, title="Event"),
-        Sheet(
-            "headers",
-            FIELDS,
-            [{"field": name, "value": value} for name, value in headers],
-            title="Headers of the last attempt",
-        ),
+        Sheet.of_fields("event", fields, "Event"),
+        Sheet.of_fields("headers", found.headers or {}, "Headers of the last attempt"),
     )

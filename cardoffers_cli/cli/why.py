@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution
-from cardoffers_cli.cli.kernel.show import Block, Column, Sheet
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean
@@ -19,45 +19,12 @@ if TYPE_CHECKING:
 
 WITH_FINDINGS = 3
 
-ANSWERS = (
-    Column("transaction_ref"),
-    Column("status"),
-    Column("reason"),
-    Column("headline"),
-    Column("offer_id", "offer", gives_way=2),
-    Column("merchant_id", gives_way=4),
-    Column("redemption_id", gives_way=3),
-)
+ANSWERS = read_columns("why.answers")
 PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("answer"))
-CHECKS = (
-    Column("check"),
-    Column("ok", kind="flag"),
-    Column("expected", gives_way=1),
-    Column("actual", gives_way=1),
-    Column("detail"),
-)
-OFFERS = (
-    Column("offer_id", "offer"),
-    Column("outcome"),
-    Column("expected"),
-    Column("actual"),
-    Column("version", kind="integer", gives_way=1),
-)
-FIELDS = (Column("field"), Column("value"))
-REJECTS = (
-    Column("file"),
-    Column("line", kind="integer"),
-    Column("column"),
-    Column("code"),
-    Column("message"),
-    Column("fix"),
-)
-DUPLICATES = (
-    Column("file"),
-    Column("line", kind="integer"),
-    Column("conflict", kind="flag"),
-    Column("imported_at", kind="moment"),
-)
+CHECKS = read_columns("why.checks")
+OFFERS = read_columns("why.offers")
+REJECTS = read_columns("why.rejects")
+DUPLICATES = read_columns("why.duplicates")
 
 
 def why(
@@ -210,8 +177,7 @@ def _blocks(found: "Why") -> Iterator[Block]:
         yield Sheet("offers", OFFERS, others, title="The other offers")
     for name in ("purchase", "redemption"):
         if found[name]:
-            fields = [{"field": field, "value": value} for field, value in found[name].items()]
-            yield Sheet(name, FIELDS, fields, title=name.capitalize())
+            yield Sheet.of_fields(name, found[name], name.capitalize())
     if found.rejects:
         yield Sheet("rejects", REJECTS, found.rejects, title="Rejected rows")
     if found.duplicates:
@@ -225,15 +191,12 @@ def _terms(found: "Why") -> Iterator[Block]:
     for each in found.evaluations:
         if each.offer_id == found.offer_id:
             terms = {**each.terms, "since": each.terms.since or "the beginning"}
-            fields = [{"field": name, "value": value} for name, value in terms.items()]
-            title = f"The terms of {found.offer_id} at the purchase"
-            yield Sheet("terms", FIELDS, fields, title=title)
+            yield Sheet.of_fields("terms", terms, f"The terms of {found.offer_id} at the purchase")
 
 
 def _now(again: "DecidedNow") -> Iterator[Block]:
-    names = ("status", "reason", "headline", "offer_id")
-    fields = [{"field": name, "value": again[name]} for name in names]
-    fields.append({"field": "differs", "value": ", ".join(again.differs) or "nothing"})
-    yield Sheet("now", FIELDS, fields, title="If it were decided now")
+    fields = {name: again[name] for name in ("status", "reason", "headline", "offer_id")}
+    fields["differs"] = ", ".join(again.differs) or "nothing"
+    yield Sheet.of_fields("now", fields, "If it were decided now")
     if again.checks:
         yield Sheet("checks_now", CHECKS, again.checks, title="Every check, now")

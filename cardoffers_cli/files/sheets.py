@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Literal
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
 
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.counting import counted
@@ -90,6 +92,38 @@ class Column:
         return text[:1].upper() + text[1:]
 
 
+def read_columns(name: str) -> tuple[Column, ...]:
+    """Return the columns of a sheet, as `columns.txt` has them under this name.
+
+    A line is a column: its name, its kind, how soon it gives way, its title; what is left out, or
+    is `-`, is as usual. Behind a bar stand the columns that people are shown instead.
+    """
+    return tuple(map(_read_column, _tables()[name]))
+
+
+def _read_column(line: str) -> Column:
+    told, _, instead = line.partition("|")
+    name, *rest = told.split()
+    kind, gives_way, *title = [*rest, *("text", "-")[len(rest) :]]
+    if kind not in get_args(Kind):
+        raise ValueError(line)
+    return Column(
+        name,
+        " ".join(title) or None,
+        cast("Kind", kind),
+        gives_way=0 if gives_way == "-" else int(gives_way),
+        instead=tuple(instead.split()),
+    )
+
+
+@cache
+def _tables() -> dict[str, list[str]]:
+    """Return the lines of each sheet of `columns.txt`."""
+    text = Path(__file__).with_name("columns.txt").read_text("utf-8")
+    parts = (part.partition("]\n") for part in text.split("\n[")[1:])
+    return {name: lines.strip().split("\n") for name, _, lines in parts}
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A named table; the rows may come from a generator and are then read once.
@@ -111,6 +145,12 @@ class Sheet:
     quiet: str = ""
     unit: str = ""
     is_list: bool = False
+
+    @classmethod
+    def of_fields(cls, name: str, fields: Mapping[str, Any], title: str | None = None) -> Sheet:
+        """Make the sheet of one record, a row for each of its fields."""
+        rows = [{"field": field, "value": value} for field, value in fields.items()]
+        return cls(name, (Column("field"), Column("value")), rows, title)
 
     def for_people(self) -> Sheet:
         """Return the sheet with its columns as people see them: names first, ids last."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files import sheets
+from cardoffers_cli.files.sheets import Column, Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,3 +106,31 @@ def test_days_without_activity_are_no_rows_but_a_sentence() -> None:
 def test_where_nothing_is_left_out_nothing_is_said(rows: list[Any], quiet: str) -> None:
     told, said = sheet(rows, quiet=quiet).told()
     assert (rows, "") == (list(told), said)
+
+
+def test_every_table_of_columns_is_asked_for_and_can_be_read() -> None:
+    product = Path(sheets.__file__).parent.parent
+    source = "".join(file.read_text("utf-8") for file in product.rglob("*.py"))
+    asked = set(re.findall(r'read_columns\("([^"]+)"\)', source))
+
+    assert asked == set(sheets._tables())
+    assert all(column.name for name in asked for column in read_columns(name))
+
+
+LINES = [
+    ("status", Column("status")),
+    ("payout money", Column("payout", kind="money")),
+    ("day date 3", Column("day", kind="date", gives_way=3)),
+    ("by_run text - made by", Column("by_run", "made by")),
+    ("name text - who | mail token", Column("name", "who", instead=("mail", "token"))),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), LINES)
+def test_a_line_is_a_column(line: str, expected: Column) -> None:
+    assert expected == sheets._read_column(line)
+
+
+def test_a_kind_that_is_none_is_found() -> None:
+    with pytest.raises(ValueError, match="payout coins"):
+        sheets._read_column("payout coins")

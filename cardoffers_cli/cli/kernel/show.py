@@ -20,13 +20,13 @@ from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible, visible
 from cardoffers_cli.files.exports import OWNER_ONLY, csv_lines, replacing, write_parquet
-from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet
+from cardoffers_cli.files.sheets import Column, Kind, Row, Sheet, read_columns
 from cardoffers_cli.files.workbooks import write_xlsx
 
 if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
 
-__all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "show"]
+__all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "read_columns", "show"]
 
 
 def format_of(path: Path) -> Format:
@@ -119,8 +119,7 @@ def _stdout() -> Iterator[BinaryIO]:
 def _fields(document: Any) -> Sheet:
     """Make a sheet of a document that came without one."""
     if isinstance(document, Mapping):
-        rows = [{"field": name, "value": value} for name, value in _flat(document)]
-        return Sheet("result", (Column("field"), Column("value")), rows)
+        return Sheet.of_fields("result", dict(_flat(document)))
     rows = list(document)
     names = dict.fromkeys(name for row in rows for name in row)
     return Sheet("result", tuple(Column(name) for name in names), rows)

@@ -11,7 +11,7 @@ from cardoffers_cli.files.html.days import drawn_by_day, periods
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Bar, bars, part
 from cardoffers_cli.files.report_columns import BEFORE, FUNNEL_BY, PEOPLE, VOLUMES
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +22,7 @@ if TYPE_CHECKING:
     Rows = Sequence[Mapping[str, Any]]
 
 MOST_OFFERS = 50
-_BY_DAY = (
-    Column("label", "day"),
-    Column("purchase_day_redemptions", "redemptions", kind="integer"),
-    Column("widget_views", "views", kind="integer"),
-    Column("unique_cardholders", "cardholders who viewed", kind="integer"),
-    Column("offer_impressions", "offers shown", kind="integer"),
-    Column("offer_add_successes", "offers added", kind="integer"),
-)
+_BY_DAY = read_columns("page.funnel.by_day")
 _FIRST = ("title", "merchant_name", "redemptions", "offer_add_successes", "offer_impressions")
 
 

@@ -17,7 +17,7 @@ from cardoffers_cli.domain.sentences import (
 from cardoffers_cli.files.html.pages import Section
 from cardoffers_cli.files.html.pictures import Point, columns
 from cardoffers_cli.files.html.tables import State
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,13 +33,7 @@ _UNUSUAL = (
     "A count is unusual if it is less than half or more than twice the mean of the seven before"
     " it, and chance alone would not explain it."
 )
-_NIGHTS = (
-    Column("night"),
-    Column("payouts", "payout"),
-    Column("redeemed", "redemptions", kind="integer"),
-    Column("accepted", "purchases taken", kind="integer"),
-    Column("mark", "unusual"),
-)
+_NIGHTS = read_columns("page.history.nights")
 
 
 def night_text(name: str) -> str:

@@ -31,7 +31,7 @@ from cardoffers_cli.files.html.waiting import (
     webhooks_that_wait,
     what_else_waits,
 )
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,21 +47,8 @@ _TONES = {
     "warning": State("warning", "warn"),
     "note": State("note", ""),
 }
-_FINDINGS = (
-    Column("level"),
-    Column("message", "what happened"),
-    Column("next", "what to do"),
-)
-_FILES = (
-    Column("file"),
-    Column("state"),
-    Column("received", "rows", kind="integer"),
-    Column("accepted", "taken", kind="integer"),
-    Column("invalid", "rejected", kind="integer"),
-    Column("duplicates", "known already", kind="integer"),
-    Column("amount_accepted", "amount taken", kind="money"),
-    Column("why"),
-)
+_FINDINGS = read_columns("page.night.findings")
+_FILES = read_columns("page.night.files")
 _FILE_STATES = {
     "imported": State("taken", "good"),
     "failed": State("failed", "alarm"),
@@ -69,18 +56,7 @@ _FILE_STATES = {
     "gone": State("gone before it was read", "warn"),
 }
 _PARTIAL = State("taken in part", "warn")
-_INSTITUTIONS = (
-    Column("name", "institution"),
-    Column("currency"),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("redeemed", "redemptions", kind="integer"),
-    Column("settled_institution_payout_amount", "settled", kind="money"),
-    Column("received", "rows", kind="integer"),
-    Column("accepted", "taken", kind="integer"),
-    Column("invalid", "rejected", kind="integer"),
-    Column("merchant_funded_amount", "merchants fund", kind="money"),
-    Column("commission_amount", "commission", kind="money"),
-)
+_INSTITUTIONS = read_columns("page.night.institutions")
 
 
 @dataclass(frozen=True, kw_only=True)

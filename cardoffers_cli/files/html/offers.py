@@ -13,7 +13,7 @@ from cardoffers_cli.files.html.currencies import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
 from cardoffers_cli.files.html.tables import State
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,19 +29,7 @@ MOST_ROWS = 50
 """Offers in one order of a table at most."""
 _AHEAD = Decimal("0.1")
 _LISTED = 3
-_COLUMNS = (
-    Column("title", "offer"),
-    Column("currency"),
-    Column("spend_amount", "spend", kind="money"),
-    Column("redemptions", kind="integer"),
-    Column("merchant_funded_amount", "cost", kind="money"),
-    Column("cashback_share", "cashback per spend", kind="share"),
-    Column("spent_share", "of its budget", kind="share"),
-    Column("ends", "budget ends"),
-    Column("expires_on", "offer ends", kind="date"),
-    Column("merchant_name", "merchant"),
-    Column("offer_id", "offer id", kind="id"),
-)
+_COLUMNS = read_columns("page.offers.columns")
 _ORDERS = {"spend": "most spend", "redemptions": "most redeemed", "ends": "first to end"}
 _MEANS = (
     (

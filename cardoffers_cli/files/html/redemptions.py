@@ -15,7 +15,7 @@ from cardoffers_cli.files.report_columns import (
     COUNTED_BY,
     COUNTS,
 )
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,28 +32,8 @@ _FIRST = {
 }
 _PICTURED = 3
 """Currencies whose money has a picture."""
-_NEWEST = (
-    Column("offer.merchant_name", "merchant"),
-    Column("currency"),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("status", "state"),
-    Column("purchase_amount", "purchase", kind="money"),
-    Column("transacted_at", "purchased on", kind="date"),
-    Column("created_at", "decided on", kind="date"),
-    Column("institution"),
-    Column("cardholder_token_masked", "cardholder"),
-    Column("transaction_ref", "reference"),
-    Column("id", "redemption id", kind="id"),
-)
-_BY_DAY = (
-    Column("label", "day"),
-    Column("currency"),
-    Column("purchase_day_payout_amount", "payout, by purchase", kind="money"),
-    Column("purchase_day_redemptions", "redemptions, by purchase", kind="integer"),
-    Column("institution_payout_amount", "payout, by decision", kind="money"),
-    Column("redemptions", "redemptions, by decision", kind="integer"),
-    Column("reversed", "of these reversed since", kind="integer"),
-)
+_NEWEST = read_columns("page.redemptions.newest")
+_BY_DAY = read_columns("page.redemptions.by_day")
 
 
 def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:

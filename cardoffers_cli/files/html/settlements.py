@@ -15,7 +15,7 @@ from cardoffers_cli.files.report_columns import (
     SETTLEMENT_SUMS,
     TOTALS,
 )
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,19 +26,7 @@ if TYPE_CHECKING:
     Rows = Sequence[Mapping[str, Any]]
 
 _FEW = 3
-_ENTRIES = (
-    Column("merchant_name", "merchant"),
-    Column("currency"),
-    Column("institution_payout_amount", "payout", kind="money"),
-    Column("status", "state"),
-    Column("settles_at", "due on", kind="date"),
-    Column("purchase_amount", "purchase", kind="money"),
-    Column("transacted_at", "purchased on", kind="date"),
-    Column("institution"),
-    Column("transaction_ref", "reference"),
-    Column("settlement_id", "settlement id", kind="id"),
-    Column("redemption_id", "redemption id", kind="id"),
-)
+_ENTRIES = read_columns("page.settlements.entries")
 
 
 def settlements_page(found: Mapping[str, Any], asked: Asked) -> Page:

@@ -9,7 +9,7 @@ from cardoffers_cli.domain.sentences import amount_text, amounts_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
 from cardoffers_cli.files.html.rejects import rejects_section
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,19 +31,7 @@ _WAIT = (
     " redeems."
 )
 _ORDERS = {"purchases": "most purchases", "last seen": "last seen first"}
-_COLUMNS = (
-    Column("name", "descriptor or identifier"),
-    Column("currency"),
-    Column("amount", kind="money"),
-    Column("purchases", kind="integer"),
-    Column("cardholders", kind="integer"),
-    Column("first_seen", "first seen", kind="date"),
-    Column("last_seen", "last seen", kind="date"),
-    Column("institution"),
-    Column("merchant_identifier", "identifier"),
-    Column("kind"),
-    Column("merchant_id", "merchant id", kind="id"),
-)
+_COLUMNS = read_columns("page.unknown.columns")
 
 
 def unknown_page(found: Mapping[str, Any], asked: Asked) -> Page:

@@ -15,7 +15,7 @@ from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import whole
 from cardoffers_cli.files.html.rejects import meaning
 from cardoffers_cli.files.html.tables import Advice, PrintedCommand, State
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 
 _LINES = 10
 _OF_COLUMNS = {"column_unknown", "column_ignored"}
-_FINDINGS = (
-    Column("meaning", "what is wrong"),
-    Column("rows", kind="integer"),
-    Column("lines", "on lines"),
-    Column("fix", "how to fix it"),
-    Column("state", "level"),
-    Column("more"),
-)
+_FINDINGS = read_columns("page.validation.findings")
 _STATES = {"error": State("error", "alarm"), "warning": State("warning", "warn")}
 
 

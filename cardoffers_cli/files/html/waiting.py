@@ -8,7 +8,7 @@ from cardoffers_cli.files.html.offers import MOST_ROWS, ending_soon, left_of, wh
 from cardoffers_cli.files.html.pages import Section
 from cardoffers_cli.files.html.tables import PrintedCommand
 from cardoffers_cli.files.report_columns import BUDGETS
-from cardoffers_cli.files.sheets import Column, Sheet
+from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,20 +17,8 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
     Rows = Sequence[Row]
 
-_DELIVERIES = (
-    Column("institution"),
-    Column("due", "to be sent", kind="integer"),
-    Column("failed", "failed, tried again", kind="integer"),
-    Column("exhausted", "given up", kind="integer"),
-    Column("stopped", "stopped", kind="integer"),
-    Column("delivered", kind="integer"),
-    Column("next", "what to do"),
-)
-_WAITING = (
-    Column("waits", "what waits"),
-    Column("count", kind="integer"),
-    Column("next", "what to do"),
-)
+_DELIVERIES = read_columns("page.waiting.deliveries")
+_WAITING = read_columns("page.waiting.waiting")
 _RATE = (
     "At the rate of the last 28 days; in brackets, at that of the quickest and of the slowest of"
     " those four weeks."
