@@ -4,10 +4,10 @@ import pytest
 
 from cardoffers_cli.files.samples.chance import Chance
 from cardoffers_cli.files.samples.merchants import make_merchants
-from cardoffers_cli.files.samples.words import BRL, GBP, MXN, Market
+from cardoffers_cli.files.samples.words import MARKETS, Market
 
 
-@pytest.mark.parametrize("market", [GBP, MXN, BRL], ids=lambda market: market.currency)
+@pytest.mark.parametrize("market", MARKETS.values(), ids=MARKETS)
 def test_names_and_acceptor_ids_differ_in_the_largest_market_too(market: Market) -> None:
     merchants = make_merchants(Chance(7), market, purchases=100_000_000, share=1.0)
     assert 18_036 > merchants.known > 18_000

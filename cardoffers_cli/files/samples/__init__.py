@@ -4,7 +4,7 @@ What lives here: one module per thing made (`merchants`, `offers`, `links`, `eng
 `purchases`, `dirty`), the numbers behind them (`chance`), the vocabulary (`words`), who takes part
 (`plan`) and the pen (`writing`).
 What it may import: `domain/`, polars and the standard library; never a clock or a store.
-Where to add: a category or a name in `words.py`; a column in the module that makes its table; a
+Where to add: a category or a name in `words.toml`; a column in the module that makes its table; a
 kind of faulty row in `dirty.py`.
 Read first: `sample.py`, which makes everything in order; then `chance.py`.
 

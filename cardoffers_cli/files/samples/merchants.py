@@ -126,9 +126,8 @@ def _table(chance: Chance, market: Market, count: int) -> pl.DataFrame:
 
 def _name(market: Market) -> pl.Expr:
     """Name a merchant; the rank's digits in a mixed base choose the parts, so names differ."""
-    language = market.languages[0]
-    nouns = [noun for category in CATEGORIES for noun in category.nouns(language)]
-    stems = [start + end for end in market.endings for start in market.beginnings]
+    nouns = [noun for category in CATEGORIES for noun in category.nouns[market.languages[0]]]
+    stems = market.stems
     rank = pl.col("merchant_no")
     lap, place_in_lap = rank // len(stems), rank % len(stems)
     stem = looked_up(stems, (place_in_lap * STEM_STRIDE) % len(stems))

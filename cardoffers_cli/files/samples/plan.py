@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 
-from cardoffers_cli.files.samples.words import BANKS, Market
+from cardoffers_cli.files.samples.words import BANKS, MARKETS, Market
 
 DEFAULT_END = date(2026, 10, 1)
 PURCHASES_PER_CARDHOLDER = 18
@@ -68,26 +68,31 @@ class Bank:
     @property
     def slug(self) -> str:
         """The institution's slug; after the last name the first comes again, numbered."""
-        lap, place = divmod(self.number, len(BANKS))
-        return BANKS[place][0] + (f"-{lap + 1}" if lap else "")
+        return self._told("slug") + (f"-{self._lap + 1}" if self._lap else "")
 
     @property
     def name(self) -> str:
         """The institution's name."""
-        lap, place = divmod(self.number, len(BANKS))
-        return BANKS[place][1] + (f" {lap + 1}" if lap else "")
+        return self._told("name") + (f" {self._lap + 1}" if self._lap else "")
 
     @property
     def plan(self) -> str:
         """The institution's plan; every one may upload files."""
-        return BANKS[self.number % len(BANKS)][2]
+        return self._told("plan")
 
     @property
     def market(self) -> Market:
         """The institution's currency and what goes with it."""
-        return BANKS[self.number % len(BANKS)][3]
+        return MARKETS[self._told("currency")]
 
     @property
     def cardholders(self) -> int:
         """How many customers have a card."""
         return max(4, self.rows // PURCHASES_PER_CARDHOLDER)
+
+    @property
+    def _lap(self) -> int:
+        return self.number // len(BANKS)
+
+    def _told(self, what: str) -> str:
+        return BANKS[self.number % len(BANKS)][what]

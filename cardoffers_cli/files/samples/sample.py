@@ -19,11 +19,10 @@ from cardoffers_cli.files.samples.purchases import Purchases
 from cardoffers_cli.files.samples.writing import write_bytes, write_table, write_transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from cardoffers_cli.files.samples.plan import Bank, Plan
-    from cardoffers_cli.files.samples.words import Market
     from cardoffers_cli.files.samples.writing import SampleFile
 
 CHUNK_ROWS = 200_000
@@ -33,7 +32,6 @@ CHUNK_ROWS = 200_000
 class Scene:
     """One market of the sample: its institutions, merchants and offers."""
 
-    market: Market
     banks: list[Bank]
     merchants: Merchants
     identifiers: pl.DataFrame
@@ -52,30 +50,24 @@ def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
 
 
 def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
-    banks = plan.banks()
     first_offer = 0
-    for market in dict.fromkeys(bank.market for bank in banks):
-        local = [bank for bank in banks if bank.market == market]
-        scene = _scene(chance.within(market.currency), plan, local, first_offer)
-        first_offer += scene.offers.height
-        yield scene
-
-
-def _scene(chance: Chance, plan: Plan, banks: list[Bank], first_offer: int) -> Scene:
-    market = banks[0].market
-    rows = sum(bank.rows for bank in banks)
-    known = make_merchants(chance, market, rows, rows / plan.rows)
-    table = make_offers(chance, plan, market, known, first_offer)
-    return Scene(
-        market=market,
-        banks=banks,
-        merchants=known,
-        identifiers=identifiers(chance, market, known),
-        offers=table,
-        programs=[
-            make_program(chance, known, table, place, len(banks)) for place in range(len(banks))
-        ],
-    )
+    for market in dict.fromkeys(bank.market for bank in plan.banks()):
+        banks = [bank for bank in plan.banks() if bank.market == market]
+        own = chance.within(market.currency)
+        rows = sum(bank.rows for bank in banks)
+        known = make_merchants(own, market, rows, rows / plan.rows)
+        offers = make_offers(own, plan, market, known, first_offer)
+        first_offer += offers.height
+        programs = [
+            make_program(own, known, offers, place, len(banks)) for place in range(len(banks))
+        ]
+        yield Scene(
+            banks=banks,
+            merchants=known,
+            identifiers=identifiers(own, market, known),
+            offers=offers,
+            programs=programs,
+        )
 
 
 def _cardholders(chance: Chance, scene: Scene, bank: Bank) -> Cardholders:
@@ -85,23 +77,20 @@ def _cardholders(chance: Chance, scene: Scene, bank: Bank) -> Cardholders:
 def _catalogue(
     folder: Path, chance: Chance, plan: Plan, scenes: list[Scene]
 ) -> Iterator[SampleFile]:
-    known = [scene.merchants.catalogue for scene in scenes]
-    yield write_table(folder / "institutions.csv", [_institutions(chance, scenes)])
-    yield write_table(
-        folder / "merchants.csv",
-        [pl.concat(known).select("merchant_id", "name", "category")],
-    )
-    yield write_table(
-        folder / "merchant_identifiers.csv", [pl.concat(scene.identifiers for scene in scenes)]
-    )
-    yield write_table(
-        folder / "offers.csv",
-        [pl.concat(scene.offers.select(COLUMNS) for scene in scenes)],
-    )
-    yield write_table(folder / "program_offers.csv", [_programs(scenes)])
     links = list(_links(chance, plan, scenes))
-    yield write_table(folder / "links.csv", _chunks(links))
-    yield write_table(folder / "engagement.csv", _chunks([Engagement(made) for made in links]))
+    tables: dict[str, Iterable[pl.DataFrame]] = {
+        "institutions": [_institutions(chance, scenes)],
+        "merchants": (
+            scene.merchants.catalogue.select("merchant_id", "name", "category") for scene in scenes
+        ),
+        "merchant_identifiers": (scene.identifiers for scene in scenes),
+        "offers": (scene.offers.select(COLUMNS) for scene in scenes),
+        "program_offers": _programs(scenes),
+        "links": _chunks(links),
+        "engagement": _chunks([Engagement(made) for made in links]),
+    }
+    for name, frames in tables.items():
+        yield write_table(folder / f"{name}.csv", frames)
 
 
 def _institutions(chance: Chance, scenes: list[Scene]) -> pl.DataFrame:
@@ -125,14 +114,12 @@ def _institutions(chance: Chance, scenes: list[Scene]) -> pl.DataFrame:
     return table.with_columns(institution_id=uuid("institution", chance, "institution_id"))
 
 
-def _programs(scenes: list[Scene]) -> pl.DataFrame:
-    return pl.concat(
-        program.offers.sort("position").select(
-            institution=pl.lit(bank.slug), offer_id="offer_id", position="position"
-        )
-        for scene in scenes
-        for bank, program in zip(scene.banks, scene.programs, strict=True)
-    )
+def _programs(scenes: list[Scene]) -> Iterator[pl.DataFrame]:
+    for scene in scenes:
+        for bank, program in zip(scene.banks, scene.programs, strict=True):
+            yield program.offers.sort("position").select(
+                institution=pl.lit(bank.slug), offer_id="offer_id", position="position"
+            )
 
 
 def _links(chance: Chance, plan: Plan, scenes: list[Scene]) -> Iterator[SampleLinks]:
