@@ -17,7 +17,6 @@ from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.night.order import Onlooker
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from cardoffers_cli.cli.kernel.desk import Desk
@@ -38,12 +37,7 @@ class NightLines(Onlooker):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._shown.close()
 
     def begins(self, step: str, position: int, of: int) -> None:

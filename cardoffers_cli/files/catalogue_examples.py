@@ -18,65 +18,13 @@ from cardoffers_cli.files.lasting import make_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BANK, _OFFER = "example-bank", "example-offer"
-_MERCHANT = "6f1d2c11-9c4e-4d0b-8f43-5a86c3f0b2e7"
-_CARDHOLDER = "9b5e0c8d41f7a2366cd0e4158fb93a7d2c16e05b84f9d7a3316e8c205b4da97f"
-_CARD = "tok_4f6c1e9a72d8b3505f1ac7e2"
-_IDENTIFIER = "526101883310029"
-_STARTS, _ENDS = "2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"
-
-EXAMPLES: dict[str, dict[str, str]] = {
-    "institutions": {
-        "slug": _BANK,
-        "name": "Example Bank",
-        "plan": "growth",
-        "currency": "GBP",
-        "languages": "en|es",
-        "max_active_offers": "50",
-        "widget_limit": "20",
-        "settlement_hold_days": "0",
-    },
-    "merchants": {"merchant_id": _MERCHANT, "name": "Example Bakery", "category": "food"},
-    "merchant_identifiers": {
-        "merchant_id": _MERCHANT,
-        "merchant_identifier_type": "card_acceptor",
-        "merchant_identifier": _IDENTIFIER,
-    },
-    "offers": {
-        "offer_id": _OFFER,
-        "merchant_id": _MERCHANT,
-        "title_en": "1.50 back on 10.00 at Example Bakery",
-        "min_spend": "10.00",
-        "cashback_amount": "1.50",
-        "currency": "GBP",
-        "commission_rate": "0.10",
-        "budget_amount": "1000.00",
-        "starts_at": _STARTS,
-        "expires_at": _ENDS,
-        "paused": "false",
-    },
-    "program_offers": {"institution": _BANK, "offer_id": _OFFER, "position": "1"},
-    "links": {
-        "institution": _BANK,
-        "cardholder_token": _CARDHOLDER,
-        "card_token": _CARD,
-        "offer_id": _OFFER,
-        "added_at": "2026-01-02T09:00:00Z",
-    },
-    "engagement": {
-        "institution": _BANK,
-        "cardholder_token": _CARDHOLDER,
-        "event": "offer_impression",
-        "offer_id": _OFFER,
-        "occurred_at": "2026-01-02T08:59:00Z",
-    },
-}
+EXAMPLES = {name: kind.example for name, kind in KINDS.items()}
 """One row of each kind of catalogue file; columns that are left out are empty."""
 
 PURCHASE = {
-    "cardholder_token": _CARDHOLDER,
-    "card_token": _CARD,
-    "card_acceptor_id": _IDENTIFIER,
+    "cardholder_token": EXAMPLES["links"]["cardholder_token"],
+    "card_token": EXAMPLES["links"]["card_token"],
+    "card_acceptor_id": EXAMPLES["merchant_identifiers"]["merchant_identifier"],
     "amount": "12.40",
     "transaction_ref": "example-0001",
     "transacted_at": "2026-01-03T12:30:00Z",

@@ -1,20 +1,21 @@
 """The kinds of catalogue files: their columns, and what must hold within one of their rows.
 
-This is the table to read, and to change, for the format of catalogue files; `catalogue.py` reads
-files by it. Kinds stand in the order of import: a row may point only to kinds before its own.
+The table to read, and to change, for the format of catalogue files is `catalogue.txt`;
+`catalogue.py` reads files by it.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import polars as pl
 
 from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.files import forms
-from cardoffers_cli.files.fields import IDENTIFIER_TYPES, INVISIBLE
-from cardoffers_cli.files.forms import Form, amount, one_of, whole
+from cardoffers_cli.files.fields import INVISIBLE
+from cardoffers_cli.files.forms import Form, form_of
 from cardoffers_cli.files.rules import RULES, Rule
+from cardoffers_cli.files.tabulated import read_tables
 
 _TOKEN_CODES = (
     "card_number",
@@ -27,12 +28,13 @@ _TOKEN_CODES = (
 
 @dataclass(frozen=True)
 class CatalogueColumn:
-    """One column: its form, whether a cell may be empty, and what an empty one means."""
+    """One column: its form, whether a cell may be empty, what an empty one means, an example."""
 
     name: str
     form: Form
     optional: bool = False
     default: str | None = None
+    example: str = ""
 
     @property
     def text(self) -> pl.Expr:
@@ -82,6 +84,11 @@ class Kind:
         return tuple(column.name for column in self.columns if not column.optional)
 
     @property
+    def example(self) -> dict[str, str]:
+        """One row, by column; columns that are left out are empty."""
+        return {column.name: column.example for column in self.columns if column.example}
+
+    @property
     def rules(self) -> tuple[Rule, ...]:
         """Every rule, in order of precedence."""
         return (*self.own_rules, *(rule for column in self.columns for rule in column.rules))
@@ -127,101 +134,29 @@ def _token_rules(*columns: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in RULES if rule.column in columns and rule.code in _TOKEN_CODES)
 
 
-_TEXTS = tuple(
-    CatalogueColumn(f"{part}_{language}", form, optional=(part, language) != ("title", "en"))
-    for part, form in (("title", forms.TEXT), ("description", forms.LONG_TEXT))
-    for language in ("en", "es", "pt-BR")
-)
+_OWN_RULES = {
+    "offers": (
+        *map(_precision, ("min_spend", "cashback_amount", "budget_amount")),
+        _ENDS_LATER,
+    ),
+    "links": _token_rules("cardholder_token", "card_token"),
+    "engagement": (*_token_rules("cardholder_token"), *_OF_AN_OFFER),
+}
 
-_ALL = (
-    Kind(
-        "institutions",
-        (
-            CatalogueColumn("slug", forms.SLUG),
-            CatalogueColumn("institution_id", forms.UUID, optional=True),
-            CatalogueColumn("name", forms.TEXT),
-            CatalogueColumn("plan", one_of("starter", "growth", "enterprise")),
-            CatalogueColumn("currency", forms.CURRENCY),
-            CatalogueColumn("languages", forms.LANGUAGES),
-            CatalogueColumn("max_active_offers", whole(1)),
-            CatalogueColumn("widget_limit", whole(1)),
-            CatalogueColumn("settlement_hold_days", whole(0), optional=True, default="0"),
-            CatalogueColumn("webhook_url", forms.LONG_TEXT, optional=True),
-            CatalogueColumn("require_marker", forms.FLAG, optional=True),
-        ),
-    ),
-    Kind(
-        "merchants",
-        (
-            CatalogueColumn("merchant_id", forms.UUID),
-            CatalogueColumn("name", forms.TEXT),
-            CatalogueColumn("category", forms.TEXT),
-        ),
-    ),
-    Kind(
-        "merchant_identifiers",
-        (
-            CatalogueColumn("merchant_id", forms.UUID),
-            CatalogueColumn(
-                "merchant_identifier_type",
-                one_of(*IDENTIFIER_TYPES),
-                optional=True,
-                default="card_acceptor",
-            ),
-            CatalogueColumn("merchant_identifier", forms.words(256)),
-        ),
-    ),
-    Kind(
-        "offers",
-        (
-            CatalogueColumn("offer_id", forms.CODE),
-            CatalogueColumn("merchant_id", forms.UUID),
-            *_TEXTS,
-            CatalogueColumn("min_spend", amount()),
-            CatalogueColumn("cashback_amount", amount(positive=True)),
-            CatalogueColumn("currency", forms.CURRENCY),
-            CatalogueColumn("commission_rate", forms.SHARE, optional=True, default="0"),
-            CatalogueColumn("budget_amount", amount(), optional=True),
-            CatalogueColumn("starts_at", forms.TIME),
-            CatalogueColumn("expires_at", forms.TIME),
-            CatalogueColumn("segments", forms.SEGMENTS, optional=True),
-            CatalogueColumn("max_redemptions_per_cardholder", whole(1), optional=True),
-            CatalogueColumn("paused", forms.FLAG, optional=True, default="false"),
-            CatalogueColumn("effective_at", forms.TIME, optional=True),
-        ),
-        (*map(_precision, ("min_spend", "cashback_amount", "budget_amount")), _ENDS_LATER),
-    ),
-    Kind(
-        "program_offers",
-        (
-            CatalogueColumn("institution", forms.SLUG),
-            CatalogueColumn("offer_id", forms.CODE),
-            CatalogueColumn("position", whole(0)),
-        ),
-    ),
-    Kind(
-        "links",
-        (
-            CatalogueColumn("institution", forms.SLUG),
-            CatalogueColumn("cardholder_token", forms.TOKEN),
-            CatalogueColumn("card_token", forms.TOKEN),
-            CatalogueColumn("offer_id", forms.CODE),
-            CatalogueColumn("added_at", forms.TIME),
-        ),
-        _token_rules("cardholder_token", "card_token"),
-    ),
-    Kind(
-        "engagement",
-        (
-            CatalogueColumn("institution", forms.SLUG),
-            CatalogueColumn("cardholder_token", forms.TOKEN),
-            CatalogueColumn("event", one_of("widget_view", "offer_impression")),
-            CatalogueColumn("offer_id", forms.CODE, optional=True),
-            CatalogueColumn("occurred_at", forms.TIME),
-        ),
-        (*_token_rules("cardholder_token"), *_OF_AN_OFFER),
-    ),
-)
 
-KINDS = {kind.name: kind for kind in _ALL}
+def _column(line: str) -> CatalogueColumn:
+    name, form, needed, *example = re.split(" {2,}", line)
+    return CatalogueColumn(
+        name,
+        form_of(form),
+        optional=needed != "needed",
+        default=needed.removeprefix("else ") if needed.startswith("else ") else None,
+        example=example[0] if example else "",
+    )
+
+
+KINDS = {
+    name: Kind(name, tuple(map(_column, lines)), _OWN_RULES.get(name, ()))
+    for name, lines in read_tables("catalogue.txt").items()
+}
 """The kinds of files by name, in the order of import."""

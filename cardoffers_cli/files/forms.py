@@ -2,7 +2,7 @@
 
 A form is a pattern, a reading and the words for both. The pattern comes before the reading, because
 casts are kinder than the rule (they take `1e3` and ` 5`). To add a form, add it here; columns that
-use it stand in `catalogue.py`.
+use it stand in `catalogue.txt`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE, MINOR_UNITS
+from cardoffers_cli.files.fields import IDENTIFIER_TYPES, UUID
 from cardoffers_cli.files.timestamps import moments
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ MOMENT = pl.Datetime("us")
 RATE = pl.Decimal(9, 6)
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
 
-_UUID = "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 
 
@@ -91,33 +91,46 @@ def _at_least(number: pl.Expr, least: int) -> pl.Expr:
     return pl.when(number >= least).then(number)
 
 
-TEXT = words(200)
-LONG_TEXT = words(2000)
-CODE = Form("visible ASCII text of at most 128 characters", "^[!-~]{1,128}$")
-TOKEN = Form("a token", "")
-SLUG = Form("lower-case letters, digits and hyphens", "^[a-z0-9-]{1,64}$")
-UUID = Form("a UUID", f"^{_UUID}$", lambda text: text.str.to_lowercase())
-CURRENCY = Form("an ISO 4217 currency such as GBP", f"^(?:{'|'.join(MINOR_UNITS)})$")
-LANGUAGES = Form(
-    "languages among en, es and pt-BR, each once, such as en|es",
-    _list_of(("en", "es", "pt-BR")),
-    _none_twice,
-)
-SEGMENTS = Form(
-    "segment codes, each once, such as gold|student", _list_of((r"[^|\s]+",)), _none_twice
-)
-SHARE = Form(
-    "a share from 0 to 1 with at most 6 decimals, such as 0.05",
-    r"^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$",
-    lambda text: text.cast(RATE, strict=False),
-    json="number",
-)
-FLAG = Form(
-    "true or false",
-    f"^(?i:{'|'.join(_FLAGS)})$",
-    lambda text: text.str.to_lowercase().replace_strict(
-        _FLAGS, default=None, return_dtype=pl.Boolean
+_FORMS = {
+    "text": words(200),
+    "long text": words(2000),
+    "identifier": words(256),
+    "identifier type": one_of(*IDENTIFIER_TYPES),
+    "code": Form("visible ASCII text of at most 128 characters", "^[!-~]{1,128}$"),
+    "token": Form("a token", ""),
+    "slug": Form("lower-case letters, digits and hyphens", "^[a-z0-9-]{1,64}$"),
+    "uuid": Form("a UUID", UUID, lambda text: text.str.to_lowercase()),
+    "currency": Form("an ISO 4217 currency such as GBP", f"^(?:{'|'.join(MINOR_UNITS)})$"),
+    "languages": Form(
+        "languages among en, es and pt-BR, each once, such as en|es",
+        _list_of(("en", "es", "pt-BR")),
+        _none_twice,
     ),
-    json="flag",
-)
-TIME = Form("an ISO 8601 time of the years 1970 to 2100", "", _moments)
+    "segments": Form(
+        "segment codes, each once, such as gold|student", _list_of((r"[^|\s]+",)), _none_twice
+    ),
+    "share": Form(
+        "a share from 0 to 1 with at most 6 decimals, such as 0.05",
+        r"^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$",
+        lambda text: text.cast(RATE, strict=False),
+        json="number",
+    ),
+    "flag": Form(
+        "true or false",
+        f"^(?i:{'|'.join(_FLAGS)})$",
+        lambda text: text.str.to_lowercase().replace_strict(
+            _FLAGS, default=None, return_dtype=pl.Boolean
+        ),
+        json="flag",
+    ),
+    "time": Form("an ISO 8601 time of the years 1970 to 2100", "", _moments),
+    "amount": amount(),
+    "positive amount": amount(positive=True),
+    "from 0": whole(0),
+    "from 1": whole(1),
+}
+
+
+def form_of(name: str) -> Form:
+    """Return the form of this name; words with slashes between them are one of them."""
+    return one_of(*name.split("/")) if "/" in name else _FORMS[name]

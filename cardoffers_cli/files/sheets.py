@@ -15,8 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from cardoffers_cli.domain import json_text
@@ -24,6 +22,7 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 from cardoffers_cli.domain.sentences import percent
+from cardoffers_cli.files.tabulated import read_tables
 
 Kind = Literal[
     "text", "id", "integer", "money", "moment", "date", "flag", "number", "share", "change"
@@ -98,7 +97,7 @@ def read_columns(name: str) -> tuple[Column, ...]:
     A line is a column: its name, its kind, how soon it gives way, its title; what is left out, or
     is `-`, is as usual. Behind a bar stand the columns that people are shown instead.
     """
-    return tuple(map(_read_column, _tables()[name]))
+    return tuple(map(_read_column, read_tables("columns.txt")[name]))
 
 
 def _read_column(line: str) -> Column:
@@ -114,14 +113,6 @@ def _read_column(line: str) -> Column:
         gives_way=0 if gives_way == "-" else int(gives_way),
         instead=tuple(instead.split()),
     )
-
-
-@cache
-def _tables() -> dict[str, list[str]]:
-    """Return the lines of each sheet of `columns.txt`."""
-    text = Path(__file__).with_name("columns.txt").read_text("utf-8")
-    parts = (part.partition("]\n") for part in text.split("\n[")[1:])
-    return {name: lines.strip().split("\n") for name, _, lines in parts}
 
 
 @dataclass(frozen=True)

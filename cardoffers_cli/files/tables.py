@@ -1,68 +1,29 @@
-"""Read a catalogue file (CSV, JSON or JSON Lines) into one frame of text columns."""
+"""Read a catalogue file (CSV, JSON or JSON Lines) into frames of text columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from cardoffers_cli.domain.findings import Finding, make_finding
-from cardoffers_cli.files.headers import Names
-from cardoffers_cli.files.pages import RecordFile
-from cardoffers_cli.files.sources import open_source
+from cardoffers_cli.domain.findings import make_finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.files.pages import RecordFile
+
 _LIST_SEPARATOR = "|"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RawTable:
-    """The records of a catalogue file, as text.
-
-    `frame` has `line` (u64) and one String column per known column, in the order asked for, null
-    where absent or empty. Records without columns stand in `findings` only. `received` counts both.
-    For JSON arrays `line` is the index from 0, and `position` says so.
-    """
-
-    frame: pl.DataFrame
-    findings: list[Finding]
-    received: int
-    kind: str
-    position: str
-
-
-def read_table(
-    source: str, *, known: Sequence[str], required: Sequence[str], list_key: str | None = None
-) -> RawTable:
-    """Read a file of records with the known columns; `required` ones must stand in a CSV header.
-
-    `list_key` names the array inside a JSON object that holds the records. JSON numbers keep their
-    text, true and false become text, lists of texts become `a|b`; other values become a finding.
-    Raises `FileUnusable`.
-    """
-    names = Names(known=known, required=required)
-    with open_source(source) as opened:
-        file = RecordFile(opened, names, list_key=list_key)
-        frames, found = zip(*pages(file, known), strict=True)
-    findings = [*file.header_findings, *chain.from_iterable(found)]
-    if not file.received:
-        findings.append(make_finding("rows_missing", "the file has no rows"))
-    schema = {"line": pl.UInt64, **dict.fromkeys(known, pl.String)}
-    return RawTable(
-        frame=pl.concat([pl.DataFrame(schema=schema), *frames]),
-        findings=findings,
-        received=file.received,
-        kind=file.kind,
-        position=file.position,
-    )
-
-
 def pages(file: RecordFile, known: Sequence[str]) -> Iterator[tuple[pl.DataFrame, list[Finding]]]:
-    """Read a file page by page as `read_table` does, for files too long to be held as a whole."""
+    """Read a file page by page: frames of text, and what is wrong with records that have none.
+
+    A frame has `line` (u64) and a String column for each known one, in the order asked for, null
+    where absent or empty. JSON numbers keep their text, true and false become text, lists of texts
+    become `a|b`; other values become a finding. Raises `FileUnusable`.
+    """
     return _csv_pages(file, known) if file.kind == "csv" else _json_pages(file, known)
 
 

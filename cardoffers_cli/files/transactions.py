@@ -30,7 +30,6 @@ from cardoffers_cli.files.sources import Source, ahead, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
     from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.files.number_forms import FieldForm
@@ -193,12 +192,7 @@ class TransactionFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
 

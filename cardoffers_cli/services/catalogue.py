@@ -4,7 +4,7 @@ The modules `catalogue_<kind>.py` take one kind of file each, by the same three 
 room, `load` adds a page of rows, `take` compares them with the store, writes what is new or changed
 and clears the room again. `findings` and `changes` are the tables that `begin` and `begin_file`
 made. Everything staged is temporary; nothing here opens a transaction. To add
-a kind, add its module and its SQL, its columns in `files/catalogue_kinds.py` and its line in
+a kind, add its module and its SQL, its columns in `files/catalogue.txt` and its line in
 `jobs/catalogue.py`.
 """
 

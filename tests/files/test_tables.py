@@ -1,23 +1,51 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.tables import RawTable, read_table
+from cardoffers_cli.files.headers import Names
+from cardoffers_cli.files.pages import RecordFile
+from cardoffers_cli.files.sources import open_source
+from cardoffers_cli.files.tables import pages
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cardoffers_cli.domain.findings import Finding
 
-def table(tmp_path: Path, content: bytes, **options: Any) -> RawTable:
+
+NAMES = Names(known=("offer_id", "budget", "segments"), required=("offer_id",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """All pages of a file together."""
+
+    frame: pl.DataFrame
+    findings: list[Finding]
+    received: int
+    kind: str
+    position: str
+
+
+def table(tmp_path: Path, content: bytes, list_key: str | None = None) -> Table:
     path = tmp_path / "offers"
     path.write_bytes(content)
-    return read_table(
-        str(path), known=("offer_id", "budget", "segments"), required=("offer_id",), **options
+    with open_source(str(path)) as opened:
+        file = RecordFile(opened, NAMES, list_key=list_key)
+        frames, found = zip(*pages(file, NAMES.known), strict=True)
+    return Table(
+        frame=pl.concat(frames),
+        findings=[*file.header_findings, *chain.from_iterable(found)],
+        received=file.received,
+        kind=file.kind,
+        position=file.position,
     )
 
 
