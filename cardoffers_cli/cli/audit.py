@@ -1,15 +1,15 @@
 """`cardoffers audit`: who changed what, the security log, and the proof that it is whole."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To
 from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("List changes and the security log, and verify the log.")
 
 ENTRIES = read_columns("audit.entries")
 CHANGES = read_columns("audit.changes")
@@ -17,19 +17,8 @@ LOG = (Column("ok", kind="flag"), Column("entries", kind="integer"), Column("hea
 FAULTS = (Column("entry_no", "no", kind="integer"), Column("fault"), Column("message"))
 
 
-class Subject(StrEnum):
-    """What can be changed."""
-
-    institution = "institution"
-    merchant = "merchant"
-    merchant_identifier = "merchant_identifier"
-    offer = "offer"
-    program_offer = "program_offer"
-
-
-@app.callback()
-def audit() -> None:
-    """List changes and the security log, and verify the log."""
+Subject = Literal["institution", "merchant", "merchant_identifier", "offer", "program_offer"]
+"""What can be changed."""
 
 
 @app.command()
@@ -63,7 +52,7 @@ def changes(
 
     desk = Desk.of(ctx)
     filters: dict[str, Any] = {
-        "subject": subject.value if subject else None,
+        "subject": subject,
         "subject_id": subject_id,
         "field": field,
         "from_at": from_at,

@@ -1,21 +1,21 @@
 """`cardoffers catalog`: who takes part, offers, links and engagement, in and out."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.catalogue import CatalogueImport
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("Bring the catalogue in, and write it out again.")
 
 FILES = show.read_columns("catalog.files")
 FINDINGS = show.read_columns("catalog.findings")
@@ -23,24 +23,6 @@ _SHOWN = 5
 """Messages of a code that a screen shows."""
 
 WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
-
-
-class FileForm(StrEnum):
-    """The forms of an exported file."""
-
-    csv = "csv"
-    json = "json"
-
-
-class LinkForm(StrEnum):
-    """The ways to export links."""
-
-    masked = "masked"
-
-
-@app.callback()
-def catalog() -> None:
-    """Bring the catalogue in, and write it out again."""
 
 
 @app.command("import")
@@ -88,9 +70,12 @@ def export(
     ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
     *,
-    form: Annotated[FileForm, typer.Option("--as", help="The form of the files.")] = FileForm.csv,
+    form: Annotated[
+        Literal["csv", "json"], typer.Option("--as", help="The form of the files.")
+    ] = "csv",
     links: Annotated[
-        LinkForm | None, typer.Option(help="Write links too, their tokens masked [left out].")
+        Literal["masked"] | None,
+        typer.Option(help="Write links too, their tokens masked [left out]."),
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -109,8 +94,8 @@ def export(
 
     desk = Desk.of(ctx)
     kinds = (*KINDS, "links_masked")
-    desk.writes({f"{kind}.{form.value}": folder / f"{kind}.{form.value}" for kind in kinds})
-    options: dict[str, Any] = {"suffix": form.value, "masked_links": links is not None}
+    desk.writes({f"{kind}.{form}": folder / f"{kind}.{form}" for kind in kinds})
+    options: dict[str, Any] = {"suffix": form, "masked_links": links is not None}
     written = export_catalogue(desk.job, folder, **options, dry_run=dry_run)
     if links is None:
         desk.note("Links are left out: full tokens do not leave the store (--links masked).")

@@ -2,10 +2,9 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -51,18 +50,18 @@ Filters = dict[str, Any]
 FIRST = ("day", "amount", "reason", "merchant_name", "transaction_ref", "currency")
 
 
-class PurchaseState(StrEnum):
-    """How far something that was received can be."""
-
-    not_matched_yet = "not_matched_yet"
-    merchant_unresolved = "merchant_unresolved"
-    not_redeemed = "not_redeemed"
-    pending = "pending"
-    settled = "settled"
-    reversed = "reversed"
-    rejected = "rejected"
-    duplicate = "duplicate"
-    duplicate_conflict = "duplicate_conflict"
+PurchaseState = Literal[
+    "not_matched_yet",
+    "merchant_unresolved",
+    "not_redeemed",
+    "pending",
+    "settled",
+    "reversed",
+    "rejected",
+    "duplicate",
+    "duplicate_conflict",
+]
+"""How far something that was received can be."""
 
 
 def exact(value: str | None) -> Decimal | None:
@@ -125,7 +124,7 @@ def find(
     to_at: To = None,
     state: Annotated[
         PurchaseState | None,
-        typer.Option(metavar="STATE", help=f"One of {', '.join(PurchaseState)}."),
+        typer.Option(metavar="STATE", help=f"One of {', '.join(get_args(PurchaseState))}."),
     ] = None,
     limit: Limit = 100,
     raw: Raw = False,
@@ -151,7 +150,7 @@ def find(
         "ref": ref,
         "redemption_id": redemption,
         "merchant": merchant,
-        "state": state.value if state else None,
+        "state": state,
         **_cardholder(cardholder, token_file),
         **_card(card),
         **_amounts(amount, tolerance),

@@ -60,7 +60,7 @@ def funnel(
         report_pages.show_funnel(desk, institution, window, by)
         return
     for_people = desk.format in _FOR_PEOPLE
-    asked: dict[str, Any] = {**window, "by": by and by.value}
+    asked: dict[str, Any] = {**window, "by": by}
     found = read_funnel(desk.job, institution, **asked, compare=compare)
     blocks: list[Block]
     if desk.format is Format.table:
@@ -96,8 +96,8 @@ def _seen(found: "Funnel") -> Iterator[Sheet]:
 
 def _rows(found: "Funnel", by: By | None) -> Iterator[Sheet]:
     if by and found.by is not None:
-        quiet = "day" if by is By.day else ""
-        title = _DAYS if by is By.day else None
+        quiet = "day" if by == "day" else ""
+        title = _DAYS if by == "day" else None
         yield Sheet(f"by {by}", FUNNEL_BY[by], found.by, first=_FIRST, quiet=quiet, title=title)
 
 

@@ -5,18 +5,14 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, Institution
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.errors import UsageError
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("List and read the messages to an institution's team.")
 
 MESSAGES = read_columns("inbox.messages")
-
-
-@app.callback()
-def inbox() -> None:
-    """List and read the messages to an institution's team."""
 
 
 @app.command("list")

@@ -7,13 +7,14 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing, show
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.institutions import ShownInstitution
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("List, show, add and set institutions.")
 
 Slug = Annotated[
     str,
@@ -24,11 +25,6 @@ Slug = Annotated[
 
 COLUMNS = show.read_columns("institution.columns")
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
-
-
-@app.callback()
-def institution() -> None:
-    """List, show, add and set institutions."""
 
 
 @app.command("list")

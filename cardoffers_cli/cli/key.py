@@ -9,7 +9,7 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import moment
+from cardoffers_cli.cli.kernel.everywhere import group, moment
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
@@ -20,7 +20,7 @@ from cardoffers_cli.domain.records import Record
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.keys import GrantedKey
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("Make, list, rotate, revoke and check API keys.")
 
 KEYS = read_columns("key.keys")
 NOTICES = read_columns("key.notices")
@@ -57,11 +57,6 @@ KeyFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write the key to a new file of yours, and show it not."),
 ]
-
-
-@app.callback()
-def key() -> None:
-    """Make, list, rotate, revoke and check API keys."""
 
 
 @app.command()

@@ -6,12 +6,13 @@ import typer
 
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun
 
 if TYPE_CHECKING:
     from cardoffers_cli.services import merchants
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("List merchants, add one, and say what purchases call it.")
 
 COLUMNS = show.read_columns("merchant.columns")
 
@@ -27,11 +28,6 @@ IdentifierType = Annotated[
         "--type", help="What kind it is: card_acceptor, pix_key, upi_vpa, codi, psp_merchant_id."
     ),
 ]
-
-
-@app.callback()
-def merchant() -> None:
-    """List merchants, add one, and say what purchases call it."""
 
 
 @app.command("list")

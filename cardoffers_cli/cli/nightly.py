@@ -1,8 +1,7 @@
 """`cardoffers nightly`: everything that a night has to do, in one command."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,11 +16,8 @@ if TYPE_CHECKING:
 WITH_FINDINGS = 3
 
 
-class LogFormat(StrEnum):
-    """How a night tells what it does."""
-
-    text = "text"
-    json = "json"
+LogFormat = Literal["text", "json"]
+"""How a night tells what it does."""
 
 
 def duration(value: str) -> float:
@@ -48,7 +44,7 @@ def nightly(
     ],
     *,
     webhook_time: WebhookTime = "10m",
-    log_format: Log = LogFormat.text,
+    log_format: Log = "text",
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -97,7 +93,7 @@ def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None
 
     exit_code = exit_code_of(result)
     is_read = desk.is_terminal and desk.format is Format.table
-    if log_format is LogFormat.json:
+    if log_format == "json":
         onlooker(desk, log_format).over(result)
     elif not is_read and (exit_code or not desk.options.quiet):
         exits.tell("\n".join(ending_lines(result)), as_it_is=True)
@@ -108,7 +104,7 @@ def onlooker(desk: Desk, log_format: LogFormat) -> Any:
     """Return who tells of the steps."""
     from cardoffers_cli.cli.night_log import JsonLines, NightLines
 
-    return (JsonLines if log_format is LogFormat.json else NightLines)(desk)
+    return (JsonLines if log_format == "json" else NightLines)(desk)
 
 
 def as_seconds(value: Any) -> float:

@@ -7,12 +7,13 @@ import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, Institution
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("Show offers, make one, read a cardholder's feed, add an offer.")
 
 OfferId = Annotated[
     str,
@@ -39,11 +40,6 @@ LINKS = read_columns("offer.links")
 TEXTS = (Column("language"), Column("title"), Column("description"))
 PROGRAMS = read_columns("offer.programs")
 VERSIONS = read_columns("offer.versions")
-
-
-@app.callback()
-def offer() -> None:
-    """Show offers, make one, read a cardholder's feed, add an offer."""
 
 
 @app.command("list")

@@ -5,16 +5,11 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Yes
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 
-app = typer.Typer(
-    name="redemption",
-    help="Show a redemption, take it back.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+app = group("Show a redemption, take it back.")
 
 
 HISTORY = read_columns("redemption.history")
@@ -26,11 +21,6 @@ RedemptionId = Annotated[
         help="The redemption: its id, the beginning of that, its purchase's reference, or latest.",
     ),
 ]
-
-
-@app.callback()
-def redemption() -> None:
-    """Show a redemption, take it back."""
 
 
 @app.command("show")

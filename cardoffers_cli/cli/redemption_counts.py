@@ -39,14 +39,14 @@ def show_counts(
     if cursor:
         raise UsageError("--by and --cursor exclude each other.", hint="Leave one out.")
     most = MOST_ROWS if all_rows else limit
-    found = redemption_counts(desk.job, by.value, limit=most + 1, **filters)
+    found = redemption_counts(desk.job, by, limit=most + 1, **filters)
     rows = found[:most]
     if desk.format is Format.html:
         from cardoffers_cli.cli import report_pages
 
         report_pages.show_counts(desk, by, filters, rows, is_all=rows == found)
         return
-    desk.show({"by": by.value, "data": rows}, _sheet(by, rows, desk.format), raw=raw)
+    desk.show({"by": by, "data": rows}, _sheet(by, rows, desk.format), raw=raw)
     if len(found) > most:
         desk.note("There is more: --all for every row.")
 
@@ -54,9 +54,9 @@ def show_counts(
 def _sheet(by: By, rows: Sequence[RedemptionCount], form: Format) -> Sheet:
     """Make the sheet; bars are for the eye, so only a table has them."""
     name, group = f"redemptions by {by}", COUNTED_BY[by]
-    is_of_days = by.value == "day"
+    is_of_days = by == "day"
     columns = (*group, *(DAY_COUNTS if is_of_days else COUNTS))
-    first = () if is_of_days else (_NAMES[by.value], "currency", "institution_payout_amount")
+    first = () if is_of_days else (_NAMES[by], "currency", "institution_payout_amount")
     quiet = "day" if is_of_days else ""
     if form is not Format.table:
         return Sheet(name, columns, rows, totals_by=("currency",), first=first, quiet=quiet)

@@ -1,13 +1,12 @@
 """`cardoffers report`: redemptions, settlements, offers, merchants, the funnel, the unknown."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.cli.funnel import funnel
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.everywhere import Format, group
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, By, Cursor, From, Limit, Raw, To
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.cli.redemption_counts import show_counts
@@ -24,28 +23,15 @@ from cardoffers_cli.files.report_columns import (
     UNRESOLVED_FIRST,
 )
 
-app = typer.Typer(
-    name="report",
-    help="Show redemptions, settlements, offers, merchants, the funnel, and what is unresolved.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+app = group("Show redemptions, settlements, offers, merchants, the funnel, and what is unresolved.")
 
 
-class Status(StrEnum):
-    """The states of a redemption and its ledger entry."""
-
-    pending = "pending"
-    settled = "settled"
-    reversed = "reversed"
+Status = Literal["pending", "settled", "reversed"]
+"""The states of a redemption and its ledger entry."""
 
 
-class SettledBy(StrEnum):
-    """What settlements are added up by."""
-
-    settlement = "settlement"
-    institution = "institution"
+SettledBy = Literal["settlement", "institution"]
+"""What settlements are added up by."""
 
 
 StatusFilter = Annotated[Status | None, typer.Option("--status", help="Only this state.")]
@@ -145,11 +131,11 @@ def _show_sums(
         if value:
             raise UsageError(f"--by and {name} exclude each other.", hint="Leave one out.")
     most = MOST_ROWS if all_rows else limit
-    found = settlement_rows(desk.job, by.value, limit=most + 1, **filters)
-    columns = SETTLEMENT_SUMS if by is SettledBy.settlement else OWED
+    found = settlement_rows(desk.job, by, limit=most + 1, **filters)
+    columns = SETTLEMENT_SUMS if by == "settlement" else OWED
     rows = found[:most]
     sheet = Sheet(f"by {by}", columns, rows, totals_by=("currency",))
-    desk.show({"by": by.value, "data": rows}, sheet, raw=raw)
+    desk.show({"by": by, "data": rows}, sheet, raw=raw)
     if len(found) > most:
         desk.note("There is more: --all for every row.")
 
@@ -195,7 +181,7 @@ def _filters(
 ) -> dict[str, Any]:
     return {
         "institution": institution,
-        "status": status.value if status else None,
+        "status": status,
         "from_at": from_at,
         "to_at": to_at,
     }

@@ -34,7 +34,7 @@ def show_counts(desk: Desk, by: By, filters: Filters, rows: Sequence[Any], *, is
 
     asked = _asked(desk, filters)
     more = asked.command("redemptions", f"--by {by}", file=f"{by}.csv")
-    desk.show_page(counts_page(by.value, rows, asked, is_all=is_all, more=more))
+    desk.show_page(counts_page(by, rows, asked, is_all=is_all, more=more))
 
 
 def show_settlements(
@@ -68,7 +68,7 @@ def show_funnel(desk: Desk, institution: str, window: dict[str, Any], by: By | N
     from cardoffers_cli.files.html.funnel import funnel_page
     from cardoffers_cli.jobs import report_pages
 
-    merchants = by is not None and by.value == "merchant"
+    merchants = by == "merchant"
     found = report_pages.funnel_page(desk.job, institution, merchants=merchants, **window)
     is_usual = not any(window.values())
     asked = Asked(

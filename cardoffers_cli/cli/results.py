@@ -1,8 +1,7 @@
 """`cardoffers report offers` and `merchants`: which offers work, and what each merchant funded."""
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,21 +13,6 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
 
 
-class OfferOrder(StrEnum):
-    """What comes first among offers."""
-
-    spend = "spend"
-    redemptions = "redemptions"
-    ends = "ends"
-
-
-class MerchantOrder(StrEnum):
-    """What comes first among merchants."""
-
-    funded = "funded"
-    redemptions = "redemptions"
-
-
 def offers(
     ctx: typer.Context,
     *,
@@ -36,8 +20,9 @@ def offers(
     from_at: From = None,
     to_at: To = None,
     order: Annotated[
-        OfferOrder, typer.Option(help="What comes first: most spend, most redeemed, first to end.")
-    ] = OfferOrder.spend,
+        Literal["spend", "redemptions", "ends"],
+        typer.Option(help="What comes first: most spend, most redeemed, first to end."),
+    ] = "spend",
     limit: Limit = 50,
     all_rows: All = False,
     raw: Raw = False,
@@ -65,7 +50,7 @@ def offers(
         show_offers(desk, filters, is_usual=is_usual)
         return
     most = _most(limit, all_rows=all_rows)
-    found = offer_rows(desk.job, order=order.value, limit=most, **filters)
+    found = offer_rows(desk.job, order=order, limit=most, **filters)
     _show(desk, "offers", OFFERS, found, limit=most, raw=raw)
 
 
@@ -76,8 +61,9 @@ def merchants(
     from_at: From = None,
     to_at: To = None,
     order: Annotated[
-        MerchantOrder, typer.Option(help="What comes first: most funded, most redeemed.")
-    ] = MerchantOrder.funded,
+        Literal["funded", "redemptions"],
+        typer.Option(help="What comes first: most funded, most redeemed."),
+    ] = "funded",
     limit: Limit = 50,
     all_rows: All = False,
     raw: Raw = False,
@@ -102,7 +88,7 @@ def merchants(
         show_merchants(desk, filters, is_usual=is_usual)
         return
     most = _most(limit, all_rows=all_rows)
-    found = merchant_rows(desk.job, order=order.value, limit=most, **filters)
+    found = merchant_rows(desk.job, order=order, limit=most, **filters)
     _show(desk, "merchants", MERCHANTS, found, limit=most, raw=raw)
 
 

@@ -9,29 +9,23 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.everywhere import Format, group
 from cardoffers_cli.cli.kernel.options import DryRun, Limit
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.cli.nightly import (
     Log,
-    LogFormat,
     WebhookTime,
     as_seconds,
     onlooker,
     show_night,
 )
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("Look at the nightly runs, and go on with one that did not end.")
 
 NIGHTS = read_columns("run.nights")
 _FIRST = ("night", "state", "files", "failed_files", "last_step")
 RUNS = read_columns("run.runs")
 ACCEPTED = read_columns("run.accepted")
-
-
-@app.callback()
-def run() -> None:
-    """Look at the nightly runs, and go on with one that did not end."""
 
 
 @app.command("list")
@@ -110,7 +104,7 @@ def resume(
     ] = None,
     *,
     webhook_time: WebhookTime = "10m",
-    log_format: Log = LogFormat.text,
+    log_format: Log = "text",
     dry_run: DryRun = False,
 ) -> None:
     """Go on with a nightly run that did not end, where it stopped and by the clock it had.

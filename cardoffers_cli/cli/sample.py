@@ -1,9 +1,8 @@
 """`cardoffers sample`: realistic sample data of any size."""
 
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,15 +10,6 @@ from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import moment
 from cardoffers_cli.cli.kernel.options import DryRun
-
-
-class SampleKind(StrEnum):
-    """The forms of a transaction file."""
-
-    csv = "csv"
-    jsonl = "jsonl"
-    json = "json"
-
 
 COLUMNS = show.read_columns("sample.columns")
 
@@ -38,7 +28,9 @@ def sample(
     links: Annotated[
         int | None, typer.Option(min=0, help="Links to offers [half as many as rows].")
     ] = None,
-    kind: Annotated[SampleKind, typer.Option(help="The transaction files' form.")] = SampleKind.csv,
+    kind: Annotated[
+        Literal["csv", "jsonl", "json"], typer.Option(help="The transaction files' form.")
+    ] = "csv",
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress the transaction files.")] = False,
     dirty: Annotated[
         bool, typer.Option("--dirty", help="Add a small file with every kind of faulty row.")
@@ -71,7 +63,7 @@ def sample(
         seed=seed,
         institutions=institutions,
         links=links,
-        kind=kind.value,
+        kind=kind,
         gzip=gzip,
         dirty=dirty,
         start=start.date() if isinstance(start, datetime) else None,

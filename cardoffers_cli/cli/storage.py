@@ -9,6 +9,7 @@ import typer
 
 from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, Yes
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.restore import Restored
     from cardoffers_cli.jobs.stores import HistoryInfo, LostCommits
 
-app = typer.Typer(
-    name="store",
-    help="Look at, migrate, publish, export, back up, restore and recover the store.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+app = group("Look at, migrate, publish, export, back up, restore and recover the store.")
 
 RUNS = read_columns("storage.runs")
 BACKUP = read_columns("storage.backup")

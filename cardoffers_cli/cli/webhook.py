@@ -2,16 +2,15 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import moment
+from cardoffers_cli.cli.kernel.everywhere import group, moment
 from cardoffers_cli.cli.kernel.exits import stop_on_signals
 from cardoffers_cli.cli.kernel.options import (
     All,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.deliver import SentEvents
     from cardoffers_cli.services.webhooks import EventTimeline
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = group("Send redemption events to institutions, and see what became of them.")
 
 WITH_FINDINGS = 3
 
@@ -58,26 +57,8 @@ SecretFile = Annotated[
 ]
 
 
-class EventState(StrEnum):
-    """How far an event can be."""
-
-    due = "due"
-    delivered = "delivered"
-    failed = "failed"
-    exhausted = "exhausted"
-    stopped = "stopped"
-
-
-class Past(StrEnum):
-    """What becomes of the events that wait when a webhook is set."""
-
-    all = "all"
-    now = "now"
-
-
-@app.callback()
-def webhook() -> None:
-    """Send redemption events to institutions, and see what became of them."""
+Past = Literal["all", "now"]
+"""What becomes of the events that wait when a webhook is set."""
 
 
 @app.command("set")
@@ -200,7 +181,10 @@ def list_(
     ctx: typer.Context,
     *,
     institution: AnyInstitution = None,
-    state: Annotated[EventState | None, typer.Option(help="Only this state.")] = None,
+    state: Annotated[
+        Literal["due", "delivered", "failed", "exhausted", "stopped"] | None,
+        typer.Option(help="Only this state."),
+    ] = None,
     offer: Annotated[
         str | None,
         typer.Option(metavar="OFFER_ID", help="Only this offer.", autocompletion=completing.offers),
@@ -222,7 +206,7 @@ def list_(
     desk = Desk.of(ctx)
     filters: dict[str, Any] = {
         "institution": institution,
-        "state": state.value if state else None,
+        "state": state,
         "offer_id": offer,
         "from_at": from_at,
         "to_at": to_at,
@@ -319,14 +303,14 @@ def _past(desk: Desk, institution: str, said: Past | None) -> str | None:
     from cardoffers_cli.jobs.webhooks import past_events  # polars is heavy
 
     if said is not None:
-        return said.value
+        return said
     if not sys.stdin.isatty():
         return None
     waiting = past_events(desk.job, institution)
     if not waiting:
         return None
     question = f"{counted(waiting, 'event')} from before wait for this webhook. Send them too?"
-    return Past.all if desk.agrees(question) else Past.now
+    return "all" if desk.agrees(question) else "now"
 
 
 def _tell_of_past(desk: Desk, report: Mapping[str, Any]) -> None:

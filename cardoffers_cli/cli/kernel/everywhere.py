@@ -181,3 +181,8 @@ class Group(_Everywhere, TyperGroup):
         """Parse; nothing at all means that somebody wants to look around."""
         looks_around = not args and not ctx.resilient_parsing
         return super().parse_args(ctx, ["--help"] if looks_around else args)
+
+
+def group(about: str) -> typer.Typer:
+    """Make a group of commands, to which its module adds them."""
+    return typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)

@@ -4,23 +4,17 @@ Modules of commands do without `from __future__ import annotations`: Typer reads
 when it runs. The options of every command stand in `everywhere.py`.
 """
 
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.everywhere import moment
 
-
-class By(StrEnum):
-    """What a report can be taken apart by."""
-
-    day = "day"
-    offer = "offer"
-    merchant = "merchant"
+By = Literal["day", "offer", "merchant"]
+"""What a report can be taken apart by."""
 
 
 def delimiter(value: str) -> str:
