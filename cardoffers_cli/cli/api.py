@@ -13,7 +13,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
-from cardoffers_cli.cli.kernel.options import DryRun
+from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import NotFound, StoreBusy, UsageError
 
 if TYPE_CHECKING:
@@ -30,22 +30,17 @@ _HINTS = {
 
 def api(
     ctx: typer.Context,
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="GET or POST.")],
-    path: Annotated[str, typer.Argument(metavar="PATH", help="The path, and a query after ?.")],
+    method: Annotated[str, argument("METHOD", "GET or POST.")],
+    path: Annotated[str, argument("PATH", "The path, and a query after ?.")],
     *,
     key_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help=f"A private file with the API key [{_KEY_VARIABLE}]."),
+        Path | None, option(f"A private file with the API key [{_KEY_VARIABLE}].", metavar="FILE")
     ] = None,
-    body: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The body; - reads standard input.")
-    ] = None,
+    body: Annotated[str | None, option("The body; - reads standard input.", metavar="FILE")] = None,
     header: Annotated[
-        list[str] | None, typer.Option("-H", metavar="'NAME: VALUE'", help="One more header.")
+        list[str] | None, option("One more header.", "-H", metavar="'NAME: VALUE'")
     ] = None,
-    include: Annotated[
-        bool, typer.Option("--include", help="Show the status and the headers too.")
-    ] = False,
+    include: Annotated[bool, option("Show the status and the headers too.", "--include")] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Call the HTTP contract without a server, and print the body as it comes.

@@ -6,7 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To
+from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 
 app = group("List changes and the security log, and verify the log.")
@@ -26,13 +26,11 @@ def changes(
     ctx: typer.Context,
     *,
     institution: AnyInstitution = None,
-    subject: Annotated[Subject | None, typer.Option(help="Only of this kind.")] = None,
+    subject: Annotated[Subject | None, option("Only of this kind.")] = None,
     subject_id: Annotated[
-        str | None, typer.Option("--id", help="Only of this record, such as of-12 or larkmere.")
+        str | None, option("Only of this record, such as of-12 or larkmere.", "--id")
     ] = None,
-    field: Annotated[
-        str | None, typer.Option(help="Only this field, such as cashback_amount.")
-    ] = None,
+    field: Annotated[str | None, option("Only this field, such as cashback_amount.")] = None,
     from_at: From = None,
     to_at: To = None,
     limit: Limit = 100,
@@ -72,7 +70,7 @@ def list_(
     *,
     institution: AnyInstitution = None,
     event: Annotated[
-        str | None, typer.Option(help="Only this kind, such as key_revoked or key_refused.")
+        str | None, option("Only this kind, such as key_revoked or key_refused.")
     ] = None,
     from_at: From = None,
     to_at: To = None,
@@ -97,8 +95,7 @@ def verify(
     ctx: typer.Context,
     *,
     head: Annotated[
-        str | None,
-        typer.Option(metavar="N:HASH", help="A head that was kept: nothing up to it is missing."),
+        str | None, option("A head that was kept: nothing up to it is missing.", metavar="N:HASH")
     ] = None,
 ) -> None:
     """Find entries that were changed, removed or moved, and print the head of the log.

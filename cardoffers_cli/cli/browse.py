@@ -12,7 +12,7 @@ import typer
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.exits import Terminated, on_ctrl_c
 from cardoffers_cli.cli.kernel.extras import extra
-from cardoffers_cli.cli.kernel.options import institution_option
+from cardoffers_cli.cli.kernel.options import argument, institution_option, option
 from cardoffers_cli.jobs.clock import Clock
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ _LONGEST = 4096  # bytes of a line; nothing that is looked for is as long
 
 def browse(
     ctx: typer.Context,
-    query: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="QUERY", help="What to look for first."),
-    ] = None,
+    query: Annotated[list[str] | None, argument("QUERY", "What to look for first.")] = None,
     *,
     institution: Annotated[
         str | None,
@@ -39,7 +36,7 @@ def browse(
         ),
     ] = None,
     text: Annotated[
-        bool, typer.Option("--text", help="Plain lines in place of a screen, also in a pipe.")
+        bool, option("Plain lines in place of a screen, also in a pipe.", "--text")
     ] = False,
 ) -> None:
     """Search, look and answer, on one screen; nothing is changed.

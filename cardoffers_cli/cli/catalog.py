@@ -9,7 +9,7 @@ import typer
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import DryRun
+from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ WRITTEN = (show.Column("file"), show.Column("rows", kind="integer"))
 @app.command("import")
 def import_(
     ctx: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="DIR|FILE", help="Catalogue files, or one.")],
+    path: Annotated[Path, argument("DIR|FILE", "Catalogue files, or one.")],
     *,
     errors: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every finding, one a line, as CSV.")
+        Path | None, option("Write every finding, one a line, as CSV.", metavar="FILE")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -68,14 +68,11 @@ def import_(
 @app.command("export")
 def export(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    folder: Annotated[Path, argument("DIR", "Where to write; made if missing.")],
     *,
-    form: Annotated[
-        Literal["csv", "json"], typer.Option("--as", help="The form of the files.")
-    ] = "csv",
+    form: Annotated[Literal["csv", "json"], option("The form of the files.", "--as")] = "csv",
     links: Annotated[
-        Literal["masked"] | None,
-        typer.Option(help="Write links too, their tokens masked [left out]."),
+        Literal["masked"] | None, option("Write links too, their tokens masked [left out].")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -116,7 +113,7 @@ def _notes(result: "CatalogueImport") -> Iterator[str]:
 @app.command()
 def template(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write; made if missing.")],
+    folder: Annotated[Path, argument("DIR", "Where to write; made if missing.")],
     *,
     dry_run: DryRun = False,
 ) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
-from cardoffers_cli.cli.kernel.options import DryRun
+from cardoffers_cli.cli.kernel.options import DryRun, argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError
 
@@ -17,9 +17,7 @@ STEPS = (Column("step", kind="integer"), Column("command"))
 
 def demo(
     ctx: typer.Context,
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="A new folder, to keep it all.")
-    ] = None,
+    folder: Annotated[Path | None, argument("[DIR]", "A new folder, to keep it all.")] = None,
     *,
     dry_run: DryRun = False,
 ) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.domain import json_text
 
@@ -18,7 +19,7 @@ def doctor(
     ctx: typer.Context,
     *,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Every audit; without it the quick ones only.")
+        bool, option("Every audit; without it the quick ones only.", "--strict")
     ] = False,
 ) -> None:
     """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing.
@@ -41,10 +42,7 @@ def doctor(
         for audit in found.audits
     ]
     desk.show(
-        found,
-        Sheet("audits", AUDITS, rows),
-        Text([_said(found)]),
-        exit_code=0 if found.ok else 3,
+        found, Sheet("audits", AUDITS, rows), Text([_said(found)]), exit_code=0 if found.ok else 3
     )
 
 

@@ -16,6 +16,7 @@ from cardoffers_cli.cli.kernel.options import (
     Limit,
     Raw,
     To,
+    option,
 )
 from cardoffers_cli.cli.kernel.show import Column, Row, Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
@@ -77,54 +78,44 @@ def find(
     *,
     institution: AskedInstitution = None,
     everywhere: AllInstitutions = False,
-    ref: Annotated[
-        str | None, typer.Option(help="The reference; * and ? stand for any letters.")
-    ] = None,
+    ref: Annotated[str | None, option("The reference; * and ? stand for any letters.")] = None,
     cardholder: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "The last 4 letters of the token, or it masked, or - to read it from standard input.",
             metavar="wxyz|abcd…wxyz|-",
-            help="The last 4 letters of the token, or it masked, or - to read it from standard "
-            "input.",
         ),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A full token, in a file of mode 0600.")
+        Path | None, option("A full token, in a file of mode 0600.", metavar="FILE")
     ] = None,
     card: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "The last 4 letters of the card's (or account's) token, or it masked.",
             metavar="wxyz|abcd…wxyz",
-            help="The last 4 letters of the card's (or account's) token, or it masked.",
         ),
     ] = None,
-    redemption: Annotated[str | None, typer.Option(metavar="ID", help="A redemption.")] = None,
+    redemption: Annotated[str | None, option("A redemption.", metavar="ID")] = None,
     merchant: Annotated[
         str | None,
-        typer.Option(
-            help="Part of a merchant's name or of the text on the statement, an identifier, an id."
-        ),
+        option("Part of a merchant's name or of the text on the statement, an identifier, an id."),
     ] = None,
     amount: Annotated[
-        str | None,
-        typer.Option(metavar="AMOUNT", callback=exact, help="The amount: 41.50, 41,50, £41.50."),
+        str | None, option("The amount: 41.50, 41,50, £41.50.", metavar="AMOUNT", callback=exact)
     ] = None,
     tolerance: Annotated[
-        str, typer.Option(metavar="AMOUNT", callback=exact, help="How far off --amount may be.")
+        str, option("How far off --amount may be.", metavar="AMOUNT", callback=exact)
     ] = "0",
     on_day: Annotated[
         str | None,
-        typer.Option(
-            "--day",
-            metavar="DATE",
-            help="The day, UTC: 2026-09-02, 02.09.2026, 2 Sep, yesterday.",
-        ),
+        option("The day, UTC: 2026-09-02, 02.09.2026, 2 Sep, yesterday.", "--day", metavar="DATE"),
     ] = None,
     from_at: From = None,
     to_at: To = None,
     state: Annotated[
         PurchaseState | None,
-        typer.Option(metavar="STATE", help=f"One of {', '.join(get_args(PurchaseState))}."),
+        option(f"One of {', '.join(get_args(PurchaseState))}.", metavar="STATE"),
     ] = None,
     limit: Limit = 100,
     raw: Raw = False,
@@ -175,13 +166,7 @@ def _nothing(found: "FindResult", wanted: "Wanted") -> NotFound:
     else:
         message = f"Nothing that {_whose(found)} sent is like that."
         hint = did_you_mean(found.near) or _less(found, wanted)
-    return NotFound(
-        message,
-        code="nothing_found",
-        hint=hint,
-        near=found.near,
-        received_from=others,
-    )
+    return NotFound(message, code="nothing_found", hint=hint, near=found.near, received_from=others)
 
 
 def _less(found: "FindResult", wanted: "Wanted") -> str:

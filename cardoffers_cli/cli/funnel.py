@@ -8,15 +8,9 @@ import typer
 from cardoffers_cli.cli.funnel_picture import picture
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
-from cardoffers_cli.cli.kernel.options import By, From, Institution, Raw, To
+from cardoffers_cli.cli.kernel.options import By, From, Institution, Raw, To, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
-from cardoffers_cli.domain.funnel import (
-    compared,
-    conversions,
-    people,
-    people_compared,
-    volumes,
-)
+from cardoffers_cli.domain.funnel import compared, conversions, people, people_compared, volumes
 from cardoffers_cli.files.report_columns import BEFORE, FUNNEL, FUNNEL_BY, PEOPLE, VOLUMES
 
 if TYPE_CHECKING:
@@ -31,9 +25,9 @@ def funnel(
     institution: Institution,
     from_at: From = None,
     to_at: To = None,
-    by: Annotated[By | None, typer.Option(help="Count for each of these too.")] = None,
+    by: Annotated[By | None, option("Count for each of these too.")] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Compare with the window of the same length before.")
+        bool, option("Compare with the window of the same length before.", "--compare")
     ] = False,
     raw: Raw = False,
 ) -> None:

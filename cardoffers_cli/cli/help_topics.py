@@ -13,6 +13,7 @@ from cardoffers_cli.cli.explained import KNOWN, explain
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.exits import EXIT_CODES
+from cardoffers_cli.cli.kernel.options import argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.cli.reference import reference
 from cardoffers_cli.domain.errors import NotFound
@@ -61,8 +62,7 @@ def topic(
         typer.Argument(metavar="TOPIC", help=", ".join(_topics()), autocompletion=_topics),
     ] = None,
     code: Annotated[
-        str | None,
-        typer.Argument(metavar="CODE", help="One finding's code.", autocompletion=_codes),
+        str | None, argument("CODE", "One finding's code.", autocompletion=_codes)
     ] = None,
 ) -> None:
     """Show a page: the rules, a tour, formats, files, operations; or explain a code.

@@ -16,6 +16,7 @@ from cardoffers_cli.cli.kernel.options import (
     Rejected,
     Timezone,
     Valid,
+    argument,
 )
 from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.cli.validate import one_file_for
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def import_(
     ctx: typer.Context,
-    sources: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files; - is stdin.")],
+    sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
     *,
     institution: Institution,
     delimiter: Delimiter = ",",

@@ -6,7 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import DryRun, Institution
+from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.errors import UsageError
 
@@ -20,7 +20,7 @@ def list_(
     ctx: typer.Context,
     *,
     institution: Institution,
-    unread: Annotated[bool, typer.Option("--unread", help="Only what nobody has read.")] = False,
+    unread: Annotated[bool, option("Only what nobody has read.", "--unread")] = False,
 ) -> None:
     """List the messages, the newest first.
 
@@ -38,16 +38,11 @@ def list_(
 def read(
     ctx: typer.Context,
     message_id: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="MESSAGE_ID", help="The message: its id, the beginning of that, or latest."
-        ),
+        str | None, argument("MESSAGE_ID", "The message: its id, the beginning of that, or latest.")
     ] = None,
     *,
     institution: Institution,
-    all_unread: Annotated[
-        bool, typer.Option("--all", help="Every message that is unread.")
-    ] = False,
+    all_unread: Annotated[bool, option("Every message that is unread.", "--all")] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Show a message, or all that are unread, and mark it as read; the first time counts.

@@ -8,7 +8,7 @@ import typer
 from cardoffers_cli.cli.kernel import completing, show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import DryRun
+from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 app = group("List, show, add and set institutions.")
 
 Slug = Annotated[
-    str,
-    typer.Argument(
-        metavar="INST", help="The institution: slug or id.", autocompletion=completing.institutions
-    ),
+    str, argument("INST", "The institution: slug or id.", autocompletion=completing.institutions)
 ]
 
 COLUMNS = show.read_columns("institution.columns")
@@ -60,23 +57,15 @@ def show_(ctx: typer.Context, slug: Slug) -> None:
 @app.command()
 def add(
     ctx: typer.Context,
-    slug: Annotated[
-        str, typer.Argument(metavar="SLUG", help="Its short name: small letters, digits, hyphens.")
-    ],
+    slug: Annotated[str, argument("SLUG", "Its short name: small letters, digits, hyphens.")],
     *,
-    name: Annotated[str, typer.Option(help="Its name.")],
-    currency: Annotated[str, typer.Option(help="The currency of its program, ISO 4217.")],
-    plan: Annotated[str, typer.Option(help="starter, growth or enterprise.")] = "growth",
-    languages: Annotated[
-        str, typer.Option(help="The first is the default; such as en,es or 'en|es'.")
-    ] = "en",
-    max_active_offers: Annotated[
-        int, typer.Option(help="Links a cardholder may have at once.")
-    ] = 50,
-    widget_limit: Annotated[int, typer.Option(help="Offers shown at most.")] = 20,
-    settlement_hold_days: Annotated[
-        int, typer.Option(help="Days from redemption to settlement.")
-    ] = 0,
+    name: Annotated[str, option("Its name.")],
+    currency: Annotated[str, option("The currency of its program, ISO 4217.")],
+    plan: Annotated[str, option("starter, growth or enterprise.")] = "growth",
+    languages: Annotated[str, option("The first is the default; such as en,es or 'en|es'.")] = "en",
+    max_active_offers: Annotated[int, option("Links a cardholder may have at once.")] = 50,
+    widget_limit: Annotated[int, option("Offers shown at most.")] = 20,
+    settlement_hold_days: Annotated[int, option("Days from redemption to settlement.")] = 0,
     dry_run: DryRun = False,
 ) -> None:
     """Add an institution with its program, which has no offers yet.
@@ -108,27 +97,25 @@ def set_(
     ctx: typer.Context,
     slug: Slug,
     *,
-    name: Annotated[str | None, typer.Option(help="Its name.")] = None,
-    plan: Annotated[str | None, typer.Option(help="starter, growth or enterprise.")] = None,
+    name: Annotated[str | None, option("Its name.")] = None,
+    plan: Annotated[str | None, option("starter, growth or enterprise.")] = None,
     languages: Annotated[
-        str | None, typer.Option(help="The first is the default; such as en,es or 'en|es'.")
+        str | None, option("The first is the default; such as en,es or 'en|es'.")
     ] = None,
-    max_active_offers: Annotated[
-        int | None, typer.Option(help="Links a cardholder may have at once.")
-    ] = None,
-    widget_limit: Annotated[int | None, typer.Option(help="Offers shown at most.")] = None,
+    max_active_offers: Annotated[int | None, option("Links a cardholder may have at once.")] = None,
+    widget_limit: Annotated[int | None, option("Offers shown at most.")] = None,
     settlement_hold_days: Annotated[
-        int | None, typer.Option(help="Days from redemption to settlement.")
+        int | None, option("Days from redemption to settlement.")
     ] = None,
     currency: Annotated[
-        str | None, typer.Option(help="ISO 4217; only before it has offers or purchases.")
+        str | None, option("ISO 4217; only before it has offers or purchases.")
     ] = None,
     require_marker: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            "Take its files only with NAME.done or a manifest beside them.",
             "--require-marker/--no-require-marker",
             show_default=False,
-            help="Take its files only with NAME.done or a manifest beside them.",
         ),
     ] = None,
     dry_run: DryRun = False,

@@ -10,7 +10,14 @@ import typer
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group, moment
-from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes
+from cardoffers_cli.cli.kernel.options import (
+    AnyInstitution,
+    DryRun,
+    Institution,
+    Yes,
+    argument,
+    option,
+)
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.errors import CardoffersError
@@ -41,21 +48,18 @@ def overlap_of(value: str | None) -> timedelta | None:
 
 KeyId = Annotated[
     str,
-    typer.Argument(
-        metavar="KEY_ID",
-        help="The key: its id, the beginning of that, or latest.",
+    argument(
+        "KEY_ID",
+        "The key: its id, the beginning of that, or latest.",
         autocompletion=completing.keys,
     ),
 ]
 Expires = Annotated[
     str | None,
-    typer.Option(
-        metavar="DATE|never", callback=expiry, help="When the key ends [as usual: after a year]."
-    ),
+    option("When the key ends [as usual: after a year].", metavar="DATE|never", callback=expiry),
 ]
 KeyFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write the key to a new file of yours, and show it not."),
+    Path | None, option("Write the key to a new file of yours, and show it not.", metavar="FILE")
 ]
 
 
@@ -64,8 +68,8 @@ def create(
     ctx: typer.Context,
     *,
     institution: Institution,
-    name: Annotated[str, typer.Option(help="What uses the key.")],
-    scopes: Annotated[str, typer.Option(metavar="A,B", help="Of offers, reporting, transactions.")],
+    name: Annotated[str, option("What uses the key.")],
+    scopes: Annotated[str, option("Of offers, reporting, transactions.", metavar="A,B")],
     expires: Expires = None,
     key_file: KeyFile = None,
     dry_run: DryRun = False,
@@ -128,10 +132,10 @@ def rotate(
     *,
     overlap: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "How long the old key still works [until it is revoked].",
             metavar="7d",
             callback=overlap_of,
-            help="How long the old key still works [until it is revoked].",
         ),
     ] = None,
     expires: Expires = None,

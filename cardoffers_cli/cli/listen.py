@@ -11,6 +11,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns, say
 from cardoffers_cli.domain import json_text
@@ -28,20 +29,18 @@ RECEIVED = read_columns("listen.received")
 def listen(
     ctx: typer.Context,
     *,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 is any free one.")
-    ] = 8080,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, option("The port; 0 is any free one.", min=0, max=65535)] = 8080,
+    host: Annotated[str, option("The address to listen on.")] = "127.0.0.1",
     secret_file: SecretFile = None,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Speak TLS: certificate and key, PEM.")
+        Path | None, option("Speak TLS: certificate and key, PEM.", metavar="FILE")
     ] = None,
-    count: Annotated[int | None, typer.Option(min=1, help="End after so many requests.")] = None,
-    fail: Annotated[int, typer.Option(min=0, help="Answer the first so many with an error.")] = 0,
+    count: Annotated[int | None, option("End after so many requests.", min=1)] = None,
+    fail: Annotated[int, option("Answer the first so many with an error.", min=0)] = 0,
     status: Annotated[
-        int | None, typer.Option(min=200, max=599, help="Answer so; with --fail, the errors.")
+        int | None, option("Answer so; with --fail, the errors.", min=200, max=599)
     ] = None,
-    delay: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Answer late.")] = 0,
+    delay: Annotated[float, option("Answer late.", min=0, metavar="SECONDS")] = 0,
 ) -> None:
     """Receive webhooks on this machine, verify them, and show each as it comes.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import DryRun, Engine
+from cardoffers_cli.cli.kernel.options import DryRun, Engine, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 
@@ -23,9 +23,7 @@ _MEANINGS = {
 def match(
     ctx: typer.Context,
     *,
-    rematch: Annotated[
-        bool, typer.Option("--rematch", help="Look again at all that never redeemed.")
-    ] = False,
+    rematch: Annotated[bool, option("Look again at all that never redeemed.", "--rematch")] = False,
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import DryRun
+from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 
 if TYPE_CHECKING:
     from cardoffers_cli.services import merchants
@@ -17,16 +17,11 @@ app = group("List merchants, add one, and say what purchases call it.")
 COLUMNS = show.read_columns("merchant.columns")
 
 Merchant = Annotated[
-    str,
-    typer.Argument(
-        metavar="MERCHANT", help="The merchant: its name, its id, the beginning of that, or latest."
-    ),
+    str, argument("MERCHANT", "The merchant: its name, its id, the beginning of that, or latest.")
 ]
 IdentifierType = Annotated[
     str,
-    typer.Option(
-        "--type", help="What kind it is: card_acceptor, pix_key, upi_vpa, codi, psp_merchant_id."
-    ),
+    option("What kind it is: card_acceptor, pix_key, upi_vpa, codi, psp_merchant_id.", "--type"),
 ]
 
 
@@ -48,16 +43,15 @@ def list_(ctx: typer.Context) -> None:
 @app.command()
 def add(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What cardholders call it.")],
+    name: Annotated[str, argument("NAME", "What cardholders call it.")],
     *,
-    category: Annotated[str, typer.Option(help="What it sells; in feeds it is preferred by this.")],
+    category: Annotated[str, option("What it sells; in feeds it is preferred by this.")],
     identifier: Annotated[
-        str | None,
-        typer.Option(help="What purchases call it, such as its card-acceptor id (field 42)."),
+        str | None, option("What purchases call it, such as its card-acceptor id (field 42).")
     ] = None,
     identifier_type: IdentifierType = "card_acceptor",
     merchant_id: Annotated[
-        str | None, typer.Option("--id", metavar="UUID", help="Its id [a new one].")
+        str | None, option("Its id [a new one].", "--id", metavar="UUID")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -81,9 +75,7 @@ def add(
 def identify(
     ctx: typer.Context,
     merchant: Merchant,
-    identifier: Annotated[
-        str, typer.Argument(metavar="IDENTIFIER", help="One more that purchases call it.")
-    ],
+    identifier: Annotated[str, argument("IDENTIFIER", "One more that purchases call it.")],
     *,
     identifier_type: IdentifierType = "card_acceptor",
     dry_run: DryRun = False,

@@ -7,7 +7,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
-from cardoffers_cli.cli.kernel.options import DryRun, Engine
+from cardoffers_cli.cli.kernel.options import DryRun, Engine, argument, option
 from cardoffers_cli.domain.moments import parse_duration
 
 if TYPE_CHECKING:
@@ -29,19 +29,14 @@ def duration(value: str) -> float:
 
 
 WebhookTime = Annotated[
-    str,
-    typer.Option(
-        metavar="TIME", callback=duration, help="How long to send webhooks; the rest stays due."
-    ),
+    str, option("How long to send webhooks; the rest stays due.", metavar="TIME", callback=duration)
 ]
-Log = Annotated[LogFormat, typer.Option("--log-format", help="How to tell of the steps.")]
+Log = Annotated[LogFormat, option("How to tell of the steps.", "--log-format")]
 
 
 def nightly(
     ctx: typer.Context,
-    drop: Annotated[
-        Path, typer.Argument(metavar="DROP_DIR", help="Holds a folder for each institution.")
-    ],
+    drop: Annotated[Path, argument("DROP_DIR", "Holds a folder for each institution.")],
     *,
     webhook_time: WebhookTime = "10m",
     log_format: Log = "text",

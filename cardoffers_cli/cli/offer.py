@@ -8,7 +8,7 @@ import typer
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import DryRun, Institution
+from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
 from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
@@ -17,22 +17,17 @@ app = group("Show offers, make one, read a cardholder's feed, add an offer.")
 
 OfferId = Annotated[
     str,
-    typer.Argument(
-        metavar="OFFER_ID",
-        help="The offer: its id, a beginning that only it has, or latest.",
+    argument(
+        "OFFER_ID",
+        "The offer: its id, a beginning that only it has, or latest.",
         autocompletion=completing.offers,
     ),
 ]
 Cardholder = Annotated[
-    str,
-    typer.Option(metavar="TOKEN", help="The cardholder's token; - reads it from standard input."),
+    str, option("The cardholder's token; - reads it from standard input.", metavar="TOKEN")
 ]
-Card = Annotated[
-    str, typer.Option(metavar="TOKEN", help="The card's token; - reads it from standard input.")
-]
-Segment = Annotated[
-    str | None, typer.Option(help="The cardholder's segment; used now and kept nowhere.")
-]
+Card = Annotated[str, option("The card's token; - reads it from standard input.", metavar="TOKEN")]
+Segment = Annotated[str | None, option("The cardholder's segment; used now and kept nowhere.")]
 
 PROGRAM = read_columns("offer.program")
 FEED = read_columns("offer.feed")
@@ -76,34 +71,24 @@ def show_(ctx: typer.Context, offer_id: OfferId) -> None:
 @app.command()
 def create(
     ctx: typer.Context,
-    offer_id: Annotated[
-        str, typer.Argument(metavar="OFFER_ID", help="A new id: visible characters, no spaces.")
-    ],
+    offer_id: Annotated[str, argument("OFFER_ID", "A new id: visible characters, no spaces.")],
     *,
     institution: Institution,
     merchant: Annotated[
-        str, typer.Option(help="The merchant: its name, its id, the beginning of that, or latest.")
+        str, option("The merchant: its name, its id, the beginning of that, or latest.")
     ],
-    title: Annotated[str, typer.Option(help="The title in English.")],
-    min_spend: Annotated[str, typer.Option(metavar="AMOUNT", help="What is to be spent.")],
-    cashback: Annotated[str, typer.Option(metavar="AMOUNT", help="What comes back.")],
-    expires: Annotated[str, typer.Option(metavar="TIME", help="When it ends, excluded.")],
-    starts: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When it begins [now].")
-    ] = None,
-    description: Annotated[str | None, typer.Option(help="A description in English.")] = None,
-    budget: Annotated[
-        str | None, typer.Option(metavar="AMOUNT", help="What it may cost [no limit].")
-    ] = None,
+    title: Annotated[str, option("The title in English.")],
+    min_spend: Annotated[str, option("What is to be spent.", metavar="AMOUNT")],
+    cashback: Annotated[str, option("What comes back.", metavar="AMOUNT")],
+    expires: Annotated[str, option("When it ends, excluded.", metavar="TIME")],
+    starts: Annotated[str | None, option("When it begins [now].", metavar="TIME")] = None,
+    description: Annotated[str | None, option("A description in English.")] = None,
+    budget: Annotated[str | None, option("What it may cost [no limit].", metavar="AMOUNT")] = None,
     commission_rate: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Of the cashback, such as 0.10 [0].")
+        str | None, option("Of the cashback, such as 0.10 [0].", metavar="SHARE")
     ] = None,
-    max_redemptions: Annotated[
-        int | None, typer.Option(help="For each cardholder [no limit].")
-    ] = None,
-    segments: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only for these [everybody].")
-    ] = None,
+    max_redemptions: Annotated[int | None, option("For each cardholder [no limit].")] = None,
+    segments: Annotated[str | None, option("Only for these [everybody].", metavar="A,B")] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Make an offer, and put it at the end of an institution's program, in its currency.
@@ -141,19 +126,17 @@ def feed(
     *,
     institution: Institution,
     cardholder: Cardholder,
-    locale: Annotated[str | None, typer.Option(help="en, es or pt-BR.")] = None,
+    locale: Annotated[str | None, option("en, es or pt-BR.")] = None,
     segment: Segment = None,
-    limit: Annotated[
-        int | None, typer.Option(help="1 to 100, and at most what the widget shows.")
-    ] = None,
+    limit: Annotated[int | None, option("1 to 100, and at most what the widget shows.")] = None,
     personalize: Annotated[
-        bool, typer.Option("--personalize", help="Order by affinity, and say why.")
+        bool, option("Order by affinity, and say why.", "--personalize")
     ] = False,
     prefer_merchants: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Merchants by id or name; kept nowhere.")
+        str | None, option("Merchants by id or name; kept nowhere.", metavar="A,B")
     ] = None,
     prefer_categories: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Categories; kept nowhere.")
+        str | None, option("Categories; kept nowhere.", metavar="A,B")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -208,10 +191,7 @@ def add(
     desk = Desk.of(ctx)
     cardholder_token, card_token = typed(cardholder, card)
     request = AddRequest(
-        offer_id=offer_id,
-        cardholder_token=cardholder_token,
-        card_token=card_token,
-        segment=segment,
+        offer_id=offer_id, cardholder_token=cardholder_token, card_token=card_token, segment=segment
     )
     body = add_offer(institution, request, desk.job, dry_run=dry_run)
     desk.show(_said(body, dry_run=dry_run))

@@ -6,7 +6,7 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Yes
+from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Yes, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 
 app = group("Show a redemption, take it back.")
@@ -16,9 +16,8 @@ HISTORY = read_columns("redemption.history")
 
 RedemptionId = Annotated[
     str,
-    typer.Argument(
-        metavar="ID",
-        help="The redemption: its id, the beginning of that, its purchase's reference, or latest.",
+    argument(
+        "ID", "The redemption: its id, the beginning of that, its purchase's reference, or latest."
     ),
 ]
 
@@ -51,7 +50,7 @@ def reverse(
     ctx: typer.Context,
     redemption_id: RedemptionId,
     *,
-    reason: Annotated[str, typer.Option(help="Why; kept in the ledger's history.")],
+    reason: Annotated[str, option("Why; kept in the ledger's history.")],
     institution: AnyInstitution = None,
     yes: Yes = False,
     dry_run: DryRun = False,

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.cli.kernel.bars import bar
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.show import Column, Sheet
-from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS, DAY_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.cli.kernel.desk import Desk
-    from cardoffers_cli.cli.kernel.options import By
+    from cardoffers_cli.cli.kernel.options import By, Extent
     from cardoffers_cli.services.reports import RedemptionCount
 
 BAR_WIDTH = 16
@@ -22,32 +21,20 @@ _BAR = Column("bar", "redemptions")
 _NAMES = {"offer": "title", "merchant": "merchant_name"}
 
 
-def show_counts(
-    desk: Desk,
-    by: By,
-    filters: dict[str, Any],
-    *,
-    limit: int,
-    cursor: str | None,
-    all_rows: bool,
-    raw: bool,
-) -> None:
+def show_counts(desk: Desk, by: By, filters: dict[str, Any], extent: Extent) -> None:
     """Show redemptions by day, offer or merchant: the first rows, or all."""
     from cardoffers_cli.jobs.reports import redemption_counts
-    from cardoffers_cli.services.reports import MOST_ROWS
 
-    if cursor:
-        raise UsageError("--by and --cursor exclude each other.", hint="Leave one out.")
-    most = MOST_ROWS if all_rows else limit
-    found = redemption_counts(desk.job, by, limit=most + 1, **filters)
-    rows = found[:most]
+    extent.refuse_cursor("--by")
+    found = redemption_counts(desk.job, by, limit=extent.most + 1, **filters)
+    rows = found[: extent.most]
     if desk.format is Format.html:
         from cardoffers_cli.cli import report_pages
 
         report_pages.show_counts(desk, by, filters, rows, is_all=rows == found)
         return
-    desk.show({"by": by, "data": rows}, _sheet(by, rows, desk.format), raw=raw)
-    if len(found) > most:
+    desk.show({"by": by, "data": rows}, _sheet(by, rows, desk.format), raw=extent.raw)
+    if len(found) > len(rows):
         desk.note("There is more: --all for every row.")
 
 

@@ -1,5 +1,6 @@
 """`cardoffers report`: redemptions, settlements, offers, merchants, the funnel, the unknown."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import typer
@@ -7,8 +8,19 @@ import typer
 from cardoffers_cli.cli.funnel import funnel
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format, group
-from cardoffers_cli.cli.kernel.options import All, AnyInstitution, By, Cursor, From, Limit, Raw, To
-from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AnyInstitution,
+    By,
+    Cursor,
+    Extent,
+    From,
+    Limit,
+    Raw,
+    To,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Sheet
 from cardoffers_cli.cli.redemption_counts import show_counts
 from cardoffers_cli.cli.results import merchants, offers
 from cardoffers_cli.domain.errors import UsageError
@@ -30,11 +42,17 @@ Status = Literal["pending", "settled", "reversed"]
 """The states of a redemption and its ledger entry."""
 
 
+Filters = dict[str, Any]
+"""What a report is restricted to."""
+
 SettledBy = Literal["settlement", "institution"]
 """What settlements are added up by."""
 
 
-StatusFilter = Annotated[Status | None, typer.Option("--status", help="Only this state.")]
+_SUMMED = ("status", "currency")
+_REDEMPTIONS = Sheet("redemptions", REDEMPTIONS, (), totals_by=_SUMMED, first=REDEMPTIONS_FIRST)
+_ENTRIES = Sheet("settlements", SETTLEMENTS, (), totals_by=_SUMMED, first=ENTRIES_FIRST)
+StatusFilter = Annotated[Status | None, option("Only this state.", "--status")]
 
 
 @app.command()
@@ -48,7 +66,7 @@ def redemptions(
     limit: Limit = 100,
     cursor: Cursor = None,
     all_rows: All = False,
-    by: Annotated[By | None, typer.Option(help="Count for each of these instead.")] = None,
+    by: Annotated[By | None, option("Count for each of these instead.")] = None,
     raw: Raw = False,
 ) -> None:
     """Show redemptions, newest first, a page at a time.
@@ -63,12 +81,13 @@ def redemptions(
         cardoffers report redemptions -i alder --from 2026-10-01 --by day
         cardoffers report redemptions --all -o redemptions.parquet
     """
+    desk = Desk.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
-    asked: dict[str, Any] = {"limit": limit, "cursor": cursor, "all_rows": all_rows, "raw": raw}
+    extent = Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
     if by:
-        show_counts(Desk.of(ctx), by, filters, **asked)
+        show_counts(desk, by, filters, extent)
     else:
-        _Pages("redemptions", REDEMPTIONS, REDEMPTIONS_FIRST, filters).show(Desk.of(ctx), **asked)
+        _show_pages(desk, _REDEMPTIONS, filters, extent)
 
 
 @app.command()
@@ -82,12 +101,9 @@ def settlements(
     limit: Limit = 100,
     cursor: Cursor = None,
     all_rows: All = False,
-    by: Annotated[
-        SettledBy | None, typer.Option(help="Show the sums of each of these instead.")
-    ] = None,
+    by: Annotated[SettledBy | None, option("Show the sums of each of these instead.")] = None,
     settlement: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Only the entries of this one; its beginning will do."),
+        str | None, option("Only the entries of this one; its beginning will do.", metavar="ID")
     ] = None,
     raw: Raw = False,
 ) -> None:
@@ -104,39 +120,28 @@ def settlements(
     """
     desk = Desk.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
+    extent = Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
     if by:
-        _show_sums(desk, by, filters, limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+        _show_sums(desk, by, filters, extent)
         return
     if settlement:
         filters["settlement"] = settlement
-    pages = _Pages("settlements", SETTLEMENTS, ENTRIES_FIRST, filters)
-    pages.show(desk, limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
+    _show_pages(desk, _ENTRIES, filters, extent)
 
 
-def _show_sums(
-    desk: Desk,
-    by: SettledBy,
-    filters: dict[str, Any],
-    *,
-    limit: int,
-    cursor: str | None,
-    all_rows: bool,
-    raw: bool,
-) -> None:
+def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: Extent) -> None:
     """Show settlements with their sums, or what is owed to each institution."""
     from cardoffers_cli.jobs.reports import settlement_rows
-    from cardoffers_cli.services.reports import MOST_ROWS
 
-    for name, value in (("--cursor", cursor), ("--status", filters.pop("status"))):
-        if value:
-            raise UsageError(f"--by and {name} exclude each other.", hint="Leave one out.")
-    most = MOST_ROWS if all_rows else limit
-    found = settlement_rows(desk.job, by, limit=most + 1, **filters)
+    extent.refuse_cursor("--by")
+    if filters.pop("status"):
+        raise UsageError("--by and --status exclude each other.", hint="Leave one out.")
+    found = settlement_rows(desk.job, by, limit=extent.most + 1, **filters)
     columns = SETTLEMENT_SUMS if by == "settlement" else OWED
-    rows = found[:most]
+    rows = found[: extent.most]
     sheet = Sheet(f"by {by}", columns, rows, totals_by=("currency",))
-    desk.show({"by": by, "data": rows}, sheet, raw=raw)
-    if len(found) > most:
+    desk.show({"by": by, "data": rows}, sheet, raw=extent.raw)
+    if len(found) > len(rows):
         desk.note("There is more: --all for every row.")
 
 
@@ -162,85 +167,47 @@ def unresolved(
         cardoffers report unresolved -o unknown.html
     """
     from cardoffers_cli.jobs.reports import unresolved_rows
-    from cardoffers_cli.services.reports import MOST_ROWS
 
     desk = Desk.of(ctx)
     filters = _filters(institution, None, from_at, to_at)
+    extent = Extent(limit=limit, all_rows=all_rows)
     if desk.format is Format.html:
         from cardoffers_cli.cli import report_pages
 
-        report_pages.show_unresolved(desk, filters, limit=limit, all_rows=all_rows)
+        report_pages.show_unresolved(desk, filters, extent)
         return
-    rows = unresolved_rows(desk.job, limit=MOST_ROWS if all_rows else limit, **filters)
+    rows = unresolved_rows(desk.job, limit=extent.most, **filters)
     sheet = Sheet("unresolved", UNRESOLVED, rows, totals_by=("currency",), first=UNRESOLVED_FIRST)
     desk.show({"data": rows}, sheet, raw=raw)
 
 
-def _filters(
-    institution: str | None, status: Status | None, from_at: Any, to_at: Any
-) -> dict[str, Any]:
-    return {
-        "institution": institution,
-        "status": status,
-        "from_at": from_at,
-        "to_at": to_at,
-    }
+def _filters(institution: str | None, status: Status | None, from_at: Any, to_at: Any) -> Filters:
+    return {"institution": institution, "status": status, "from_at": from_at, "to_at": to_at}
+
+
+def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: Extent) -> None:
+    """Show a report that comes in pages, or whole, as the sheet without its rows says."""
+    from cardoffers_cli.jobs.reports import report_page, report_rows
+
+    if extent.all_rows:
+        extent.refuse_cursor("--all")
+    if desk.format is Format.html and not filters.get("settlement"):
+        from cardoffers_cli.cli import report_pages
+
+        report_pages.PAGES[sheet.name](desk, filters, extent)
+    elif extent.all_rows:
+        rows = report_rows(sheet.name, desk.job, **filters)
+        desk.show({"data": rows}, replace(sheet, rows=rows), raw=extent.raw)
+    else:
+        limit = extent.limit
+        page = report_page(sheet.name, desk.job, limit=limit, cursor=extent.cursor, **filters)
+        pagination = {"limit": limit, "next_cursor": page.next_cursor}
+        envelope = {"data": page.rows, "pagination": pagination}
+        desk.show(envelope, replace(sheet, rows=page.rows), raw=extent.raw)
+        if page.next_cursor:
+            desk.note(f"There is more: --cursor {page.next_cursor}, or --all for every row.")
 
 
 app.command()(offers)
 app.command()(merchants)
 app.command()(funnel)
-
-
-class _Pages:
-    """A report that comes in pages, or whole."""
-
-    def __init__(
-        self,
-        name: str,
-        columns: tuple[Column, ...],
-        first: tuple[str, ...],
-        filters: dict[str, Any],
-    ) -> None:
-        self._name = name
-        self._columns = columns
-        self._first = first
-        self._filters = filters
-
-    def show(
-        self, desk: Desk, *, limit: int, cursor: str | None, all_rows: bool, raw: bool
-    ) -> None:
-        if all_rows and cursor:
-            raise UsageError("--all and --cursor exclude each other.", hint="Leave one out.")
-        if desk.format is Format.html and not self._filters.get("settlement"):
-            from cardoffers_cli.cli import report_pages
-
-            made = report_pages.PAGES[self._name]
-            made(desk, self._filters, limit=limit, cursor=cursor, all_rows=all_rows)
-        elif all_rows:
-            self._show_all(desk, raw=raw)
-        else:
-            self._show_page(desk, limit=limit, cursor=cursor, raw=raw)
-
-    def _show_page(self, desk: Desk, *, limit: int, cursor: str | None, raw: bool) -> None:
-        from cardoffers_cli.jobs.reports import report_page
-
-        page = report_page(self._name, desk.job, limit=limit, cursor=cursor, **self._filters)
-        envelope = {
-            "data": page.rows,
-            "pagination": {"limit": limit, "next_cursor": page.next_cursor},
-        }
-        desk.show(envelope, self._sheet(page.rows), raw=raw)
-        if page.next_cursor:
-            desk.note(f"There is more: --cursor {page.next_cursor}, or --all for every row.")
-
-    def _show_all(self, desk: Desk, *, raw: bool) -> None:
-        from cardoffers_cli.jobs.reports import report_rows
-
-        rows = report_rows(self._name, desk.job, **self._filters)
-        desk.show({"data": rows}, self._sheet(rows), raw=raw)
-
-    def _sheet(self, rows: Any) -> Sheet:
-        return Sheet(
-            self._name, self._columns, rows, totals_by=("status", "currency"), first=self._first
-        )

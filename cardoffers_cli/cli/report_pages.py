@@ -11,20 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.cli.kernel.desk import Desk
-    from cardoffers_cli.cli.kernel.options import By
+    from cardoffers_cli.cli.kernel.options import By, Extent
 
     Filters = dict[str, Any]
 
 
-def show_redemptions(
-    desk: Desk, filters: Filters, *, limit: int, cursor: str | None, all_rows: bool
-) -> None:
+def show_redemptions(desk: Desk, filters: Filters, extent: Extent) -> None:
     """Show redemptions by day, the merchants they were of, and the rows."""
     from cardoffers_cli.files.html.redemptions import redemptions_page
     from cardoffers_cli.jobs import report_pages
 
-    most = MOST_ROWS if all_rows else limit
-    found = report_pages.redemptions_page(desk.job, limit=most, cursor=cursor, **filters)
+    most = MOST_ROWS if extent.all_rows else extent.limit
+    found = report_pages.redemptions_page(desk.job, limit=most, cursor=extent.cursor, **filters)
     desk.show_page(redemptions_page(found, _asked(desk, filters)))
 
 
@@ -37,15 +35,13 @@ def show_counts(desk: Desk, by: By, filters: Filters, rows: Sequence[Any], *, is
     desk.show_page(counts_page(by, rows, asked, is_all=is_all, more=more))
 
 
-def show_settlements(
-    desk: Desk, filters: Filters, *, limit: int, cursor: str | None, all_rows: bool
-) -> None:
+def show_settlements(desk: Desk, filters: Filters, extent: Extent) -> None:
     """Show what is owed to whom, settlements with their sums, and entries."""
     from cardoffers_cli.files.html.settlements import settlements_page
     from cardoffers_cli.jobs import report_pages
 
-    most = MOST_ROWS if all_rows else limit
-    found = report_pages.settlements_page(desk.job, limit=most, cursor=cursor, **filters)
+    most = MOST_ROWS if extent.all_rows else extent.limit
+    found = report_pages.settlements_page(desk.job, limit=most, cursor=extent.cursor, **filters)
     desk.show_page(settlements_page(found, _asked(desk, filters)))
 
 
@@ -53,12 +49,12 @@ PAGES = {"redemptions": show_redemptions, "settlements": show_settlements}
 """The reports that come in pages."""
 
 
-def show_unresolved(desk: Desk, filters: Filters, *, limit: int, all_rows: bool) -> None:
+def show_unresolved(desk: Desk, filters: Filters, extent: Extent) -> None:
     """Show the identifiers that nobody knows, and why rows were not accepted."""
     from cardoffers_cli.files.html.unknown import unknown_page
     from cardoffers_cli.jobs import report_pages
 
-    most = MOST_ROWS if all_rows else min(limit, report_pages.MOST_ROWS)
+    most = MOST_ROWS if extent.all_rows else min(extent.limit, report_pages.MOST_ROWS)
     found = report_pages.unresolved_page(desk.job, limit=most, **filters)
     desk.show_page(unknown_page(found, _asked(desk, filters)))
 

@@ -7,7 +7,16 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
-from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, Raw, To
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AnyInstitution,
+    Extent,
+    From,
+    Limit,
+    Raw,
+    To,
+    option,
+)
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.report_columns import MERCHANTS, OFFERS
@@ -21,7 +30,7 @@ def offers(
     to_at: To = None,
     order: Annotated[
         Literal["spend", "redemptions", "ends"],
-        typer.Option(help="What comes first: most spend, most redeemed, first to end."),
+        option("What comes first: most spend, most redeemed, first to end."),
     ] = "spend",
     limit: Limit = 50,
     all_rows: All = False,
@@ -43,15 +52,15 @@ def offers(
     from cardoffers_cli.jobs.reports import offer_rows
 
     desk = Desk.of(ctx)
+    extent = Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(desk, institution, from_at, to_at)
     if desk.format is Format.html:
         from cardoffers_cli.cli.report_pages import show_offers
 
         show_offers(desk, filters, is_usual=is_usual)
         return
-    most = _most(limit, all_rows=all_rows)
-    found = offer_rows(desk.job, order=order, limit=most, **filters)
-    _show(desk, "offers", OFFERS, found, limit=most, raw=raw)
+    found = offer_rows(desk.job, order=order, limit=extent.most, **filters)
+    _show(desk, "offers", OFFERS, found, extent)
 
 
 def merchants(
@@ -61,8 +70,7 @@ def merchants(
     from_at: From = None,
     to_at: To = None,
     order: Annotated[
-        Literal["funded", "redemptions"],
-        typer.Option(help="What comes first: most funded, most redeemed."),
+        Literal["funded", "redemptions"], option("What comes first: most funded, most redeemed.")
     ] = "funded",
     limit: Limit = 50,
     all_rows: All = False,
@@ -81,15 +89,15 @@ def merchants(
     from cardoffers_cli.jobs.reports import merchant_rows
 
     desk = Desk.of(ctx)
+    extent = Extent(limit=limit, all_rows=all_rows, raw=raw)
     filters, is_usual = _window(desk, institution, from_at, to_at)
     if desk.format is Format.html:
         from cardoffers_cli.cli.report_pages import show_merchants
 
         show_merchants(desk, filters, is_usual=is_usual)
         return
-    most = _most(limit, all_rows=all_rows)
-    found = merchant_rows(desk.job, order=order, limit=most, **filters)
-    _show(desk, "merchants", MERCHANTS, found, limit=most, raw=raw)
+    found = merchant_rows(desk.job, order=order, limit=extent.most, **filters)
+    _show(desk, "merchants", MERCHANTS, found, extent)
 
 
 def _window(
@@ -103,24 +111,12 @@ def _window(
     return filters, from_at is None and to_at is None
 
 
-def _most(limit: int, *, all_rows: bool) -> int:
-    from cardoffers_cli.services.reports import MOST_ROWS
-
-    return MOST_ROWS if all_rows else limit
-
-
 def _show(
-    desk: Desk,
-    name: str,
-    columns: tuple[Column, ...],
-    found: Sequence[Record],
-    *,
-    limit: int,
-    raw: bool,
+    desk: Desk, name: str, columns: tuple[Column, ...], found: Sequence[Record], extent: Extent
 ) -> None:
     """Show what the columns have of the rows, and say if there are more of them."""
     names = {column.name for column in columns}
     rows = [{key: value for key, value in row.items() if key in names} for row in found]
-    desk.show({"data": rows}, Sheet(name, columns, rows, totals_by=("currency",)), raw=raw)
-    if any(row[name] > limit for row in found):
+    desk.show({"data": rows}, Sheet(name, columns, rows, totals_by=("currency",)), raw=extent.raw)
+    if any(row[name] > extent.most for row in found):
         desk.note("There is more: --all for every row.")

@@ -10,15 +10,9 @@ import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format, group
-from cardoffers_cli.cli.kernel.options import DryRun, Limit
+from cardoffers_cli.cli.kernel.options import DryRun, Limit, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
-from cardoffers_cli.cli.nightly import (
-    Log,
-    WebhookTime,
-    as_seconds,
-    onlooker,
-    show_night,
-)
+from cardoffers_cli.cli.nightly import Log, WebhookTime, as_seconds, onlooker, show_night
 
 app = group("Look at the nightly runs, and go on with one that did not end.")
 
@@ -32,7 +26,7 @@ ACCEPTED = read_columns("run.accepted")
 def list_(
     ctx: typer.Context,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Runs of every kind.")] = False,
+    every: Annotated[bool, option("Runs of every kind.", "--all")] = False,
     limit: Limit = 30,
 ) -> None:
     """List the nightly runs, the newest first.
@@ -70,10 +64,7 @@ def show(
     ctx: typer.Context,
     run_id: Annotated[
         str,
-        typer.Argument(
-            metavar="RUN_ID",
-            help="A nightly run or any run: its id, the beginning of that, or latest.",
-        ),
+        argument("RUN_ID", "A nightly run or any run: its id, the beginning of that, or latest."),
     ],
 ) -> None:
     """Show a nightly run step by step, with its files and its findings; of another run, its counts.
@@ -97,9 +88,9 @@ def resume(
     ctx: typer.Context,
     run_id: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[RUN_ID]",
-            help="The nightly run: its id, the beginning of that, or latest; else the oldest one.",
+        argument(
+            "[RUN_ID]",
+            "The nightly run: its id, the beginning of that, or latest; else the oldest one.",
         ),
     ] = None,
     *,
@@ -138,9 +129,7 @@ def resume(
 @app.command()
 def accept(
     ctx: typer.Context,
-    file: Annotated[
-        str, typer.Argument(metavar="INST/NAME", help="The file, as the finding names it.")
-    ],
+    file: Annotated[str, argument("INST/NAME", "The file, as the finding names it.")],
     *,
     dry_run: DryRun = False,
 ) -> None:

@@ -9,38 +9,31 @@ import typer
 from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import moment
-from cardoffers_cli.cli.kernel.options import DryRun
+from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 
 COLUMNS = show.read_columns("sample.columns")
 
 
 def sample(
     ctx: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="Where to write; made if missing.")
-    ] = Path("sample"),
+    folder: Annotated[Path, argument("[DIR]", "Where to write; made if missing.")] = Path("sample"),
     *,
-    rows: Annotated[
-        int, typer.Option(min=1, help="Transaction rows, all institutions together.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed and options, same bytes.")] = 1,
-    institutions: Annotated[int, typer.Option(min=1, max=64, help="GBP, GBP, MXN, BRL, …")] = 2,
-    links: Annotated[
-        int | None, typer.Option(min=0, help="Links to offers [half as many as rows].")
-    ] = None,
+    rows: Annotated[int, option("Transaction rows, all institutions together.", min=1)] = 1000,
+    seed: Annotated[int, option("Same seed and options, same bytes.", min=0)] = 1,
+    institutions: Annotated[int, option("GBP, GBP, MXN, BRL, …", min=1, max=64)] = 2,
+    links: Annotated[int | None, option("Links to offers [half as many as rows].", min=0)] = None,
     kind: Annotated[
-        Literal["csv", "jsonl", "json"], typer.Option(help="The transaction files' form.")
+        Literal["csv", "jsonl", "json"], option("The transaction files' form.")
     ] = "csv",
-    gzip: Annotated[bool, typer.Option("--gzip", help="Compress the transaction files.")] = False,
+    gzip: Annotated[bool, option("Compress the transaction files.", "--gzip")] = False,
     dirty: Annotated[
-        bool, typer.Option("--dirty", help="Add a small file with every kind of faulty row.")
+        bool, option("Add a small file with every kind of faulty row.", "--dirty")
     ] = False,
     start: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", callback=moment, help="First day [period ends 2026-09-30]."),
+        str | None, option("First day [period ends 2026-09-30].", metavar="DATE", callback=moment)
     ] = None,
-    days: Annotated[int, typer.Option(min=1, help="Length of the period.")] = 90,
-    files: Annotated[int, typer.Option(min=1, help="Files for each institution's rows.")] = 1,
+    days: Annotated[int, option("Length of the period.", min=1)] = 90,
+    files: Annotated[int, option("Files for each institution's rows.", min=1)] = 1,
     dry_run: DryRun = False,
 ) -> None:
     """Write realistic sample data: DIR/catalog and DIR/transactions.

@@ -8,6 +8,7 @@ import typer
 from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.extras import extra
+from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.jobs.clock import Clock
 
 EXTRA = {"h11"}
@@ -17,17 +18,15 @@ EXTRA = {"h11"}
 def serve(
     ctx: typer.Context,
     *,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 is any free one.")] = 8484,
-    tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM.")
-    ] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, PEM.")] = None,
+    host: Annotated[str, option("Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, option("Port; 0 is any free one.", min=0, max=65535)] = 8484,
+    tls_cert: Annotated[Path | None, option("Certificate chain, PEM.", metavar="FILE")] = None,
+    tls_key: Annotated[Path | None, option("Its key, PEM.", metavar="FILE")] = None,
     plain_http: Annotated[
-        bool, typer.Option("--plain-http", help="No TLS anywhere: a proxy in front ends it.")
+        bool, option("No TLS anywhere: a proxy in front ends it.", "--plain-http")
     ] = False,
     port_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the port here when it listens.")
+        Path | None, option("Write the port here when it listens.", metavar="FILE")
     ] = None,
 ) -> None:
     """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM.

@@ -17,6 +17,7 @@ from cardoffers_cli.cli.kernel.options import (
     Rejected,
     Timezone,
     Valid,
+    argument,
 )
 from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 
@@ -26,7 +27,7 @@ REASONS = (Column("outcome"), Column("reason"), Column("purchases", kind="intege
 
 def simulate(
     ctx: typer.Context,
-    source: Annotated[str, typer.Argument(metavar="FILE", help="A file; - is stdin.")],
+    source: Annotated[str, argument("FILE", "A file; - is stdin.")],
     *,
     institution: Institution,
     delimiter: Delimiter = ",",
@@ -56,9 +57,7 @@ def simulate(
     desk = Desk.of(ctx, engine=engine)
     desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
     options = ImportOptions(
-        delimiter=delimiter,
-        assume_timezone=assume_timezone,
-        allow_unterminated=allow_unterminated,
+        delimiter=delimiter, assume_timezone=assume_timezone, allow_unterminated=allow_unterminated
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     try:

@@ -10,7 +10,7 @@ import typer
 from cardoffers_cli.cli.catalog import file_sheets
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
-from cardoffers_cli.cli.kernel.options import DryRun, Yes
+from cardoffers_cli.cli.kernel.options import DryRun, Yes, argument, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 
@@ -41,7 +41,7 @@ def init(
     ctx: typer.Context,
     *,
     example: Annotated[
-        bool, typer.Option("--example", help="Begin with an institution, a merchant, an offer.")
+        bool, option("Begin with an institution, a merchant, an offer.", "--example")
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -153,7 +153,7 @@ def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun =
 @app.command()
 def backup(
     ctx: typer.Context,
-    target: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="Where to put the copy.")],
+    target: Annotated[Path, argument("FILE|DIR", "Where to put the copy.")],
     *,
     dry_run: DryRun = False,
 ) -> None:
@@ -183,7 +183,7 @@ def backup(
 @app.command()
 def restore(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of `store backup`.")],
+    file: Annotated[Path, argument("FILE", "A file of `store backup`.")],
     *,
     yes: Yes = False,
     dry_run: DryRun = False,
@@ -236,8 +236,7 @@ def export(
     ctx: typer.Context,
     *,
     to: Annotated[
-        str | None,
-        typer.Option(metavar="ROOT", help="Where it begins, the first time: a folder or a URL."),
+        str | None, option("Where it begins, the first time: a folder or a URL.", metavar="ROOT")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution
+from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution, argument
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 
 EVENTS = read_columns("timeline.events")
@@ -16,9 +16,9 @@ def timeline(
     ctx: typer.Context,
     id_: Annotated[
         str,
-        typer.Argument(
-            metavar="ID",
-            help="A reference, or the id of a redemption, ledger entry, settlement, import, "
+        argument(
+            "ID",
+            "A reference, or the id of a redemption, ledger entry, settlement, import, "
             "webhook (its redemption), link or transaction. Of the first five the beginning does, "
             "and latest is the newest redemption.",
         ),

@@ -15,16 +15,18 @@ from cardoffers_cli.cli.kernel.options import (
     Rejected,
     Timezone,
     Valid,
+    argument,
+    option,
 )
 from cardoffers_cli.domain.errors import UsageError
 
 
 def validate(
     ctx: typer.Context,
-    sources: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files; - is stdin.")],
+    sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
     *,
     currency: Annotated[
-        str | None, typer.Option(help="The currency of the amounts (ISO 4217) [2 decimals].")
+        str | None, option("The currency of the amounts (ISO 4217) [2 decimals].")
     ] = None,
     delimiter: Delimiter = ",",
     assume_timezone: Timezone = None,
@@ -33,8 +35,7 @@ def validate(
     rejected: Rejected = None,
     raw_rejected: RawRejected = False,
     report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a page (.html) with the verdict, to be sent on."),
+        Path | None, option("Write a page (.html) with the verdict, to be sent on.", metavar="FILE")
     ] = None,
 ) -> None:
     """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store.
@@ -111,6 +112,5 @@ def one_file_for(sources: list[str], *outputs: Path | None) -> None:
     """Refuse report files for several inputs: the second would replace the first."""
     if len(sources) > 1 and any(outputs):
         raise UsageError(
-            "--errors, --valid and --rejected are about one file.",
-            hint="Name one file at a time.",
+            "--errors, --valid and --rejected are about one file.", hint="Name one file at a time."
         )

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import argument, option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import NotFound, UsageError
@@ -23,18 +24,17 @@ FAILED = (Column("rule"), Column("meaning"))
 
 def verify(
     ctx: typer.Context,
-    body: Annotated[str, typer.Argument(metavar="BODY", help="The raw body; - is stdin.")],
+    body: Annotated[str, argument("BODY", "The raw body; - is stdin.")],
     *,
     header: Annotated[
-        list[str] | None,
-        typer.Option("-H", metavar="'NAME: VALUE'", help="One header."),
+        list[str] | None, option("One header.", "-H", metavar="'NAME: VALUE'")
     ] = None,
     headers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file of headers, one a line.")
+        Path | None, option("A file of headers, one a line.", metavar="FILE")
     ] = None,
     secret_file: SecretFile = None,
     tolerance: Annotated[
-        int, typer.Option(min=0, metavar="SECONDS", help="How old a timestamp may be.")
+        int, option("How old a timestamp may be.", min=0, metavar="SECONDS")
     ] = TOLERANCE_S,
 ) -> None:
     """Check the signatures of a captured webhook, as a receiver must, and say which rule failed.

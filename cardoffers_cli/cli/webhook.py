@@ -20,6 +20,8 @@ from cardoffers_cli.cli.kernel.options import (
     Institution,
     Limit,
     To,
+    argument,
+    option,
 )
 from cardoffers_cli.cli.kernel.progress import Progress
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
@@ -45,15 +47,14 @@ HELD = read_columns("webhook.held")
 
 RedemptionId = Annotated[
     str,
-    typer.Argument(
-        metavar="REDEMPTION_ID",
-        help="The redemption whose event is meant: its id, the beginning of that, its purchase's "
+    argument(
+        "REDEMPTION_ID",
+        "The redemption whose event is meant: its id, the beginning of that, its purchase's "
         "reference, or latest.",
     ),
 ]
 SecretFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write the secret to a new file of yours; do not show it."),
+    Path | None, option("Write the secret to a new file of yours; do not show it.", metavar="FILE")
 ]
 
 
@@ -66,12 +67,12 @@ def set_(
     ctx: typer.Context,
     *,
     institution: Institution,
-    url: Annotated[str, typer.Option(help="Where to send events: https, a public address.")],
+    url: Annotated[str, option("Where to send events: https, a public address.")],
     past: Annotated[
         Past | None,
-        typer.Option(
+        option(
+            "Send the events that wait too, or from now on only [asked the first time; now].",
             "--from",
-            help="Send the events that wait too, or from now on only [asked the first time; now].",
         ),
     ] = None,
     secret_file: SecretFile = None,
@@ -111,7 +112,7 @@ def send(
     ctx: typer.Context,
     *,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Stay until nothing is due within the schedule.")
+        bool, option("Stay until nothing is due within the schedule.", "--wait")
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -141,15 +142,12 @@ def send(
 def retry(
     ctx: typer.Context,
     redemption_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[REDEMPTION_ID]...", help="These ones.")
+        list[str] | None, argument("[REDEMPTION_ID]...", "These ones.")
     ] = None,
     *,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="Every event that failed or is exhausted.")
-    ] = False,
+    failed: Annotated[bool, option("Every event that failed or is exhausted.", "--failed")] = False,
     since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", callback=moment, help="Whose last attempt was since then."),
+        str | None, option("Whose last attempt was since then.", metavar="TIME", callback=moment)
     ] = None,
     institution: AnyInstitution = None,
     dry_run: DryRun = False,
@@ -183,11 +181,10 @@ def list_(
     institution: AnyInstitution = None,
     state: Annotated[
         Literal["due", "delivered", "failed", "exhausted", "stopped"] | None,
-        typer.Option(help="Only this state."),
+        option("Only this state."),
     ] = None,
     offer: Annotated[
-        str | None,
-        typer.Option(metavar="OFFER_ID", help="Only this offer.", autocompletion=completing.offers),
+        str | None, option("Only this offer.", metavar="OFFER_ID", autocompletion=completing.offers)
     ] = None,
     from_at: From = None,
     to_at: To = None,
@@ -257,8 +254,7 @@ def rotate_secret(
     *,
     institution: Institution,
     activate_at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", callback=moment, help="Until then the old one signs."),
+        str | None, option("Until then the old one signs.", metavar="TIME", callback=moment)
     ] = None,
     secret_file: SecretFile = None,
     dry_run: DryRun = False,

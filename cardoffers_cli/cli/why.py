@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution
+from cardoffers_cli.cli.kernel.options import AllInstitutions, AskedInstitution, argument, option
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
@@ -29,23 +29,21 @@ DUPLICATES = read_columns("why.duplicates")
 
 def why(
     ctx: typer.Context,
-    ref: Annotated[
-        str | None, typer.Argument(metavar="[REF]", help="The transaction reference.")
-    ] = None,
+    ref: Annotated[str | None, argument("[REF]", "The transaction reference.")] = None,
     *,
     institution: AskedInstitution = None,
     everywhere: AllInstitutions = False,
     now: Annotated[
-        bool, typer.Option("--now", help="Also decide it again, as things are now; keeps nothing.")
+        bool, option("Also decide it again, as things are now; keeps nothing.", "--now")
     ] = False,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Answer the cardholder: nothing internal, to paste.")
+        bool, option("Answer the cardholder: nothing internal, to paste.", "--plain")
     ] = False,
     locale: Annotated[
-        str | None, typer.Option(help="Of --plain: en, es or pt-BR [the institution's first].")
+        str | None, option("Of --plain: en, es or pt-BR [the institution's first].")
     ] = None,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="FILE", help="Many references, one a line.")
+        str | None, option("Many references, one a line.", "--file", metavar="FILE")
     ] = None,
 ) -> None:
     """Tell why a purchase did, or did not, redeem, with every check that was made.

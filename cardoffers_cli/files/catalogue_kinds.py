@@ -135,10 +135,7 @@ def _token_rules(*columns: str) -> tuple[Rule, ...]:
 
 
 _OWN_RULES = {
-    "offers": (
-        *map(_precision, ("min_spend", "cashback_amount", "budget_amount")),
-        _ENDS_LATER,
-    ),
+    "offers": (*map(_precision, ("min_spend", "cashback_amount", "budget_amount")), _ENDS_LATER),
     "links": _token_rules("cardholder_token", "card_token"),
     "engagement": (*_token_rules("cardholder_token"), *_OF_AN_OFFER),
 }

@@ -219,7 +219,7 @@ def _parted(
     frame = numbered.filter(text.is_not_null() & ~is_blank).with_columns(
         is_odd=(text.str.count_matches(delimiter, literal=True) != len(layout.names) - 1)
         | text.str.contains(_QUOTE, literal=True)
-        | (text.str.len_bytes() > MAX_LINE_BYTES),
+        | (text.str.len_bytes() > MAX_LINE_BYTES)
     )
     odd = frame.filter("is_odd").select("line", text).rows()
     fields = text.str.split_exact(delimiter, len(layout.names) - 1)

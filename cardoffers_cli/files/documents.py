@@ -88,9 +88,7 @@ def parse_marked(text: bytes) -> tuple[Any, bool]:
             raise
     parse(text, unique_keys=False)  # nothing else is wrong with it, or this raises
     value = json.loads(
-        text,
-        parse_float=lambda token: LosslessFloat(token.encode()),
-        object_pairs_hook=_object_of,
+        text, parse_float=lambda token: LosslessFloat(token.encode()), object_pairs_hook=_object_of
     )
     return value, True
 

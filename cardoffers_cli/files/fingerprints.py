@@ -29,7 +29,4 @@ def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
         identifier=pl.when(pl.col("merchant_identifier").is_not_null()).then(
             pl.struct(_IDENTIFIER).hash(seed)
         ),
-    ).with_columns(
-        payer=pl.struct(_PAYER).hash(seed),
-        content=pl.struct(_CONTENT).hash(seed),
-    )
+    ).with_columns(payer=pl.struct(_PAYER).hash(seed), content=pl.struct(_CONTENT).hash(seed))

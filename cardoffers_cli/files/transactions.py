@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 import polars as pl
 
 from cardoffers_cli.domain.findings import Finding, make_finding
-from cardoffers_cli.files.chunks import (
-    FINDING_SCHEMA,
-    VALID_SCHEMA,
-    Chunk,
-    FileReading,
-    Judge,
-)
+from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
 from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import COLUMNS, OTHERS
 from cardoffers_cli.files.headers import Names, unknown_column

@@ -62,8 +62,7 @@ def moment(value: str | None) -> datetime | None:
 def everywhere(
     *,
     store: Annotated[
-        Path | None,
-        typer.Option(help="The store [CARDOFFERS_STORE, else ./cardoffers.duckdb]."),
+        Path | None, typer.Option(help="The store [CARDOFFERS_STORE, else ./cardoffers.duckdb].")
     ] = None,
     config: Annotated[
         Path | None, typer.Option(help="Configuration, TOML [CARDOFFERS_CONFIG].")
@@ -78,8 +77,7 @@ def everywhere(
     format: Annotated[  # noqa: A002  the flag's name
         Format | None,
         typer.Option(
-            metavar="FORMAT",
-            help=f"One of {', '.join(Format)} [table on a terminal, else tsv].",
+            metavar="FORMAT", help=f"One of {', '.join(Format)} [table on a terminal, else tsv]."
         ),
     ] = None,
     output: Annotated[

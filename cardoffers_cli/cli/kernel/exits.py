@@ -51,10 +51,7 @@ EXIT_CODES = (
         "Read what was reported: rejected rows, failed deliveries, a failed check.",
     ),
     ExitCode(
-        4,
-        "refused",
-        "The plan, the state or a permission does not allow it.",
-        (errors.Refused,),
+        4, "refused", "The plan, the state or a permission does not allow it.", (errors.Refused,)
     ),
     ExitCode(5, "not found", "Check the id, reference or slug.", (errors.NotFound,)),
     ExitCode(

@@ -4,14 +4,27 @@ Modules of commands do without `from __future__ import annotations`: Typer reads
 when it runs. The options of every command stand in `everywhere.py`.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.everywhere import moment
+from cardoffers_cli.domain.errors import UsageError
+
+
+def option(about: str, *names: str, **more: Any) -> Any:
+    """Declare an option by what it is about; its names, where they are not the parameter's."""
+    return typer.Option(*names, help=about, **more)
+
+
+def argument(metavar: str, about: str, **more: Any) -> Any:
+    """Declare an argument by the word for it and what it is about."""
+    return typer.Argument(metavar=metavar, help=about, **more)
+
 
 By = Literal["day", "offer", "merchant"]
 """What a report can be taken apart by."""
@@ -38,11 +51,7 @@ def zone(value: str | None) -> str | None:
 
 
 institution_option = partial(
-    typer.Option,
-    "--institution",
-    "-i",
-    metavar="INST",
-    autocompletion=completing.institutions,
+    typer.Option, "--institution", "-i", metavar="INST", autocompletion=completing.institutions
 )
 Institution = Annotated[str, institution_option(help="The institution: slug or id.")]
 AnyInstitution = Annotated[str | None, institution_option(help="Only this one: slug or id.")]
@@ -52,56 +61,57 @@ AskedInstitution = Annotated[
         help="The institution: slug or id [CARDOFFERS_INSTITUTION, else the only one]."
     ),
 ]
-AllInstitutions = Annotated[
-    bool, typer.Option("--all-institutions", help="Look at every institution.")
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
+AllInstitutions = Annotated[bool, option("Look at every institution.", "--all-institutions")]
+DryRun = Annotated[bool, option("Show what would be done; write nothing.", "--dry-run")]
 """Stands on everything that writes (rules.md#dry-runs)."""
 Engine = Annotated[
     str | None,
-    typer.Option(
-        "--engine", metavar="URL", help="Compute on Spark Connect at sc://host:port [DuckDB here]."
-    ),
+    option("Compute on Spark Connect at sc://host:port [DuckDB here].", "--engine", metavar="URL"),
 ]
-Delimiter = Annotated[
-    str, typer.Option(callback=delimiter, help="What separates the fields of a CSV file.")
-]
+Delimiter = Annotated[str, option("What separates the fields of a CSV file.", callback=delimiter)]
 Timezone = Annotated[
     str | None,
-    typer.Option(
-        metavar="ZONE",
-        callback=zone,
-        help="Accept times without an offset, as times of this zone.",
-    ),
+    option("Accept times without an offset, as times of this zone.", metavar="ZONE", callback=zone),
 ]
 AllowUnterminated = Annotated[
-    bool, typer.Option(help="Take a last line without a line end: it was not cut off.")
+    bool, option("Take a last line without a line end: it was not cut off.")
 ]
-Errors = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write every finding, one a line, as CSV.")
-]
-Valid = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the good rows, byte for byte.")
-]
+Errors = Annotated[Path | None, option("Write every finding, one a line, as CSV.", metavar="FILE")]
+Valid = Annotated[Path | None, option("Write the good rows, byte for byte.", metavar="FILE")]
 Rejected = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write the other rows as they came, card numbers masked."),
+    Path | None, option("Write the other rows as they came, card numbers masked.", metavar="FILE")
 ]
 RawRejected = Annotated[
-    bool, typer.Option(help="Leave card numbers and e-mail addresses in --rejected as they came.")
+    bool, option("Leave card numbers and e-mail addresses in --rejected as they came.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Confirm without being asked.")]
-Raw = Annotated[
-    bool, typer.Option("--raw", help="Leave cells unguarded that a spreadsheet could run.")
-]
+Yes = Annotated[bool, option("Confirm without being asked.", "--yes")]
+Raw = Annotated[bool, option("Leave cells unguarded that a spreadsheet could run.", "--raw")]
 From = Annotated[
-    str | None,
-    typer.Option("--from", metavar="TIME", callback=moment, help="From here on, included."),
+    str | None, option("From here on, included.", "--from", metavar="TIME", callback=moment)
 ]
-To = Annotated[
-    str | None,
-    typer.Option("--to", metavar="TIME", callback=moment, help="Up to here, excluded."),
-]
-Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Rows of one page.")]
-Cursor = Annotated[str | None, typer.Option("--cursor", help="The next_cursor of the page before.")]
-All = Annotated[bool, typer.Option("--all", help="Every row, in place of one page.")]
+To = Annotated[str | None, option("Up to here, excluded.", "--to", metavar="TIME", callback=moment)]
+Limit = Annotated[int, option("Rows of one page.", "--limit", min=1, max=1000)]
+Cursor = Annotated[str | None, option("The next_cursor of the page before.", "--cursor")]
+All = Annotated[bool, option("Every row, in place of one page.", "--all")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How many rows are wanted, from where on, and whether as they are."""
+
+    limit: int
+    all_rows: bool
+    raw: bool = False
+    cursor: str | None = None
+
+    def refuse_cursor(self, other: str) -> None:
+        """Refuse a cursor beside another option, under which there are no pages."""
+        if self.cursor:
+            raise UsageError(f"{other} and --cursor exclude each other.", hint="Leave one out.")
+
+    @property
+    def most(self) -> int:
+        """The rows that are asked for at most."""
+        from cardoffers_cli.services.reports import MOST_ROWS
+
+        return MOST_ROWS if self.all_rows else self.limit

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.files.private import read_private_file
 
 VARIABLE = "CARDOFFERS_WEBHOOK_SECRET"
@@ -17,10 +16,9 @@ _LONGEST = 4096
 
 SecretFile = Annotated[
     Path | None,
-    typer.Option(
+    option(
+        f"A private file with the signing secret, or several, one a line; - is stdin [{VARIABLE}].",
         metavar="FILE",
-        help=f"A private file with the signing secret, or several, one a line; - is stdin "
-        f"[{VARIABLE}].",
     ),
 ]
 

@@ -7,13 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.sentences import (
-    amount_text,
-    date_text,
-    is_unusual,
-    mean,
-    short_day_text,
-)
+from cardoffers_cli.domain.sentences import amount_text, date_text, is_unusual, mean, short_day_text
 from cardoffers_cli.files.html.pages import Section
 from cardoffers_cli.files.html.pictures import Point, columns
 from cardoffers_cli.files.html.tables import State
@@ -97,10 +91,7 @@ def against(history: Rows) -> Iterator[Section]:
     quiet = len(rows) - len(kept)
     yield Section(
         title=title,
-        lines=[
-            _UNUSUAL,
-            f"No activity in {counted(quiet, 'night')}." if quiet else "",
-        ],
+        lines=[_UNUSUAL, f"No activity in {counted(quiet, 'night')}." if quiet else ""],
         pictures=[drawn],
         sheet=Sheet("nights", _NIGHTS, kept, title="Nightly runs, newest first"),
     )

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.funnel import share
-from cardoffers_cli.domain.sentences import (
-    amount_text,
-    amounts_text,
-    compared,
-    listed,
-    percent,
-)
+from cardoffers_cli.domain.sentences import amount_text, amounts_text, compared, listed, percent
 from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files.html.currencies import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section

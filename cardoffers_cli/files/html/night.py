@@ -7,13 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.sentences import (
-    amounts_text,
-    compared,
-    day_text,
-    listed,
-    mean,
-)
+from cardoffers_cli.domain.sentences import amounts_text, compared, day_text, listed, mean
 from cardoffers_cli.files.html.history import (
     against,
     before,
@@ -138,9 +132,7 @@ def _facts(night: NightPage) -> Iterator[Fact]:
     taken = sum(row["status"] == "imported" for row in night.files)
     failed = sum(row["status"] != "imported" for row in night.files)
     yield Fact.of(
-        "files taken",
-        str(taken),
-        f"{counted(failed, 'file')} not taken" if failed else "",
+        "files taken", str(taken), f"{counted(failed, 'file')} not taken" if failed else ""
     )
     rejected = sum(row["invalid"] for row in night.summary)
     yield Fact.of(
@@ -198,8 +190,7 @@ def _files(night: NightPage) -> Iterator[Section]:
     if not night.files:
         return
     ordered = sorted(
-        night.files,
-        key=lambda row: (row["status"] == "imported", bool(row.get("ok")), row["file"]),
+        night.files, key=lambda row: (row["status"] == "imported", bool(row.get("ok")), row["file"])
     )
     rows = [{**row, "state": _state(row), "why": _why(row)} for row in ordered]
     yield Section(

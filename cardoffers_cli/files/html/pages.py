@@ -132,7 +132,8 @@ def _shown(page: Page) -> Iterator[dict[str, Any]]:
             ],
             "text": section.text,
             "pictures": pictures,
-            "caption": section.sheet and (section.sheet.title or section.sheet.name),
+            "caption": section.sheet
+            and (section.sheet.title or section.title or section.sheet.name),
             "tables": tables,
             "rows": rows,
             "is_folded": any(each.form == "columns" for each in pictures) and rows > _FEW,

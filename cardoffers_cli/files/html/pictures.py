@@ -96,11 +96,7 @@ def bars(title: str, rows: Sequence[Bar], *, subtitle: str = "") -> Picture | st
         title=title,
         subtitle=subtitle,
         says="; ".join(f"{shortened(row.name)}: {row.text}" for row in shown) + ".",
-        marks={
-            "height": LINE * len(shown),
-            "is_flat": False,
-            "bars": [_bar(row) for row in shown],
-        },
+        marks={"height": LINE * len(shown), "is_flat": False, "bars": [_bar(row) for row in shown]},
     )
 
 

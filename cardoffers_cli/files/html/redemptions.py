@@ -11,10 +11,7 @@ from cardoffers_cli.files.html.currencies import summed
 from cardoffers_cli.files.html.days import drawn_by_day, periods
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
-from cardoffers_cli.files.report_columns import (
-    COUNTED_BY,
-    COUNTS,
-)
+from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:

@@ -9,12 +9,7 @@ from cardoffers_cli.domain.sentences import amounts_text, date_text, listed
 from cardoffers_cli.files.html.currencies import summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
-from cardoffers_cli.files.report_columns import (
-    DUE,
-    OWED,
-    SETTLEMENT_SUMS,
-    TOTALS,
-)
+from cardoffers_cli.files.report_columns import DUE, OWED, SETTLEMENT_SUMS, TOTALS
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:

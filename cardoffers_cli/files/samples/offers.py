@@ -18,13 +18,7 @@ from cardoffers_cli.files.samples.chance import (
     padded,
 )
 from cardoffers_cli.files.samples.merchants import Groups
-from cardoffers_cli.files.samples.words import (
-    CATEGORIES,
-    DESCRIPTIONS,
-    SEGMENTS,
-    TITLES,
-    Market,
-)
+from cardoffers_cli.files.samples.words import CATEGORIES, DESCRIPTIONS, SEGMENTS, TITLES, Market
 
 if TYPE_CHECKING:
     from cardoffers_cli.files.samples.merchants import Merchants
@@ -172,9 +166,7 @@ def make_program(
     shared = chosen(chance.draw("shared", "offer_no"), SHARED_OFFERS)
     own = pl.col("offer_no") % institutions == place
     order = chance.within(f"program {place}").draw("order", "offer_no")
-    table = offers.filter(shared | own).with_columns(
-        position=order.rank("ordinal"),
-    )
+    table = offers.filter(shared | own).with_columns(position=order.rank("ordinal"))
     every = merchants.catalogue.select("merchant_no")
     sizes = every.join(
         table.group_by("merchant_no").len("size"),
