@@ -9,7 +9,7 @@ from cardoffers_cli.domain.funnel import people_compared, share, volumes
 from cardoffers_cli.domain.sentences import compared, date_text, percent
 from cardoffers_cli.files.html.days import drawn_by_day, periods
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, bars, part
+from cardoffers_cli.files.html.pictures import beside
 from cardoffers_cli.files.report_columns import BEFORE, FUNNEL_BY, PEOPLE, VOLUMES
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
@@ -100,7 +100,7 @@ def people_sections(found: Found) -> Iterator[Section]:
                 "Each line counts another thing, so none is a part of another.",
                 _previously(found) if any(row["previous"] for row in rows) else "",
             ],
-            sheet=Sheet("volumes", (*VOLUMES, *BEFORE), rows, title="What happened"),
+            sheet=Sheet("volumes", (*VOLUMES, *BEFORE), rows),
         )
 
 
@@ -111,33 +111,28 @@ def _previously(found: Found) -> str:
 
 
 def _steps(rows: Rows) -> Any:
-    most = rows[0]["count"]
     drawn = [
-        Bar(
+        (
             row["step"],
             f"{row['count']:,}"
             + (f" · {percent(row['share'])}" if row["share"] is not None else ""),
-            [(part(row["count"], most), "accent")],
+            row["count"],
         )
         for row in rows
     ]
-    return bars(
-        "From offers seen to offers redeemed",
-        drawn,
-        subtitle="Cardholders, and their share of the step before.",
-    )
+    said = "Cardholders, and their share of the step before."
+    return beside("From offers seen to offers redeemed", drawn, subtitle=said)
 
 
 def _by_day(found: Found, asked: Asked) -> Section:
     unit, rows = periods(found["days"])
-    title = f"By {unit}"
-    sheet = Sheet("days", _BY_DAY, rows[::-1], title=title, quiet="label", unit=unit)
+    sheet = Sheet("days", _BY_DAY, rows[::-1], quiet="label", unit=unit)
     before = found["data"]["redemptions"] - sum(row["purchase_day_redemptions"] for row in rows)
     lines = ["Views and adds on their own day, redemptions on the day of their purchase."]
     if before:
         lines.append(f"{counted(before, 'redemption')} of purchases before this time are left out.")
     return Section(
-        title=title,
+        title=f"By {unit}",
         lines=lines,
         pictures=[
             drawn_by_day(f"Redemptions by {unit} of purchase", rows, "purchase_day_redemptions")
@@ -154,11 +149,10 @@ def _by(by: str, counted_by: Rows, asked: Asked) -> Section:
         )
         return ordered[:MOST_OFFERS]
 
-    title = f"By {by}"
     return Section(
-        title=title,
+        title=f"By {by}",
         lines=["How often offers were shown, added and redeemed, whoever did it."],
-        sheet=Sheet(f"{by}s", FUNNEL_BY[by], first("redemptions"), title=title, first=_FIRST),
+        sheet=Sheet(f"{by}s", FUNNEL_BY[by], first("redemptions"), first=_FIRST),
         order="most redeemed",
         orders={
             "most added": first("offer_add_successes"),

@@ -64,10 +64,9 @@ def _money(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
     if len(found["owed"]) > 1:
         yield owed_section(found["owed"])
     if settlements:
-        title = "Settlements, newest first"
         yield Section(
-            title=title,
-            sheet=Sheet("settlements", _SETTLEMENTS, settlements, title=title, first=_FIRST),
+            title="Settlements, newest first",
+            sheet=Sheet("settlements", _SETTLEMENTS, settlements, first=_FIRST),
             in_all=settlements[0]["settlements"],
             more=asked.command("settlements", "--by settlement", file="settlements.csv"),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
@@ -11,7 +10,7 @@ from cardoffers_cli.domain.sentences import amount_text, amounts_text, compared,
 from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files.html.currencies import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
+from cardoffers_cli.files.html.pictures import Picture, beside, pictured
 from cardoffers_cli.files.report_columns import MERCHANTS
 from cardoffers_cli.files.sheets import Sheet
 
@@ -50,17 +49,12 @@ def headline(rows: Rows, asked: Asked) -> str:
     most = [
         f"{shortened(row['merchant_name'], 60)} with"
         f" {amount_text(row['merchant_funded_amount'], row['currency'])}"
-        f" ({percent(_share(row))})"
+        f" ({percent(row['merchant_funded_amount'] / row['funded_in_all'])})"
         for row in of_each[:_LISTED]
         if row["merchant_funded_amount"]
     ]
     said = f"{counted(merchants, 'merchant')} funded {amounts_text(sums)}{asked.ending}"
     return f"{said}; the most {listed(most)}." if most else f"{said}."
-
-
-def _share(row: Row) -> Decimal | None:
-    whole = row["funded_in_all"]
-    return row["merchant_funded_amount"] / whole if whole else None
 
 
 def _facts(found: Mapping[str, Rows]) -> Iterator[Fact]:
@@ -95,11 +89,10 @@ def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Secti
             for order, rows in found.items()
             if order == "funded" or order in _ORDERS
         }
-        title = f"Merchants in {currency}"
         yield Section(
-            title=title,
+            title=f"Merchants in {currency}",
             pictures=_pictures(orders["funded"], currency),
-            sheet=Sheet("merchants", MERCHANTS, orders["funded"], title=title),
+            sheet=Sheet("merchants", MERCHANTS, orders["funded"]),
             order="most funded",
             orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
             in_all=first["merchants"],
@@ -108,17 +101,13 @@ def merchant_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Secti
 
 
 def _pictures(rows: Rows, currency: str) -> list[Picture]:
-    most = max((row["merchant_funded_amount"] for row in rows), default=Decimal(0))
-    drawn = bars(
-        f"Funded in {currency}, by merchant",
-        [
-            Bar(
-                row["merchant_name"],
-                f"{row['merchant_funded_amount']:,} · {counted(row['redemptions'], 'redemption')}",
-                [(part(row["merchant_funded_amount"], most), "accent")],
-            )
-            for row in rows
-            if row["merchant_funded_amount"]
-        ],
-    )
-    return pictured(drawn)
+    drawn = [
+        (
+            row["merchant_name"],
+            f"{row['merchant_funded_amount']:,} · {counted(row['redemptions'], 'redemption')}",
+            row["merchant_funded_amount"],
+        )
+        for row in rows
+        if row["merchant_funded_amount"]
+    ]
+    return pictured(beside(f"Funded in {currency}, by merchant", drawn))

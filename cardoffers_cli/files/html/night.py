@@ -181,9 +181,10 @@ def _attention(night: NightPage) -> Section:
         {"level": _TONES[row["level"]], "message": row["message"], "next": to_do(row["next"])}
         for row in rows
     ]
-    title = "What needs attention"
     sheet = Sheet("findings", _FINDINGS, shown, title="The most urgent first") if shown else None
-    return Section(title=title, lines=[*said, audits], sheet=sheet, anchor="attention")
+    return Section(
+        title="What needs attention", lines=[*said, audits], sheet=sheet, anchor="attention"
+    )
 
 
 def _files(night: NightPage) -> Iterator[Section]:
@@ -219,11 +220,10 @@ def _institutions(night: NightPage) -> Iterator[Section]:
         {row["institution"] for row in night.summary} - {row["institution"] for row in busy}
     )
     rows = [{**row, "name": Link(row["institution"], page_of(row["institution"]))} for row in busy]
-    title = "Institutions"
     if not night.summary:
         return
     yield Section(
-        title=title,
+        title="Institutions",
         lines=[
             "Each has a page: what it is owed, who takes its offers, what its merchants fund."
             if rows
@@ -232,7 +232,7 @@ def _institutions(night: NightPage) -> Iterator[Section]:
             if quiet
             else "",
         ],
-        sheet=Sheet("institutions", _INSTITUTIONS, rows, title=title) if rows else None,
+        sheet=Sheet("institutions", _INSTITUTIONS, rows) if rows else None,
         anchor="institutions",
     )
 

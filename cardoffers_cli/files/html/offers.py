@@ -11,7 +11,7 @@ from cardoffers_cli.domain.sentences import amount_text, compared, day_text, per
 from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files.html.currencies import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
+from cardoffers_cli.files.html.pictures import Bar, Picture, bars, beside, pictured
 from cardoffers_cli.files.html.tables import State
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
@@ -126,12 +126,11 @@ def offer_sections(found: Mapping[str, Rows], asked: Asked) -> Iterator[Section]
         if not shown:
             continue
         (order, rows), *others = shown.items()
-        title = f"Offers in {currency}"
         yield Section(
-            title=title,
+            title=f"Offers in {currency}",
             lines=[_idle(first["offers"] - first["redeemed"], first["offers"])],
             pictures=_pictures(orders, currency),
-            sheet=Sheet("offers", _COLUMNS, rows, title=title),
+            sheet=Sheet("offers", _COLUMNS, rows),
             order=order,
             orders=dict(others),
             in_all=first["redeemed"] if orders["spend"] else first["offers"],
@@ -189,14 +188,13 @@ def _between(first: date, last: date | None) -> str:
 
 
 def _pictures(orders: Mapping[str, Rows], currency: str) -> list[Picture]:
-    most = max((row["spend_amount"] for row in orders["spend"]), default=Decimal(0))
-    spend = bars(
+    spend = beside(
         f"Spend at merchants in {currency}, by offer",
         [
-            Bar(
+            (
                 row["title"],
                 f"{row['spend_amount']:,} · {counted(row['redemptions'], 'redemption')}",
-                [(part(row["spend_amount"], most), "accent")],
+                row["spend_amount"],
             )
             for row in orders["spend"]
             if row["redemptions"]

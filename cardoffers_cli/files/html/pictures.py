@@ -100,6 +100,21 @@ def bars(title: str, rows: Sequence[Bar], *, subtitle: str = "") -> Picture | st
     )
 
 
+def beside(
+    title: str, figures: Sequence[tuple[str, str, Any]], *, subtitle: str = ""
+) -> Picture | str:
+    """Draw the first figures as bars, each as long as it is beside the largest.
+
+    A figure has a name, its text and its amount; a length is for the eye, no figure.
+    """
+    most = max((Decimal(amount) for _, _, amount in figures), default=Decimal(0))
+    rows = [
+        Bar(name, text, [(max(amount / most, Decimal(0)) if most else Decimal(0), "accent")])
+        for name, text, amount in figures
+    ]
+    return bars(title, rows, subtitle=subtitle)
+
+
 def whole(
     title: str, parts: Sequence[tuple[str, int, str]], *, subtitle: str = ""
 ) -> Picture | str:
@@ -284,11 +299,6 @@ def clipped(name: str, room: float) -> str:
     if not ends or ends[-1] <= most:
         return shown
     return shown[: bisect_right(ends, most - 1)].rstrip() + "…"
-
-
-def part(amount: Any, most: Any) -> Decimal:
-    """Return how long a bar is beside the longest; a length is for the eye, no figure."""
-    return max(Decimal(amount) / Decimal(most), Decimal(0)) if most else Decimal(0)
 
 
 def _across(share: Decimal) -> str:

@@ -10,7 +10,7 @@ from cardoffers_cli.domain.sentences import amounts_text
 from cardoffers_cli.files.html.currencies import summed
 from cardoffers_cli.files.html.days import drawn_by_day, periods
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
+from cardoffers_cli.files.html.pictures import Picture, beside, pictured
 from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
@@ -27,6 +27,9 @@ _FIRST = {
     "offer": ("most redeemed offer", "most redeemed offers"),
     "merchant": ("most redeemed merchant", "most redeemed merchants"),
 }
+_TWICE = (
+    "The same redemptions twice: on the day of their purchase, and on the day they were decided."
+)
 _PICTURED = 3
 """Currencies whose money has a picture."""
 _NEWEST = read_columns("page.redemptions.newest")
@@ -37,7 +40,6 @@ def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
     """Return the page; `found` has the rows, and what they are counted by."""
     days, rows = found["days"], found["rows"]
     in_all = sum(row["redemptions"] for row in days)
-    title = "Redemptions, newest first"
     sections = [
         *([days_section(days, asked)] if days else []),
         *(
@@ -47,9 +49,11 @@ def redemptions_page(found: Mapping[str, Any], asked: Asked) -> Page:
         ),
     ]
     if rows:
-        sheet = Sheet("redemptions", _NEWEST, rows, title=title)
+        sheet = Sheet("redemptions", _NEWEST, rows)
         more = asked.command("redemptions", file="redemptions.csv")
-        sections.append(Section(title=title, sheet=sheet, in_all=in_all, more=more))
+        sections.append(
+            Section(title="Redemptions, newest first", sheet=sheet, in_all=in_all, more=more)
+        )
     return _page("Redemptions", days, asked, sections)
 
 
@@ -114,17 +118,11 @@ def _facts(rows: Rows) -> Iterator[Fact]:
 def days_section(rows: Rows, asked: Asked) -> Section:
     """Show redemptions by the day of their purchase, and by the day they were decided."""
     unit, found = periods(rows)
-    title = f"Redemptions by {unit}"
     return Section(
-        title=title,
-        lines=[
-            (
-                "The same redemptions twice: on the day of their purchase, and on the day they were"
-                " decided."
-            )
-        ],
+        title=f"Redemptions by {unit}",
+        lines=[_TWICE],
         pictures=list(_day_pictures(unit, found)),
-        sheet=Sheet("days", _BY_DAY, found[::-1], title=title, quiet="label", unit=unit),
+        sheet=Sheet("days", _BY_DAY, found[::-1], quiet="label", unit=unit),
         more=asked.command("redemptions", "--by day", file="days.csv"),
     )
 
@@ -143,14 +141,13 @@ def counts_section(
     by: str, rows: Rows, *, title: str, in_all: int | None = None, more: str | None = None
 ) -> Section:
     """Show redemptions by offer or merchant, the most redeemed first."""
-    most = max(row["redemptions"] for row in rows)
-    drawn = bars(
+    drawn = beside(
         f"Redemptions by {by}",
         [
-            Bar(
+            (
                 _name(by, row),
                 f"{row['redemptions']:,} · {row['currency']} {row['institution_payout_amount']:,}",
-                [(part(row["redemptions"], most), "accent")],
+                row["redemptions"],
             )
             for row in rows
         ],

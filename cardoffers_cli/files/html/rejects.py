@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _MOST = 15
-_TITLE = "Rows that were not taken"
 
 
 def meaning(code: str) -> str:
@@ -32,5 +31,5 @@ def rejects_section(
         return
     ordered = sorted(rows, key=lambda row: (-row["errors"], row["code"], row["institution"]))
     named = [{**row, "meaning": Advice(meaning(row["code"]))} for row in ordered[:_MOST]]
-    sheet = Sheet("rejects", REJECTS, named, title=_TITLE)
-    yield Section(title=_TITLE, lines=lines, sheet=sheet, in_all=len(ordered))
+    sheet = Sheet("rejects", REJECTS, named)
+    yield Section(title="Rows that were not taken", lines=lines, sheet=sheet, in_all=len(ordered))

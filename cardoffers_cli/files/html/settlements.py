@@ -8,7 +8,7 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text, date_text, listed
 from cardoffers_cli.files.html.currencies import summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
+from cardoffers_cli.files.html.pictures import beside, pictured
 from cardoffers_cli.files.report_columns import DUE, OWED, SETTLEMENT_SUMS, TOTALS
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
@@ -102,7 +102,7 @@ def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
     if owed:
         yield owed_section(owed)
     if settlements:
-        sheet = Sheet("settlements", SETTLEMENT_SUMS, settlements, title="Settlements")
+        sheet = Sheet("settlements", SETTLEMENT_SUMS, settlements)
         yield Section(
             title="Settlements",
             sheet=sheet,
@@ -116,7 +116,7 @@ def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
     if due:
         yield Section(
             title="On hold, by the day it is due",
-            sheet=Sheet("due", DUE, due, title="On hold, by the day it is due"),
+            sheet=Sheet("due", DUE, due),
             in_all=due[0]["rows"],
         )
     yield from entries_sections(found, asked)
@@ -124,29 +124,24 @@ def _sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
 
 def owed_section(owed: Rows) -> Section:
     """Show what is owed to each institution."""
-    return Section(
-        title="Owed, by institution",
-        pictures=list(_pictures(owed)),
-        sheet=Sheet("owed", OWED, owed, title="Owed, by institution"),
-    )
-
-
-def _pictures(owed: Rows) -> Iterator[Picture]:
-    for currency in sorted({row["currency"] for row in owed}):
-        rows = [row for row in owed if row["currency"] == currency]
-        most = max(row["institution_payout_amount"] for row in rows)
-        drawn = bars(
+    pictures = [
+        beside(
             f"Owed in {currency}, by institution",
             [
-                Bar(
+                (
                     row["institution"],
                     f"{row['institution_payout_amount']:,}",
-                    [(part(row["institution_payout_amount"], most), "accent")],
+                    row["institution_payout_amount"],
                 )
-                for row in rows
+                for row in owed
+                if row["currency"] == currency
             ],
         )
-        yield from pictured(drawn)
+        for currency in sorted({row["currency"] for row in owed})
+    ]
+    return Section(
+        title="Owed, by institution", pictures=pictured(*pictures), sheet=Sheet("owed", OWED, owed)
+    )
 
 
 def entries_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section]:
@@ -155,10 +150,7 @@ def entries_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section
     if not totals:
         return
     in_all = sum(row["entries"] for row in totals)
-    yield Section(
-        title="Ledger entries, by state",
-        sheet=Sheet("totals", TOTALS, totals, title="Ledger entries, by state"),
-    )
+    yield Section(title="Ledger entries, by state", sheet=Sheet("totals", TOTALS, totals))
     sheet = Sheet("entries", _ENTRIES, rows, title="Ledger entries")
     yield Section(
         title="Ledger entries, newest first",

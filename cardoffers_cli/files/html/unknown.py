@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amount_text, amounts_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.pictures import Bar, Picture, bars, part, pictured
+from cardoffers_cli.files.html.pictures import Picture, beside, pictured
 from cardoffers_cli.files.html.rejects import rejects_section
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
@@ -81,12 +81,11 @@ def unknown_sections(found: Mapping[str, Any], asked: Asked) -> Iterator[Section
         orders = {
             order: [_shown(row) for row in rows] for order, rows in found["rows"][currency].items()
         }
-        title = f"Unknown merchants in {currency}"
         yield Section(
-            title=title,
+            title=f"Unknown merchants in {currency}",
             lines=[_WAIT],
             pictures=_pictures(orders["amount"], currency),
-            sheet=Sheet("unresolved", _COLUMNS, orders["amount"], title=title),
+            sheet=Sheet("unresolved", _COLUMNS, orders["amount"]),
             order="most money",
             orders={name: orders[each] for each, name in _ORDERS.items() if each in orders},
             in_all=total["rows"],
@@ -112,16 +111,12 @@ def _shown(row: Row) -> Row:
 
 
 def _pictures(rows: Rows, currency: str) -> list[Picture]:
-    most = max(row["amount"] for row in rows)
-    drawn = bars(
-        f"Purchases in {currency} that earn nothing, by merchant",
-        [
-            Bar(
-                f"{row['name']}, {row['institution']}",
-                f"{row['amount']:,} · {counted(row['purchases'], 'purchase')}",
-                [(part(row["amount"], most), "accent")],
-            )
-            for row in rows
-        ],
-    )
-    return pictured(drawn)
+    drawn = [
+        (
+            f"{row['name']}, {row['institution']}",
+            f"{row['amount']:,} · {counted(row['purchases'], 'purchase')}",
+            row["amount"],
+        )
+        for row in rows
+    ]
+    return pictured(beside(f"Purchases in {currency} that earn nothing, by merchant", drawn))

@@ -43,11 +43,10 @@ def budgets_that_end(offers: Rows, now: datetime) -> Iterator[Section]:
         for row in ending[:MOST_ROWS]
     ]
     if rows:
-        title = "Budgets that end within 14 days"
         yield Section(
-            title=title,
+            title="Budgets that end within 14 days",
             lines=[_RATE],
-            sheet=Sheet("budgets", BUDGETS, rows, title=title),
+            sheet=Sheet("budgets", BUDGETS, rows),
             in_all=len(ending),
             more="cardoffers report offers --order ends -o offers.html",
         )
@@ -65,11 +64,10 @@ def webhooks_that_wait(deliveries: Rows) -> Iterator[Section]:
     were = "was" if sent == 1 else "were"
     said = f"Of the events of the last 30 days, {sent:,} {were} delivered"
     if deliveries:
-        title = "Webhooks that wait"
         yield Section(
-            title=title,
+            title="Webhooks that wait",
             lines=[f"{said}{'; these were not.' if rows else ', and none waits.'}"],
-            sheet=Sheet("deliveries", _DELIVERIES, rows, title=title) if rows else None,
+            sheet=Sheet("deliveries", _DELIVERIES, rows) if rows else None,
         )
 
 
@@ -77,5 +75,4 @@ def what_else_waits(waiting: Rows) -> Iterator[Section]:
     """Show what else waits: `waits`, `count`, and what to do `next`."""
     rows = [{**row, "next": to_do(row["next"])} for row in waiting if row["count"]]
     if rows:
-        title = "What else waits"
-        yield Section(title=title, sheet=Sheet("waiting", _WAITING, rows, title=title))
+        yield Section(title="What else waits", sheet=Sheet("waiting", _WAITING, rows))
