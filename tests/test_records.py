@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from dataclasses import fields
+from dataclasses import FrozenInstanceError, fields, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.records import Amount, Record, if_any
 from cardoffers_cli.settings import Settings
 from cardoffers_cli.store.opening import scratch_store
 from house import House, Module, module, read_house, uses
@@ -79,6 +80,58 @@ def test_what_is_optional_is_left_out_while_it_is_none() -> None:
     assert {"reached_at": None, "place": "home"} == Reached(reached_at=None, place="home")
     assert 1 == len(Reached(reached_at=None))
     assert "place" not in Reached(reached_at=None)
+
+
+def test_a_record_is_made_of_all_its_fields_and_never_changed() -> None:
+    assert ["reached_at", "place"] == [each.name for each in fields(Reached)]  # type: ignore[arg-type]
+    for values in ({}, {"reached_at": None, "at": 1}):
+        with pytest.raises(TypeError, match="Reached lacks or does not know: "):
+            Reached(**values)
+    row = Reached(reached_at="noon")
+    with pytest.raises(FrozenInstanceError):
+        row.reached_at = None  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del row.reached_at
+    assert Reached(reached_at="noon", place="home") == replace(row, place="home")
+
+
+class Paid(Record):
+    currency: str
+    amount: Amount | None
+
+
+@pytest.mark.parametrize("names", [["currency", "amount"], ["amount", "currency"]])
+def test_rows_become_records_in_whatever_order_their_columns_are(names: list[str]) -> None:
+    rows = [{"currency": "GBP", "amount": Decimal("1.5")}, {"currency": "JPY", "amount": None}]
+    made = Paid.all_of(names, [[row[name] for name in names] for row in rows])
+    assert "1.50 None" == " ".join(str(row.amount) for row in made)
+    assert [Paid.of(row) for row in rows] == made
+    assert [["currency", "amount"]] * 2 == [[*row] for row in made]
+    with pytest.raises(TypeError):
+        Paid.all_of(["currency"], [["GBP"]])
+
+
+def shapes(of: type[Record] = Record) -> Iterator[type[Record]]:
+    """Yield every record of the product that its modules make when all of them are imported."""
+    for each in of.__subclasses__():
+        yield each
+        yield from shapes(each)
+
+
+def test_what_a_record_is_shown_as_holds_no_text() -> None:
+    """Text may be a token, a secret, a raw row: so none is in a message, whoever made it."""
+    for source in read_house().values():
+        if source.room in {"services", "jobs"}:
+            importlib.import_module(source.dotted)
+    every = [shape for shape in shapes() if shape.__module__.startswith("cardoffers_cli")]
+    assert 100 < len(every)
+    for shape in every:
+        secret = {each.name: ["whsec_canary"] for each in fields(shape)}  # type: ignore[arg-type]
+        shown = repr(shape(**dict.fromkeys(secret, "whsec_canary"))), repr(shape(**secret))
+        assert "canary" not in "".join(shown), shape
+    assert "Paid(currency=<str>, amount=Decimal('1.5'))" == repr(
+        Paid(currency="GBP", amount=Decimal("1.5"))
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ escapes: JSON is looked at too, and means the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache, lru_cache
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 from uuid import UUID
@@ -33,33 +34,58 @@ def pieces(value: Any, *, indent: int | None = None) -> Iterator[str]:
 
 
 def _pieces(value: Any, indent: int | None, depth: int) -> Iterator[str]:
+    """Write objects member by member, and arrays item by item; an item is written at once."""
+    between, before, after = _marks(indent, depth)
     if isinstance(value, Mapping):
-        members = ((f"{_text(str(name))}: ", member) for name, member in value.items())
-        yield from _enclosed("{", members, "}", indent, depth)
+        lead = f"{{{before}"
+        for name, member in value.items():
+            yield f"{lead}{_name(name)}: "
+            yield from _pieces(member, indent, depth + 1)
+            lead = between
+        yield f"{after}}}" if lead == between else "{}"
     elif isinstance(value, (list, tuple, Iterator)):
-        yield from _enclosed("[", (("", item) for item in value), "]", indent, depth)
+        lead = f"[{before}"
+        for item in value:
+            yield lead + _whole(item, indent, depth + 1)
+            lead = between
+        yield f"{after}]" if lead == between else "[]"
     else:
         yield _scalar(value)
 
 
-def _enclosed(
-    opening: str,
-    members: Iterable[tuple[str, Any]],
-    closing: str,
-    indent: int | None,
-    depth: int,
-) -> Iterator[str]:
-    comma = ", " if indent is None else ","
-    inner, outer = ("", "") if indent is None else (_line(indent, depth + 1), _line(indent, depth))
-    lead = opening
-    for name, value in members:
-        yield lead + inner + name
-        if type(value) in _SCALARS:
-            yield _scalar(value)
-        else:
-            yield from _pieces(value, indent, depth + 1)
-        lead = comma
-    yield opening + closing if lead == opening else outer + closing
+def _whole(value: Any, indent: int | None, depth: int) -> str:
+    """Write a value at once, which costs a fraction of its pieces."""
+    if (write := _SCALARS.get(type(value))) is not None:
+        return write(value)
+    if isinstance(value, Mapping):
+        brackets = "{}"
+        parts = [
+            f"{_name(name)}: {_whole(member, indent, depth + 1)}" for name, member in value.items()
+        ]
+    elif isinstance(value, (list, tuple, Iterator)):
+        brackets = "[]"
+        parts = [_whole(item, indent, depth + 1) for item in value]
+    else:
+        return _scalar(value)
+    if not parts:
+        return brackets
+    between, before, after = _marks(indent, depth)
+    return f"{brackets[0]}{before}{between.join(parts)}{after}{brackets[1]}"
+
+
+@cache
+def _marks(indent: int | None, depth: int) -> tuple[str, str, str]:
+    """Return what stands between the parts of a value, before the first, and after the last."""
+    if indent is None:
+        return ", ", "", ""
+    before = _line(indent, depth + 1)
+    return f",{before}", before, _line(indent, depth)
+
+
+@lru_cache(maxsize=1024)
+def _name(name: object) -> str:
+    """Write the name of a member; rows have the same ones again and again."""
+    return _text(str(name))
 
 
 def _line(indent: int, depth: int) -> str:

@@ -8,6 +8,7 @@ float (rules.md#exact-money). The set-based twin of `commission_amount` is the m
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 
 AMOUNT_DIGITS = 18
 AMOUNT_SCALE = 4
@@ -42,7 +43,13 @@ def minor_unit(currency: str) -> int:
 
 def quantize(amount: Decimal, currency: str) -> Decimal:
     """Give an amount exactly its currency's decimals (`12.5` GBP is `12.50`), half up."""
-    return amount.quantize(Decimal(1).scaleb(-minor_unit(currency)), rounding=ROUND_HALF_UP)
+    return amount.quantize(_smallest(currency), rounding=ROUND_HALF_UP)
+
+
+@cache
+def _smallest(currency: str) -> Decimal:
+    """Return the smallest amount of a currency, as 0.01."""
+    return Decimal(1).scaleb(-minor_unit(currency))
 
 
 def money_text(amount: Decimal, currency: str) -> str:

@@ -5,23 +5,29 @@ read by, which the test that binds all statements holds, and the fields of the J
 as. Who knows the class writes `row.amount`; who is told the name of a field, as the columns of a
 sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping of its fields too. A
 field that is `if_any()` is left out of that mapping while it is None; others are there as null.
+
+A command begins by making the classes that it may need, so they share their methods: what
+`dataclass` would write and compile for each of them costs more than to read the module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from datetime import date
 from decimal import Decimal
 from functools import cache
-from typing import Any, Self, dataclass_transform
+from typing import Any, NoReturn, Self, dataclass_transform
+from uuid import UUID
 
 from cardoffers_cli.domain.money import quantize
 
 Amount = Decimal
 """Money, in the `currency` of the same record and with that currency's decimals."""
 
-
 _IF_ANY = "if any"
+_SHOWN = (type(None), bool, int, float, Decimal, date, UUID)
+"""What a `repr` shows of a record: text may be a token, a secret or a name."""
 
 
 def if_any() -> Any:
@@ -35,7 +41,24 @@ class Record(Mapping[str, Any]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        dataclass(frozen=True, kw_only=True, eq=False)(cls)
+        dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+
+    def __init__(self, **values: Any) -> None:
+        names = _names(type(self))
+        if values.keys() != names.keys():
+            values = {**dict(_defaults(type(self))), **values}
+            _check(type(self), values)
+        self.__dict__.update({name: values[name] for name in names})
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __repr__(self) -> str:
+        told = (f"{name}={_told(value)}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({', '.join(told)})"
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
@@ -49,15 +72,30 @@ class Record(Mapping[str, Any]):
         )
 
     @classmethod
+    def all_of(cls, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Self]:
+        """Return the records of many rows, whose columns are so named, as `of` does of one."""
+        if names != [*_names(cls)]:
+            return [cls.of(dict(zip(names, row, strict=True))) for row in rows]
+        amounts, made = _amounts(cls), []
+        for row in rows:
+            record = cls.__new__(cls)
+            values = record.__dict__
+            values.update(zip(names, row, strict=True))
+            for name in amounts:
+                if (amount := values[name]) is not None:
+                    values[name] = quantize(amount, values["currency"])
+            made.append(record)
+        return made
+
+    @classmethod
     def part(cls, row: Mapping[str, Any], **others: Any) -> Self:
         """Return the record of some columns of a row, and of `others` in place of its own."""
-        own = {each.name: row[each.name] for each in fields(cls) if each.name in row}  # type: ignore[arg-type]
-        return cls.of({**own, **others})
+        return cls.of({**{name: row[name] for name in _names(cls) if name in row}, **others})
 
     @classmethod
     def cut(cls, other: Record) -> Self:
         """Return the record of the fields that another one has too; it may have more."""
-        return cls(**{each.name: getattr(other, each.name) for each in fields(cls)})  # type: ignore[arg-type]
+        return cls(**{name: other.__dict__[name] for name in _names(cls)})
 
     def __getitem__(self, name: str) -> Any:
         value = self.__dict__[name]
@@ -66,15 +104,24 @@ class Record(Mapping[str, Any]):
         return value
 
     def __iter__(self) -> Iterator[str]:
-        left_out = _optional(type(self))
-        return (
-            name
-            for name, value in self.__dict__.items()
-            if value is not None or name not in left_out
-        )
+        return iter(self.members())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self.members())
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return the fields with their values, as any mapping does."""
+        return self.members().items()
+
+    def members(self) -> Mapping[str, Any]:
+        """Return the fields that are not left out."""
+        if not (left_out := _optional(type(self))):
+            return self.__dict__
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if value is not None or name not in left_out
+        }
 
 
 class OpenRecord(Record):
@@ -85,18 +132,45 @@ class OpenRecord(Record):
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
         """Return the record of a row, and in `others` what of it is no field."""
-        names = {each.name for each in fields(cls)}
-        others = {name: value for name, value in row.items() if name not in names}
-        own = {name: value for name, value in row.items() if name in names}
+        own = {name: value for name, value in row.items() if name in _names(cls)}
+        others = {name: value for name, value in row.items() if name not in own}
         return super().of({**own, "others": others})
 
     def __getitem__(self, name: str) -> Any:
-        is_other = name == "others" or name in self.others
-        return self.others[name] if is_other else super().__getitem__(name)
+        return self.members()[name]
 
-    def __iter__(self) -> Iterator[str]:
-        yield from (name for name in super().__iter__() if name != "others")
-        yield from self.others
+    def members(self) -> Mapping[str, Any]:
+        """Return the fields that are not left out, and the others behind them."""
+        own = {name: value for name, value in super().members().items() if name != "others"}
+        return {**own, **self.others}
+
+
+def _told(value: Any) -> str:
+    """Write a value without any text that it may hold."""
+    if isinstance(value, (Record, *_SHOWN)):
+        return repr(value)
+    return f"<{type(value).__name__}>"
+
+
+def _check(shape: type[Record], values: Mapping[str, Any]) -> None:
+    """Raise `TypeError` unless there is a value of each field, and no other."""
+    if wrong := sorted(values.keys() ^ _names(shape).keys()):
+        raise TypeError(f"{shape.__name__} lacks or does not know: {', '.join(wrong)}")
+
+
+@cache
+def _names(shape: type[Record]) -> dict[str, None]:
+    """Return the names of the fields, in their order."""
+    return dict.fromkeys(each.name for each in fields(shape))  # type: ignore[arg-type]
+
+
+def _defaults(shape: type[Record]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that need not be given, with the values that they have then."""
+    for each in fields(shape):  # type: ignore[arg-type]
+        if each.default is not MISSING:
+            yield each.name, each.default
+        elif each.default_factory is not MISSING:
+            yield each.name, each.default_factory()
 
 
 @cache

@@ -7,11 +7,10 @@ a row of a later page. Cardholder tokens leave masked.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ class Filters:
         }
 
 
-class OfferNamed(Record):
+class OfferNamed(TypedDict):
     """The offer of a redemption, its title in the first language of the institution."""
 
     id: str
@@ -114,27 +113,6 @@ class ExportedEntry(LedgerEntry):
     offer_title: str | None
     purchase_amount: Amount
     transacted_at: datetime
-
-
-class RedemptionRow(Record):
-    """A redemption as the statement returns it; the cardholder's token is not masked here."""
-
-    redemption_id: UUID
-    created_at: datetime
-    status: str
-    currency: str
-    merchant_funded_amount: Amount
-    commission_amount: Amount
-    institution_payout_amount: Amount
-    offer_id: str
-    offer_title: str | None
-    merchant_name: str
-    cardholder_token: str
-    institution: str
-    transaction_ref: str
-    purchase_amount: Amount
-    transacted_at: datetime
-    merchant_id: UUID
 
 
 class UnknownMerchant(Record):
@@ -240,14 +218,14 @@ def exported_redemptions(
     """Return a page of `ExportedRedemption`."""
     purpose, position = _position("redemptions", filters, cursor)
     rows = store.records(
-        RedemptionRow,
+        ExportedRedemption,
         "services/reports:redemptions",
         **_parameters(filters),
         **_runs(filters),
         **position,
         limit=limit + 1,
     )
-    return _page([_exported(row) for row in rows], limit, purpose)
+    return _page(rows, limit, purpose)
 
 
 def settlements(store: Store, filters: Filters, *, limit: int, cursor: str | None) -> ReportPage:
@@ -353,22 +331,3 @@ def _parameters(filters: Filters) -> dict[str, Any]:
 
 def _runs(filters: Filters) -> dict[str, Any]:
     return {"after_run_no": filters.after_run_no, "to_run_no": filters.to_run_no}
-
-
-def _exported(row: RedemptionRow) -> ExportedRedemption:
-    return ExportedRedemption(
-        id=row.redemption_id,
-        created_at=row.created_at,
-        status=row.status,
-        merchant_funded_amount=row.merchant_funded_amount,
-        commission_amount=row.commission_amount,
-        institution_payout_amount=row.institution_payout_amount,
-        currency=row.currency,
-        offer=OfferNamed(id=row.offer_id, title=row.offer_title, merchant_name=row.merchant_name),
-        cardholder_token_masked=mask(row.cardholder_token),
-        institution=row.institution,
-        transaction_ref=row.transaction_ref,
-        purchase_amount=row.purchase_amount,
-        transacted_at=row.transacted_at,
-        merchant_id=row.merchant_id,
-    )

@@ -144,15 +144,21 @@ class Store:
 
     def rows(self, name: str, /, *tables: Table, **parameters: Any) -> list[dict[str, Any]]:
         """Return every row of a named query as a dictionary."""
-        sql = self.tables.bind(name, tables).sql
-        with self._statement():
-            result = self._connection.execute(sql, parameters)
-            names = [column[0] for column in result.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        names, rows = self._all(name, *tables, **parameters)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def records(self, shape: type[R], name: str, /, *tables: Table, **parameters: Any) -> list[R]:
         """Return every row of a named query as a record, whose fields are the query's columns."""
-        return [shape.of(row) for row in self.rows(name, *tables, **parameters)]
+        return shape.all_of(*self._all(name, *tables, **parameters))
+
+    def _all(
+        self, name: str, /, *tables: Table, **parameters: Any
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return the names of the columns of a named query, and every row."""
+        sql = self.tables.bind(name, tables).sql
+        with self._statement():
+            result = self._connection.execute(sql, parameters)
+            return [column[0] for column in result.description or ()], result.fetchall()
 
     def record(self, shape: type[R], name: str, /, *tables: Table, **parameters: Any) -> R | None:
         """Return the first row of a named query as a record, or None."""

@@ -1,6 +1,6 @@
 -- name: redemptions
 -- A page of redemptions, newest first, after a position; nulls in the parameters filter nothing.
--- Grain: one row per redemption.
+-- Tokens are masked (rules.md#masking). Grain: one row per redemption.
 with page as (
     select facts.*
     from redemption_facts as facts
@@ -20,11 +20,15 @@ with page as (
 )
 
 select
-    page.redemption_id, page.created_at, page.status, page.currency, page.merchant_funded_amount,
-    page.commission_amount, page.institution_payout_amount, page.offer_id,
-    offer_title(offer_titles.titles, page.languages) as offer_title,
-    page.merchant_name, cardholders.cardholder_token, page.institution, page.transaction_ref,
-    page.purchase_amount, page.transacted_at, page.merchant_id
+    page.redemption_id as id, page.created_at, page.status, page.merchant_funded_amount,
+    page.commission_amount, page.institution_payout_amount, page.currency,
+    {
+        'id': page.offer_id,
+        'title': offer_title(offer_titles.titles, page.languages),
+        'merchant_name': page.merchant_name
+    } as offer,
+    masked(cardholders.cardholder_token) as cardholder_token_masked, page.institution,
+    page.transaction_ref, page.purchase_amount, page.transacted_at, page.merchant_id
 from page
 inner join cardholders
     on cardholders.cardholder_no = page.cardholder_no
