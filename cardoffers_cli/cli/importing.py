@@ -78,7 +78,7 @@ def import_(
             documents.append({**reports[-1].document(), **_NOTHING_TAKEN, "dry_run": dry_run})
         else:
             reports.append(made.report)
-            documents.append(made.document())
+            documents.append({**made.document()})
             taken.append(_taken(made))
             if made.earlier:
                 desk.note(f"{shortened(source)} is {made.earlier.told()}.")

@@ -1,5 +1,6 @@
 """`cardoffers inbox`: what an institution's team was told."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -59,5 +60,5 @@ def read(
     _show(desk, read_messages(desk.job, institution, message_id, dry_run=dry_run))
 
 
-def _show(desk: Desk, messages: list[dict[str, Any]]) -> None:
+def _show(desk: Desk, messages: Sequence[Mapping[str, Any]]) -> None:
     desk.show(messages, Sheet("messages", MESSAGES, messages))

@@ -1,6 +1,6 @@
 """`cardoffers match`: decide which purchases redeem which offers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -44,7 +44,7 @@ def match(
     desk.show(report, *decided(report), Text(list(_said(report))))
 
 
-def decided(report: dict[str, Any]) -> Iterator[Block]:
+def decided(report: Mapping[str, Any]) -> Iterator[Block]:
     """Yield what was decided of how many purchases, and the money of it by currency."""
     rows = [
         {"decided": name, "purchases": report[name], "meaning": meaning}
@@ -62,7 +62,7 @@ def decided(report: dict[str, Any]) -> Iterator[Block]:
         yield Sheet("money", MONEY, money)
 
 
-def _said(report: dict[str, Any]) -> Iterator[str]:
+def _said(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"Run {report['run_id']}, {counted(report['rounds'], 'round')}."
     if "unmerged" in report:
         yield f"Small parts of the history were left as they are: {report['unmerged']}"

@@ -1,5 +1,6 @@
 """`cardoffers redemption`: look at one redemption, or take it back."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -76,7 +77,7 @@ def reverse(
     desk.show(done)
 
 
-def _question(planned: dict[str, Any]) -> str:
+def _question(planned: Mapping[str, Any]) -> str:
     """Say what a reversal is about to move."""
     money = f"{planned['currency']} {{}}"
     deducted = ", deducted from the next settlement" if planned["deducted"] else ""

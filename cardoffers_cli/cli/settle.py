@@ -1,6 +1,6 @@
 """`cardoffers settle`: put what is due into settlements."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import typer
@@ -31,7 +31,7 @@ def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     desk.show(report, sheet, Text(list(_said(report))))
 
 
-def _said(report: dict[str, Any]) -> Iterator[str]:
+def _said(report: Mapping[str, Any]) -> Iterator[str]:
     """Say what was settled, what waits, and for how long."""
     if report["settled"] or not report["settlements"]:
         yield f"{report['settled']:,} ledger entries {'are' if report['dry_run'] else 'were'} due."

@@ -1,7 +1,7 @@
 """`cardoffers simulate`: what a file would come to, with nothing written."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -77,7 +77,7 @@ def simulate(
     )
 
 
-def _reasons(items: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _reasons(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     counted = Counter((item["outcome"], item["reason"]) for item in items)
     for (outcome, reason), purchases in counted.most_common():
         yield {"outcome": outcome, "reason": reason, "purchases": purchases}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.contract.bodies import json_object
@@ -28,6 +29,5 @@ def simulate(
     if errors := judged.errors():
         raise refusal(errors)
     item = simulate_event(store, caller.institution, judged, job)
-    del item["line"]
     unknown = len(event.keys() - set(COLUMNS))
-    return Answer.of(200, {"simulated": True, **item}, unknown_fields=unknown)
+    return Answer.of(200, {"simulated": True, **replace(item, line=None)}, unknown_fields=unknown)

@@ -4,7 +4,8 @@ What leaves `services/` and `jobs/` is a record. Its fields are the columns of t
 read by, which the test that binds all statements holds, and the fields of the JSON it is written
 as. Who knows the class writes `row.amount`; who is told the name of a field, as the columns of a
 sheet and the writer of JSON are, writes `row["amount"]`: a record is a mapping of its fields too. A
-field that is `if_any()` is left out of that mapping while it is None; others are there as null.
+field that is `if_any()` is left out of that mapping while it is None; others are there as null. A
+member that is called as a word of Python has a field with an underscore behind it, as `from_`.
 
 A command begins by making the classes that it may need, so they share their methods: what
 `dataclass` would write and compile for each of them costs more than to read the module.
@@ -98,10 +99,7 @@ class Record(Mapping[str, Any]):
         return cls(**{name: other.__dict__[name] for name in _names(cls)})
 
     def __getitem__(self, name: str) -> Any:
-        value = self.__dict__[name]
-        if value is None and name in _optional(type(self)):
-            raise KeyError(name)
-        return value
+        return self.members()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.members())
@@ -115,10 +113,11 @@ class Record(Mapping[str, Any]):
 
     def members(self) -> Mapping[str, Any]:
         """Return the fields that are not left out."""
-        if not (left_out := _optional(type(self))):
+        if _is_plain(type(self)):
             return self.__dict__
+        left_out = _optional(type(self))
         return {
-            name: value
+            name.rstrip("_"): value
             for name, value in self.__dict__.items()
             if value is not None or name not in left_out
         }
@@ -135,9 +134,6 @@ class OpenRecord(Record):
         own = {name: value for name, value in row.items() if name in _names(cls)}
         others = {name: value for name, value in row.items() if name not in own}
         return super().of({**own, "others": others})
-
-    def __getitem__(self, name: str) -> Any:
-        return self.members()[name]
 
     def members(self) -> Mapping[str, Any]:
         """Return the fields that are not left out, and the others behind them."""
@@ -171,6 +167,12 @@ def _defaults(shape: type[Record]) -> Iterator[tuple[str, Any]]:
             yield each.name, each.default
         elif each.default_factory is not MISSING:
             yield each.name, each.default_factory()
+
+
+@cache
+def _is_plain(shape: type[Record]) -> bool:
+    """Whether every field is a member, of the same name."""
+    return not _optional(shape) and not any(name.endswith("_") for name in _names(shape))
 
 
 @cache

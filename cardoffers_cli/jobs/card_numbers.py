@@ -21,14 +21,21 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.cards import without_card_numbers
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.private import new_private_file, read_private_file
 from cardoffers_cli.jobs.runs import run_record
-from cardoffers_cli.services.card_numbers import REFERENCE, FoundNumber, find_card_numbers, mask
+from cardoffers_cli.services.card_numbers import (
+    REFERENCE,
+    FoundNumber,
+    Mask,
+    find_card_numbers,
+    mask,
+)
 from cardoffers_cli.store.layout import mask_key_path
 from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from uuid import UUID
 
@@ -40,7 +47,17 @@ INSTEAD = "[masked]"
 """What stands in running text in the place of a card number."""
 
 
-def mask_card_numbers(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+class MaskedNumbers(Record):
+    """How many card numbers there were, by place, how many were masked, and how many are left."""
+
+    card_numbers: int
+    places: Sequence[Mapping[str, Any]]
+    masked: int
+    left: int
+    dry_run: bool
+
+
+def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
     """Mask every card number of the store; return how many there were, by place, and are left.
 
     The snapshot beside the store is withdrawn, as it holds them too. Old blocks of the store's file
@@ -58,13 +75,13 @@ def mask_card_numbers(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
                     left = sum(1 for _ in find_card_numbers(store))
                     run.counts.update(masked=len(found) - left, left=left)
                 withdraw(job.path)  # before the commit: no copy may hold them longer than the store
-    return {
-        "card_numbers": len(found),
-        "places": [{"place": place, "rows": rows} for place, rows in sorted(masked.items())],
-        "masked": 0 if dry_run else len(found) - left,
-        "left": left,
-        "dry_run": dry_run,
-    }
+    return MaskedNumbers(
+        card_numbers=len(found),
+        places=[{"place": place, "rows": rows} for place, rows in sorted(masked.items())],
+        masked=0 if dry_run else len(found) - left,
+        left=left,
+        dry_run=dry_run,
+    )
 
 
 def recognised(
@@ -93,16 +110,16 @@ def _key_of(store: Path) -> str:
     return read_private_file(path).strip()
 
 
-def _mask_of(key: str, found: FoundNumber) -> dict[str, Any]:
+def _mask_of(key: str, found: FoundNumber) -> Mask:
     place = found.place
     if place.is_inside:
         masked = without_card_numbers(found.text, instead=INSTEAD)
     else:
         masked = masked_text(key, place.institution_id, found.text)
     is_reference = place.together == REFERENCE
-    return {
-        "place": REFERENCE if is_reference else place.column,
-        "institution_id": place.institution_id,
-        "text": found.text,
-        "masked": masked,
-    }
+    return Mask(
+        place=REFERENCE if is_reference else place.column,
+        institution_id=place.institution_id,
+        text=found.text,
+        masked=masked,
+    )

@@ -6,13 +6,14 @@ command here. What is made is new: to change it, set it or import it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.catalogue import read_row
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue import take
@@ -96,9 +97,31 @@ def identify_merchant(
         return _changed(store, str(found.merchant_id), dry_run=dry_run)
 
 
+class CreatedOffer(Record):
+    """The row of an offer, as text, and its place in the program of an institution."""
+
+    offer_id: str
+    title_en: str | None = if_any()
+    description_en: str | None = if_any()
+    min_spend: str | None = if_any()
+    cashback_amount: str | None = if_any()
+    commission_rate: str | None = if_any()
+    budget_amount: str | None = if_any()
+    starts_at: str
+    expires_at: str | None = if_any()
+    segments: str | None = if_any()
+    max_redemptions_per_cardholder: str | None = if_any()
+    merchant_id: str
+    currency: str
+    merchant_name: str
+    institution: str
+    position: int
+    dry_run: bool
+
+
 def create_offer(
     job: Job, institution: str, merchant: str, cells: Cells, *, dry_run: bool = False
-) -> dict[str, Any]:
+) -> CreatedOffer:
     """Make an offer of a merchant, at the end of an institution's program; return its row.
 
     Its currency is the institution's. Without `starts_at` it starts now.
@@ -126,14 +149,13 @@ def create_offer(
             place = {"institution": owner.slug, "offer_id": offer_id, "position": str(position)}
             write_row(store, "program_offers", place, run)
             run.counts["offer_id"] = offer_id
-    shown = {name: value for name, value in row.items() if value is not None}
-    return {
-        **shown,
-        "merchant_name": known.name,
-        "institution": owner.slug,
-        "position": position,
-        "dry_run": dry_run,
-    }
+    return CreatedOffer.part(
+        row,
+        merchant_name=known.name,
+        institution=owner.slug,
+        position=position,
+        dry_run=dry_run,
+    )
 
 
 def list_merchants(job: Job) -> list[Merchant]:

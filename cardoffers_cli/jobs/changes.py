@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import changes
@@ -24,7 +24,7 @@ def list_changes(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int | None = None,
-) -> list[dict[str, Any]]:
+) -> list[changes.ValueChange]:
     """Return changes, the newest first; None filters nothing. Raises `NotFound`.
 
     Of an institution these are its own, and those of the offers in its program.

@@ -14,7 +14,7 @@ from cardoffers_cli.files.transactions import FileReading, open_transactions
 from cardoffers_cli.jobs.card_numbers import recognised
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.export import move_recent
-from cardoffers_cli.jobs.intake import Outputs, judge_file, stage_file, write_outputs
+from cardoffers_cli.jobs.intake import FileTold, Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, take_masked, without
@@ -25,8 +25,10 @@ from cardoffers_cli.store import history
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from decimal import Decimal
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.engines import Site
     from cardoffers_cli.jobs.intake import FileReport, Judged, Progress
@@ -52,6 +54,20 @@ class ImportOptions:
     dry_run: bool = False
 
 
+class ImportTold(FileTold):
+    """What was found in a file and taken of it, in the shape of `import --format json`."""
+
+    import_id: UUID
+    institution_id: UUID
+    accepted: int
+    amount_accepted: Amount
+    currency: str
+    already_imported: UUID | None
+    already_imported_as: str | None
+    already_imported_at: datetime | None
+    dry_run: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class ImportReport:
     """One import: what was found in the file and what was taken of it."""
@@ -65,20 +81,20 @@ class ImportReport:
     earlier: EarlierImport | None
     dry_run: bool
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ImportTold:
         """Return the report in the shape of `import --format json`."""
-        return {
+        return ImportTold(
             **self.report.document(),
-            "import_id": self.import_id,
-            "institution_id": self.institution.id,
-            "accepted": self.accepted,
-            "amount_accepted": quantize(self.amount_accepted, self.institution.currency),
-            "currency": self.institution.currency,
-            "already_imported": self.earlier.import_id if self.earlier else None,
-            "already_imported_as": self.earlier.file_name if self.earlier else None,
-            "already_imported_at": self.earlier.imported_at if self.earlier else None,
-            "dry_run": self.dry_run,
-        }
+            import_id=self.import_id,
+            institution_id=self.institution.id,
+            accepted=self.accepted,
+            amount_accepted=quantize(self.amount_accepted, self.institution.currency),
+            currency=self.institution.currency,
+            already_imported=self.earlier.import_id if self.earlier else None,
+            already_imported_as=self.earlier.file_name if self.earlier else None,
+            already_imported_at=self.earlier.imported_at if self.earlier else None,
+            dry_run=self.dry_run,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

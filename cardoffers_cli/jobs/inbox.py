@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.jobs.reading import reading
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
 
 
-def list_messages(job: Job, institution: str, *, unread_only: bool = False) -> list[dict[str, Any]]:
+def list_messages(job: Job, institution: str, *, unread_only: bool = False) -> list[inbox.Message]:
     """Return the messages of an institution, the newest first."""
     with reading(job) as source:
         owner = find_institution(source.store, institution)
@@ -23,7 +23,7 @@ def list_messages(job: Job, institution: str, *, unread_only: bool = False) -> l
 
 def read_messages(
     job: Job, institution: str, message_id: str | None, *, dry_run: bool = False
-) -> list[dict[str, Any]]:
+) -> list[inbox.ReadMessage]:
     """Mark a message, or with None all that are unread, as read; return it or them.
 
     With `dry_run` nothing is marked, and each says so. Raises `NotFound` for a message that the
@@ -34,13 +34,17 @@ def read_messages(
         found = inbox.messages(store, owner.id, unread_only=message_id is None)
         if message_id is not None:
             message_id = whole_id(store, "message", message_id, owner.id)
-            found = [message for message in found if str(message["id"]) == message_id.lower()]
+            found = [message for message in found if str(message.id) == message_id.lower()]
             if not found:
                 raise _unknown(owner.slug)
-        one = found[0]["id"] if message_id is not None else None
+        one = found[0].id if message_id is not None else None
         inbox.mark_read(store, owner.id, one, now=job.now)
-    told = {"dry_run": True} if dry_run else {}
-    return [{**message, "read_at": message["read_at"] or job.now, **told} for message in found]
+    return [
+        inbox.ReadMessage.part(
+            message, read_at=message.read_at or job.now, dry_run=True if dry_run else None
+        )
+        for message in found
+    ]
 
 
 def _unknown(slug: str) -> NotFound:

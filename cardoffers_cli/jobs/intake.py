@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.fingerprints import with_fingerprints
@@ -37,7 +38,7 @@ from cardoffers_cli.pipeline.judge import (
 from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from uuid import UUID
 
@@ -71,6 +72,25 @@ class Outputs:
     valid: Path | None = None
     rejected: Path | None = None
     raw: bool = False
+
+
+class FileTold(Record):
+    """What was found in one file, in the shape of `validate --format json`."""
+
+    simulated: bool | None = if_any()
+    file: str
+    kind: str | None
+    sha256: str | None
+    bytes: int
+    received: int
+    valid: int
+    invalid: int
+    duplicates: int
+    conflicts: int
+    blank_lines: int
+    ok: bool
+    findings: Sequence[Mapping[str, Any]]
+    file_error: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,23 +127,23 @@ class FileReport:
         """Rows that are taken though they look like others."""
         return sum(row["rows"] for row in self.findings if row["code"] == "look_alike")
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> FileTold:
         """Return the report in the shape of `validate --format json`."""
-        return {
-            "file": self.file,
-            "kind": self.kind,
-            "sha256": self.sha256,
-            "bytes": self.size_bytes,
-            "received": self.received,
-            "valid": self.valid,
-            "invalid": self.invalid,
-            "duplicates": self.duplicates,
-            "conflicts": self.conflicts,
-            "blank_lines": self.blank_lines,
-            "ok": self.ok,
-            "findings": self.findings,
-            "file_error": _file_error(self.file_error),
-        }
+        return FileTold(
+            file=self.file,
+            kind=self.kind,
+            sha256=self.sha256,
+            bytes=self.size_bytes,
+            received=self.received,
+            valid=self.valid,
+            invalid=self.invalid,
+            duplicates=self.duplicates,
+            conflicts=self.conflicts,
+            blank_lines=self.blank_lines,
+            ok=self.ok,
+            findings=self.findings,
+            file_error=_file_error(self.file_error),
+        )
 
 
 def stage_check(store: Store, file: TransactionFile, *, progress: Progress | None = None) -> Staged:

@@ -31,7 +31,7 @@ from cardoffers_cli.services.keys import ApiKey, Grant
 from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import timedelta
     from pathlib import Path
 
@@ -266,7 +266,7 @@ def _issue(store: Store, made: _Made, grant: Grant, job: Job) -> None:
     _log(store, job, "key_created", keys.get_key(store, str(made.key_id)), details)
 
 
-def _log(store: Store, job: Job, event: str, key: ApiKey, details: dict[str, Any]) -> None:
+def _log(store: Store, job: Job, event: str, key: ApiKey, details: Mapping[str, Any]) -> None:
     security_log.append(
         store,
         event,

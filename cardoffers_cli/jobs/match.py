@@ -7,9 +7,10 @@ runs through all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.match import match
@@ -29,6 +30,7 @@ from cardoffers_cli.pipeline.resolve import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from decimal import Decimal
     from uuid import UUID
 
@@ -37,6 +39,23 @@ if TYPE_CHECKING:
     from cardoffers_cli.pipeline.handles import MatchCounts, Undecided
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
+
+
+class MatchTold(Record):
+    """What a match came to, the amounts by currency, in the shape of `match --format json`."""
+
+    run_id: UUID
+    considered: int
+    redeemed: int
+    merchant_unresolved: int
+    not_redeemed: int
+    rounds: int
+    refusals: int
+    merchant_funded_amount: Mapping[str, Decimal]
+    commission_amount: Mapping[str, Decimal]
+    institution_payout_amount: Mapping[str, Decimal]
+    dry_run: bool
+    unmerged: str | None = if_any()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,21 +70,21 @@ class MatchReport:
     dry_run: bool
     unmerged: str | None = None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> MatchTold:
         """Return the report in the shape of `match --format json`."""
         found = self.redeemed
-        return {
-            "run_id": self.run_id,
-            "considered": found.considered,
-            "redeemed": found.redeemed,
-            "merchant_unresolved": found.merchant_unresolved,
-            "not_redeemed": found.not_redeemed,
-            "rounds": found.rounds,
-            "refusals": found.refusals,
+        return MatchTold(
+            run_id=self.run_id,
+            considered=found.considered,
+            redeemed=found.redeemed,
+            merchant_unresolved=found.merchant_unresolved,
+            not_redeemed=found.not_redeemed,
+            rounds=found.rounds,
+            refusals=found.refusals,
             **{name: _with_decimals(by_currency) for name, by_currency in found.amounts.items()},
-            "dry_run": self.dry_run,
-            **({"unmerged": self.unmerged} if self.unmerged else {}),
-        }
+            dry_run=self.dry_run,
+            unmerged=self.unmerged or None,
+        )
 
 
 def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:

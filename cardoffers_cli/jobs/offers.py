@@ -27,7 +27,7 @@ from cardoffers_cli.services.ids import whole_offer_id
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
@@ -63,7 +63,7 @@ class AddRequest:
 class ShownFeed(Record):
     """The offers that a cardholder is shown, of so many in all (rules.md#feed)."""
 
-    offers: Sequence[Mapping[str, Any]]
+    offers: Sequence[feed.ShownOffer]
     total: int
     personalized: bool
 
@@ -190,7 +190,7 @@ def _choose(
     job: Job,
     *,
     keep: bool,
-) -> list[dict[str, Any]]:
+) -> list[feed.ChosenOffer]:
     limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
     if not request.personalize:
         return feed.in_program_order(store, limit)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.store import snapshot
 from cardoffers_cli.store.layout import snapshot_path
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def publish(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
+class SnapshotTaken(Record):
+    """A snapshot beside the store: where, of when and how large; of a dry run there is no run."""
+
+    run_id: UUID | None
+    snapshot: str
+    taken_at: datetime
+    size_bytes: int
+    dry_run: bool
+
+
+def publish(job: Job, *, dry_run: bool = False) -> SnapshotTaken:
     """Record the run and put a copy of the store beside it; return where, when and how large.
 
     With `dry_run` the size is what the store has.
@@ -37,14 +48,14 @@ def publish(job: Job, *, dry_run: bool = False) -> dict[str, Any]:
 
 def _report(
     job: Job, run_id: UUID | None, path: Path, sized: Path, *, dry_run: bool
-) -> dict[str, Any]:
-    return {
-        "run_id": run_id,
-        "snapshot": str(path),
-        "taken_at": job.now,
-        "size_bytes": sized.stat().st_size,
-        "dry_run": dry_run,
-    }
+) -> SnapshotTaken:
+    return SnapshotTaken(
+        run_id=run_id,
+        snapshot=str(path),
+        taken_at=job.now,
+        size_bytes=sized.stat().st_size,
+        dry_run=dry_run,
+    )
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.ids import redemption_id
@@ -11,9 +11,10 @@ from cardoffers_cli.services.redemptions import show_redemption
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.redemptions import WholeRedemption
 
 
-def show(redemption: str, job: Job, *, institution: str | None = None) -> dict[str, Any]:
+def show(redemption: str, job: Job, *, institution: str | None = None) -> WholeRedemption:
     """Return a redemption, its purchase, money, webhook and history; raise `NotFound`.
 
     It is named by its id, the beginning of that, its purchase's reference, or `latest`.

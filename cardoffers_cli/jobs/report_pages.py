@@ -24,7 +24,7 @@ from cardoffers_cli.services import (
     reports,
     settlements,
 )
-from cardoffers_cli.services.imports import rejects_by_code
+from cardoffers_cli.services.imports import RejectedCode, rejects_by_code
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class UnknownMerchants(Record):
 class UnresolvedPage(UnknownMerchants):
     """Merchants that nobody knows, and why rows were not taken, by code."""
 
-    rejects: Sequence[Mapping[str, Any]]
+    rejects: Sequence[RejectedCode]
 
 
 OfferOrders = Mapping[str, Sequence[offer_results.OfferResult]]

@@ -9,11 +9,11 @@ in it.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.clock import Clock
 from cardoffers_cli.jobs.runs import finish_run, newest_clock, start_run
 from cardoffers_cli.services.ids import redemption_id
@@ -21,11 +21,35 @@ from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import reverse_redemption
 
 if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
 _AHEAD = timedelta(days=1)
 """How far a clock may be ahead of all that is known of the time."""
+
+
+class Reversed(Record):
+    """What was reversed, and what it was before."""
+
+    redemption_id: UUID
+    institution_id: UUID
+    institution: str
+    transaction_ref: str
+    offer_id: str
+    merchant_name: str
+    status: str
+    status_before: str
+    currency: str
+    merchant_funded_amount: Amount
+    institution_payout_amount: Amount
+    deducted: bool
+    reversed_at: datetime
+    reason: str
+    dry_run: bool
 
 
 def reverse(
@@ -35,7 +59,7 @@ def reverse(
     *,
     institution: str | None = None,
     dry_run: bool = False,
-) -> dict[str, Any]:
+) -> Reversed:
     """Reverse in one transaction; return what was reversed and what it was before.
 
     It is named by its id, the beginning of that, its purchase's reference, or `latest`. `deducted`
@@ -55,24 +79,15 @@ def reverse(
             now=job.now,
             actor=job.actor,
         )
-        currency = before["currency"]
-        report = {
-            "redemption_id": before["redemption_id"],
-            "institution_id": before["institution_id"],
-            "institution": before["institution"],
-            "transaction_ref": before["transaction_ref"],
-            "offer_id": before["offer_id"],
-            "merchant_name": before["merchant_name"],
-            "status": "reversed",
-            "status_before": before["status"],
-            "currency": currency,
-            "merchant_funded_amount": quantize(before["merchant_funded_amount"], currency),
-            "institution_payout_amount": quantize(before["institution_payout_amount"], currency),
-            "deducted": before["status"] == "settled",
-            "reversed_at": job.now,
-            "reason": reason.strip(),
-            "dry_run": dry_run,
-        }
+        report = Reversed.part(
+            before,
+            status="reversed",
+            status_before=before.status,
+            deducted=before.status == "settled",
+            reversed_at=job.now,
+            reason=reason.strip(),
+            dry_run=dry_run,
+        )
         finish_run(store, run, report)
     return report
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.samples.sample import write_sample
 
 if TYPE_CHECKING:
@@ -17,8 +18,17 @@ if TYPE_CHECKING:
 MOST_INSTITUTIONS = 64
 
 
-def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[dict[str, Any]]:
-    """Write a sample under a folder: yields `file`, `rows` and `bytes` as each file is done.
+class WrittenSample(Record):
+    """A file of a sample: its name below the folder, its rows and its size."""
+
+    file: str
+    rows: int
+    bytes: int
+    dry_run: bool
+
+
+def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[WrittenSample]:
+    """Write a sample under a folder: yields each file as it is done.
 
     Files of the same names are replaced, others are left alone. With `dry_run` each file is made
     in a temporary folder and removed again. Raises `UsageError` for a plan that makes no sense.
@@ -28,7 +38,7 @@ def sample(folder: Path, plan: Plan, *, dry_run: bool = False) -> Iterator[dict[
         place = Path(aside) if dry_run else folder
         for made in write_sample(place, plan):
             name = made.path.relative_to(place).as_posix()
-            yield {"file": name, "rows": made.rows, "bytes": made.size_bytes, "dry_run": dry_run}
+            yield WrittenSample(file=name, rows=made.rows, bytes=made.size_bytes, dry_run=dry_run)
             if dry_run:
                 made.path.unlink()
 

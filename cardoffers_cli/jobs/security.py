@@ -6,17 +6,18 @@ Uses of keys are noted in the call book, because they happen while other jobs ho
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.keys import use_key
 from cardoffers_cli.store.call_book import CallBook
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from cardoffers_cli.jobs.job import Job
@@ -79,12 +80,12 @@ def list_security(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int = 100,
-) -> list[dict[str, Any]]:
+) -> list[security_log.SecurityEntry]:
     """Return the latest events of the security log, the newest first."""
     with job.store() as store:
         owner = find_institution(store, institution) if institution else None
         catch_up(store, job)
-        found = security_log.entries(
+        return security_log.entries(
             store,
             institution_id=owner.id if owner else None,
             event=event,
@@ -92,10 +93,24 @@ def list_security(
             to_at=to_at,
             limit=limit,
         )
-    return [{**row, "details": json.loads(row["details"])} for row in found]
 
 
-def verify_security(job: Job, head: str | None = None) -> dict[str, Any]:
+class ToldFault(security_log.ChainFault):
+    """A fault of the chain, in words too."""
+
+    message: str
+
+
+class ChainCheck(Record):
+    """Whether the security log is whole, its present head, and what is wrong."""
+
+    ok: bool
+    entries: int
+    head: str
+    faults: Sequence[ToldFault]
+
+
+def verify_security(job: Job, head: str | None = None) -> ChainCheck:
     """Check the chain and, given one, an earlier head; return the faults and the present head.
 
     A head (`number:hash`) that was kept elsewhere is what proves that the end was not cut off, and
@@ -104,19 +119,19 @@ def verify_security(job: Job, head: str | None = None) -> dict[str, Any]:
     kept = _parsed(head) if head else None
     with job.store() as store:
         catch_up(store, job)
-        found = [(row["entry_no"], row["fault"]) for row in security_log.faults(store)]
+        found = [(row.entry_no, row.fault) for row in security_log.faults(store)]
         if kept:
             found += _faults_of_head(store, *kept)
         present = security_log.head(store)
-    return {
-        "ok": not found,
-        "entries": int(present.partition(":")[0]),
-        "head": present,
-        "faults": [
-            {"entry_no": number, "fault": fault, "message": _FAULTS[fault].format(number)}
+    return ChainCheck(
+        ok=not found,
+        entries=int(present.partition(":")[0]),
+        head=present,
+        faults=[
+            ToldFault(entry_no=number, fault=fault, message=_FAULTS[fault].format(number))
             for number, fault in found
         ],
-    }
+    )
 
 
 def _parsed(head: str) -> tuple[int, str]:

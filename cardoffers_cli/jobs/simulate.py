@@ -20,7 +20,7 @@ from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.elsewhere import decide_at
 from cardoffers_cli.jobs.engines import site_of
 from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
-from cardoffers_cli.jobs.intake import Outputs, write_outputs
+from cardoffers_cli.jobs.intake import FileTold, Outputs, write_outputs
 from cardoffers_cli.jobs.match import MatchReport, decide_import
 from cardoffers_cli.pipeline.admit import admit
 from cardoffers_cli.pipeline.judge import all_of
@@ -31,11 +31,29 @@ from cardoffers_cli.services.imports import next_import_no
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.files.chunks import Chunk
     from cardoffers_cli.jobs.intake import Progress
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.services.decisions import SimulatedPurchase
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
+
+
+class SimulateTold(FileTold):
+    """What was found in a file, and what each purchase would come to (`simulate --format json`)."""
+
+    institution_id: UUID
+    accepted: int
+    amount_accepted: Amount
+    currency: str
+    match: int
+    no_match: int
+    rounds: int
+    items_: Sequence[SimulatedPurchase]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,23 +62,19 @@ class SimulateReport:
 
     taken: ImportReport
     matched: MatchReport
-    items: list[dict[str, Any]]
+    items: Sequence[SimulatedPurchase]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> SimulateTold:
         """Return the file's report, the outcome in all, and one item per purchase."""
-        found = self.taken.document()
-        for name in [*found]:
-            if name in {"import_id", "dry_run"} or name.startswith("already_imported"):
-                del found[name]
-        outcomes = [item["outcome"] for item in self.items]
-        return {
-            "simulated": True,
-            **found,
-            "match": outcomes.count("match"),
-            "no_match": outcomes.count("no_match"),
-            "rounds": self.matched.redeemed.rounds,
-            "items": self.items,
-        }
+        outcomes = [item.outcome for item in self.items]
+        return SimulateTold.part(
+            self.taken.document(),
+            simulated=True,
+            match=outcomes.count("match"),
+            no_match=outcomes.count("no_match"),
+            rounds=self.matched.redeemed.rounds,
+            items_=self.items,
+        )
 
 
 def simulate_file(
@@ -91,7 +105,7 @@ def judge_event(event: dict[str, Any], owner: Institution, job: Job) -> Chunk:
     return judge_records([event], reading)
 
 
-def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> dict[str, Any]:
+def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> SimulatedPurchase:
     """Return what one valid event would come to, as an item of `decisions_of_import`.
 
     The store must be open and in no transaction; none of this is kept.

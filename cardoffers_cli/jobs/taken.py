@@ -14,11 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.later import Later, content_sha256, later_stamp, look_later
 from cardoffers_cli.files.processed import DONE, FAILED, Processed
 from cardoffers_cli.jobs.runs import run_record
@@ -27,10 +28,31 @@ from cardoffers_cli.services.imports import earlier_import
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.taken_files import TakenFile
     from cardoffers_cli.store.store import Store
+
+
+class ToldChange(Record):
+    """What became of a file after it was taken, with the lines that were not read, if known."""
+
+    file: str
+    path: str
+    change: str
+    first_line: int | None
+    last_line: int | None
+    rows: int | None
+    message: str
+    next: str
+
+
+class AcceptedChange(ToldChange):
+    """A change that was accepted as it is."""
+
+    run_id: UUID
+    dry_run: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,18 +92,18 @@ class Change:
         take = f"cardoffers import {quote(str(self.path))} -i {self.file.institution}"
         return f"{take}, or to leave it: cardoffers run accept {quote(self.file.shown)}"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ToldChange:
         """Return the change as data."""
-        return {
-            "file": self.file.shown,
-            "path": str(self.path),
-            "change": self.later.what,
-            "first_line": self.later.first_line,
-            "last_line": self.later.last_line,
-            "rows": self.rows,
-            "message": self.message,
-            "next": self.then,
-        }
+        return ToldChange(
+            file=self.file.shown,
+            path=str(self.path),
+            change=self.later.what,
+            first_line=self.later.first_line,
+            last_line=self.later.last_line,
+            rows=self.rows,
+            message=self.message,
+            next=self.then,
+        )
 
     @property
     def content_sha256(self) -> str | None:
@@ -148,7 +170,7 @@ def keep_looked(
             taken_files.looked(store, file, stamp)
 
 
-def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> dict[str, Any]:
+def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> AcceptedChange:
     """Accept a file that changed after it was taken as it is now; raise `NotFound`."""
     with job.store(read_only=True) as store:
         files = watched(store)
@@ -166,7 +188,7 @@ def accept_taken(job: Job, name: str, *, dry_run: bool = False) -> dict[str, Any
         with run_record(store, kind="file_accept", now=job.now, actor=job.actor) as run:
             taken_files.accept(store, change.file, change.later.mark)
             run.counts["accepted"] = 1
-    return {**change.document(), "run_id": run.run_id, "dry_run": dry_run}
+    return AcceptedChange(**change.document(), run_id=run.run_id, dry_run=dry_run)
 
 
 def _path(file: TakenFile) -> Path:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import string
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -33,7 +34,7 @@ from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import signing_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -50,6 +51,18 @@ class NewSecret(Record):
 
     signing_secret: str | None = if_any()
     signing_secret_file: str | None = if_any()
+
+
+class WebhookSet(Record):
+    """A webhook as it was set: the events that wait for it, from when it is sent, a new secret."""
+
+    webhook_url: str
+    changed: bool
+    past_events: int
+    from_: str | None
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
+    dry_run: bool | None = if_any()
 
 
 class SecretRotated(Record):
@@ -90,7 +103,7 @@ def set_webhook(
     past: str | None = None,
     secret_file: Path | None = None,
     dry_run: bool = False,
-) -> dict[str, Any]:
+) -> WebhookSet:
     """Set the URL of an institution's webhook; return it, and the signing secret if it is new.
 
     `past` is `all` to send the events that wait, `now` to hold them back, None for `now` the first
@@ -104,19 +117,20 @@ def set_webhook(
         changes = change_institution(store, owner, {"webhook_url": url}, run)
         is_first = not webhooks.has_secret(store, owner.id)
         said = past or ("now" if is_first else None)
-        report = {
-            "webhook_url": url,
-            "changed": bool(changes),
-            "past_events": webhooks.waiting_events(store, owner.id),
-            "from": said,
-        }
+        report = WebhookSet(
+            webhook_url=url,
+            changed=bool(changes),
+            past_events=webhooks.waiting_events(store, owner.id),
+            from_=said,
+        )
         if said is not None:
             webhooks.hold_back(store, owner.id, is_held_back=said == "now")
         _log(store, job, owner, "webhook_set", report)
         if is_first and not dry_run:
-            report |= _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
-        finish_run(store, run, {"changed": report["changed"]})
-    return {**report, "dry_run": dry_run}
+            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
+            report = replace(report, **secret)
+        finish_run(store, run, {"changed": report.changed})
+    return replace(report, dry_run=dry_run)
 
 
 def rotate_secret(
@@ -250,7 +264,9 @@ def _new_secret(
     return NewSecret(signing_secret_file=str(file))
 
 
-def _log(store: Store, job: Job, owner: Institution, event: str, details: dict[str, Any]) -> None:
+def _log(
+    store: Store, job: Job, owner: Institution, event: str, details: Mapping[str, Any]
+) -> None:
     security_log.append(
         store,
         event,

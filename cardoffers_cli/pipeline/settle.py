@@ -7,24 +7,50 @@ settlement holds the adjustments alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
 
-def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[dict[str, Any]]:
-    """Settle everything due at `now`; return the settlements made, one row each."""
+class MadeSettlement(Record):
+    """A settlement that a run made; its sums are net of the adjustments."""
+
+    settlement_id: UUID
+    institution_id: UUID
+    institution: str
+    currency: str
+    entries: int
+    adjustments: int
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    settled_at: datetime
+
+
+class StillPending(Record):
+    """How many entries have a hold that goes on, and when the next of them ends, if any."""
+
+    still_pending: int
+    next_settles_at: datetime | None
+
+
+def settle(store: Store, *, run_no: int, now: datetime, actor: str) -> list[MadeSettlement]:
+    """Settle everything due at `now`; return the settlements made."""
     due = store.make("pipeline/settle:due", now=now)
     store.execute("pipeline/settle:settlements", due, run_no=run_no, now=now)
     store.execute("pipeline/settle:ledger_entries", due, run_no=run_no, now=now)
     store.execute("pipeline/settle:ledger_moves", due, run_no=run_no, now=now, actor=actor)
     store.execute("pipeline/settle:adjustments", run_no=run_no, now=now)
-    return store.rows("pipeline/settle:made", run_no=run_no)
+    return store.records(MadeSettlement, "pipeline/settle:made", run_no=run_no)
 
 
-def still_pending(store: Store) -> dict[str, Any]:
-    """Return `still_pending`, the entries whose hold goes on, and `next_settles_at` or None."""
-    return store.rows("pipeline/settle:still_pending")[0]
+def still_pending(store: Store) -> StillPending:
+    """Return how many entries wait, and until when."""
+    return store.records(StillPending, "pipeline/settle:still_pending")[0]

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.card_forms import ReferenceForm, Tally, key_of
 from cardoffers_cli.domain.cards import is_card_number, is_issued, is_merchants, numbers_in
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
-
-    Row = dict[str, Any]
 
 REFERENCE = "transaction_ref"
 """What all columns of references are judged as, and masked as."""
@@ -71,18 +70,36 @@ class FoundNumber:
     text: str
 
 
-def card_numbers(store: Store) -> list[Row]:
-    """Return where card numbers are: place, institution_id, how many, and a row that holds one."""
+class PlaceOfNumbers(Record):
+    """How many card numbers are in one place, of one institution or nobody; a row that has one."""
+
+    place: str
+    institution_id: UUID | None
+    card_numbers: int
+    row_no: int | None
+
+
+class Mask(Record):
+    """What is to stand in the place of a text, wherever that stands in one place."""
+
+    place: str
+    institution_id: UUID | None
+    text: str
+    masked: str
+
+
+def card_numbers(store: Store) -> list[PlaceOfNumbers]:
+    """Return where card numbers are, by place and institution."""
     rows: defaultdict[TextPlace, list[int | None]] = defaultdict(list)
     for found in find_card_numbers(store):
         rows[found.place].append(found.row_no)
     return [
-        {
-            "place": place.column,
-            "institution_id": place.institution_id,
-            "card_numbers": len(numbers),
-            "row_no": numbers[0],
-        }
+        PlaceOfNumbers(
+            place=place.column,
+            institution_id=place.institution_id,
+            card_numbers=len(numbers),
+            row_no=numbers[0],
+        )
         for place, numbers in sorted(rows.items(), key=lambda item: str(item[0]))
     ]
 
@@ -112,13 +129,9 @@ def reference_forms(store: Store, institution_id: UUID) -> list[ReferenceForm]:
     return tally.references(fewest=1)
 
 
-def mask(store: Store, masks: Iterable[Mapping[str, Any]]) -> None:
-    """Put masked texts in the place of others.
-
-    A mask has place, institution_id, text and masked. What lies in a history outside of the store
-    is not changed.
-    """
-    store.execute("services/card_numbers:masks", masks=list(masks))
+def mask(store: Store, masks: Iterable[Mask]) -> None:
+    """Put masked texts in the place of others; a history outside of the store is not changed."""
+    store.execute("services/card_numbers:masks", masks=[dict(each) for each in masks])
     for each in _MASKED:
         store.execute(f"services/card_numbers:mask_{each}")
 

@@ -6,34 +6,59 @@ changed nothing, and has no line here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from cardoffers_cli.store.store import Store
+    from datetime import datetime
+    from uuid import UUID
 
-    Row = dict[str, Any]
+    from cardoffers_cli.store.store import Store
 
 _AMOUNTS = ("min_spend", "cashback_amount", "budget_amount")
 
 
-def list_changes(store: Store, **filters: Any) -> list[Row]:
+class ValueChange(Record):
+    """One value that was changed, as text, by a run of somebody."""
+
+    audit_no: int
+    happened_at: datetime
+    actor: str
+    by_run: str | None
+    run_id: UUID | None
+    institution: str | None
+    subject: str
+    subject_id: str
+    field: str
+    old_value: str | None
+    new_value: str | None
+
+
+class ChangeOfOffer(ValueChange):
+    """A change, and the currency of the offer that it is of."""
+
+    currency: str | None
+
+
+def list_changes(store: Store, **filters: Any) -> list[ValueChange]:
     """Return changes, the newest first; amounts have the decimals of the offer's currency.
 
     The filters are institution_id, subject, subject_id, field, from_at, to_at and limit, each None
     for any.
     """
-    return [_shown(row) for row in store.rows("services/changes:list", **filters)]
+    return [_shown(row) for row in store.records(ChangeOfOffer, "services/changes:list", **filters)]
 
 
-def _shown(row: Row) -> Row:
-    currency = row.pop("currency")
-    if currency is None or row["field"] not in _AMOUNTS:
-        return row
-    values = {name: row[name] for name in ("old_value", "new_value") if row[name] is not None}
-    return {
-        **row,
-        **{name: str(quantize(Decimal(text), currency)) for name, text in values.items()},
-    }
+def _shown(row: ChangeOfOffer) -> ValueChange:
+    shown = ValueChange.cut(row)
+    if row.currency is None or row.field not in _AMOUNTS:
+        return shown
+    old, new = (
+        text and str(quantize(Decimal(text), row.currency))
+        for text in (row.old_value, row.new_value)
+    )
+    return replace(shown, old_value=old, new_value=new)

@@ -5,26 +5,51 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.outcomes import compared, nearest
+from cardoffers_cli.domain.records import Record, if_any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
 
-_AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
+class OfferEvaluation(Record):
+    """What was decided of one offer: what its check asked for, if anything, and what was there."""
+
+    offer_id: str
+    outcome: str
+    expected: Any
+    actual: Any
 
 
-def decisions_of_import(store: Store, institution_id: UUID, import_no: int) -> list[Row]:
-    """Return every purchase of an import in the order of the file, as `simulate` answers it.
+class SimulatedPurchase(Record):
+    """One purchase as `simulate` answers it: `match` or `no_match`, and the amounts of a match.
 
-    One item per purchase: outcome `match` or `no_match`, the merchant, the offer and amounts of a
-    match, and one evaluation per offer of the merchant that is in the program or linked, or of the
-    cardholder's links while the merchant is unknown (rules.md#reasons).
+    There is one evaluation for each offer of the merchant that is in the program or linked, or
+    for each of the cardholder's links while the merchant is unknown (rules.md#reasons). An event
+    that is asked for alone has no line.
     """
+
+    line: int | None = if_any()
+    transaction_ref: str
+    outcome: str
+    reason: str
+    merchant_id: UUID | None
+    offer_id: str | None
+    merchant_funded_amount: Amount | None
+    commission_amount: Amount | None
+    institution_payout_amount: Amount | None
+    currency: str
+    evaluations: Sequence[OfferEvaluation]
+
+
+def decisions_of_import(
+    store: Store, institution_id: UUID, import_no: int
+) -> list[SimulatedPurchase]:
+    """Return every purchase of an import in the order of the file."""
     of = {"institution_id": institution_id, "import_no": import_no}
     found = store.rows("services/decisions:evaluations_of_import", **of)
     evaluations = {
@@ -37,36 +62,22 @@ def decisions_of_import(store: Store, institution_id: UUID, import_no: int) -> l
     ]
 
 
-def _item(row: Row, evaluations: list[Row]) -> Row:
-    redeemed = row["offer_id"] is not None
-    amounts = {
-        name: quantize(row[name], row["currency"]) if redeemed else None for name in _AMOUNTS
-    }
-    return {
-        "line": row["line"],
-        "transaction_ref": row["transaction_ref"],
-        "outcome": "match" if redeemed else "no_match",
-        "reason": _reason(row["outcome"], evaluations),
-        "merchant_id": row["merchant_id"],
-        "offer_id": row["offer_id"],
-        **amounts,
-        "currency": row["currency"],
-        "evaluations": evaluations,
-    }
+def _item(row: Mapping[str, Any], evaluations: Sequence[OfferEvaluation]) -> SimulatedPurchase:
+    return SimulatedPurchase.part(
+        row,
+        outcome="no_match" if row["offer_id"] is None else "match",
+        reason=_reason(row["outcome"], evaluations),
+        evaluations=evaluations,
+    )
 
 
-def _reason(decided: str | None, evaluations: list[Row]) -> str:
+def _reason(decided: str | None, evaluations: Sequence[OfferEvaluation]) -> str:
     """Say what was decided or, where no offer was won, how near the nearest of them came."""
     if decided != "not_redeemed":
         return decided or "not_matched_yet"
-    return nearest(evaluation["outcome"] for evaluation in evaluations)
+    return nearest(evaluation.outcome for evaluation in evaluations)
 
 
-def _evaluation(row: Row) -> Row:
+def _evaluation(row: Mapping[str, Any]) -> OfferEvaluation:
     expected, actual = compared(row)
-    return {
-        "offer_id": row["offer_id"],
-        "outcome": row["outcome"],
-        "expected": expected,
-        "actual": actual,
-    }
+    return OfferEvaluation.part(row, expected=expected, actual=actual)

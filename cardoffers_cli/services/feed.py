@@ -11,19 +11,42 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.locale import first_text
-from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.personal import MOST_POPULAR, PAST, WEIGHTS, reason
+from cardoffers_cli.domain.records import Record, if_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
     Texts = Mapping[str, Mapping[str, str | None]]
+
+
+class ChosenOffer(Record):
+    """An offer that is to be shown, and why, if its order has reasons."""
+
+    offer_no: int
+    reason: str | None = if_any()
+
+
+class ShownOffer(Record):
+    """An offer as the contract shows it to a cardholder, who may have added it."""
+
+    id: str
+    title: str | None
+    description: str | None
+    merchant_id: UUID
+    min_spend: Amount
+    cashback_amount: Amount
+    currency: str
+    starts_at: datetime
+    expires_at: datetime
+    added: bool
+    reason: str | None = if_any()
 
 
 def open_offers(
@@ -47,9 +70,9 @@ def open_offers(
     return int(store.value("services/feed:total"))
 
 
-def in_program_order(store: Store, limit: int) -> list[Row]:
-    """Choose from the open offers: `offer_no` of the first of the program."""
-    return store.rows("services/feed:in_program_order", limit=limit)
+def in_program_order(store: Store, limit: int) -> list[ChosenOffer]:
+    """Choose from the open offers: the first of the program."""
+    return [ChosenOffer(**row) for row in store.rows("services/feed:in_program_order", limit=limit)]
 
 
 def by_affinity(
@@ -61,8 +84,8 @@ def by_affinity(
     *,
     now: datetime,
     limit: int,
-) -> list[Row]:
-    """Choose from the open offers those that suit best: `offer_no` and `reason`, in order.
+) -> list[ChosenOffer]:
+    """Choose from the open offers those that suit best, in order.
 
     `link_totals` is what `popularity` counted. `preferred` holds the hints by `merchants` and
     `categories`; a stranger has no number.
@@ -80,18 +103,18 @@ def by_affinity(
         limit=limit,
         **WEIGHTS,
     )
-    return [{"offer_no": row["offer_no"], "reason": reason(row)} for row in rows]
+    return [ChosenOffer(offer_no=row["offer_no"], reason=reason(row)) for row in rows]
 
 
 def offers_shown(
     store: Store,
     institution_id: UUID,
     cardholder_no: int | None,
-    chosen: Sequence[Row],
+    chosen: Sequence[ChosenOffer],
     languages: Sequence[str],
-) -> list[Row]:
+) -> list[ShownOffer]:
     """Return the chosen offers as the contract shows them, texts in the first language had."""
-    numbers = [row["offer_no"] for row in chosen]
+    numbers = [row.offer_no for row in chosen]
     texts = _texts(store, numbers)
     found = {
         row["offer_no"]: row
@@ -103,7 +126,13 @@ def offers_shown(
         )
     }
     return [
-        _shown(found[row["offer_no"]], texts[row["offer_no"]], languages, row) for row in chosen
+        ShownOffer.part(
+            found[row.offer_no],
+            title=first_text(texts[row.offer_no]["title"], languages),
+            description=first_text(texts[row.offer_no]["description"], languages),
+            reason=row.reason,
+        )
+        for row in chosen
     ]
 
 
@@ -111,7 +140,7 @@ def record(
     store: Store,
     institution_id: UUID,
     cardholder_no: int,
-    chosen: Sequence[Row],
+    chosen: Sequence[ChosenOffer],
     now: datetime,
 ) -> None:
     """Note one widget view and one impression per offer shown (rules.md#engagement)."""
@@ -119,7 +148,7 @@ def record(
         "services/feed:record",
         institution_id=institution_id,
         cardholder_no=cardholder_no,
-        offer_nos=[row["offer_no"] for row in chosen],
+        offer_nos=[row.offer_no for row in chosen],
         now=now,
     )
 
@@ -131,20 +160,3 @@ def _texts(store: Store, numbers: Sequence[int]) -> dict[int, Texts]:
         for part, in_languages in texts[row["offer_no"]].items():
             in_languages[row["language"]] = row[part]
     return texts
-
-
-def _shown(offer: Row, texts: Texts, languages: Sequence[str], chosen: Row) -> Row:
-    currency = offer["currency"]
-    shown = {
-        "id": offer["id"],
-        "title": first_text(texts["title"], languages),
-        "description": first_text(texts["description"], languages),
-        "merchant_id": offer["merchant_id"],
-        "min_spend": quantize(offer["min_spend"], currency),
-        "cashback_amount": quantize(offer["cashback_amount"], currency),
-        "currency": currency,
-        "starts_at": offer["starts_at"],
-        "expires_at": offer["expires_at"],
-        "added": offer["added"],
-    }
-    return {**shown, "reason": chosen["reason"]} if "reason" in chosen else shown

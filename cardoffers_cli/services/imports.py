@@ -5,14 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
+
+
+class RejectedCode(Record):
+    """How many errors of one code there were in files of one institution, in how many rows."""
+
+    institution: str
+    code: str
+    errors: int
+    rows: int
+    files: int
 
 
 def next_import_no(store: Store) -> int:
@@ -39,7 +51,7 @@ def earlier_import(store: Store, institution_id: UUID, sha256: str) -> EarlierIm
     return EarlierImport(**found) if found else None
 
 
-def record_import(store: Store, record: dict[str, Any]) -> None:
+def record_import(store: Store, record: Mapping[str, Any]) -> None:
     """Write the record of one import; the keys are the columns of the table `imports`."""
     store.execute("services/imports:record", **record)
 
@@ -57,12 +69,13 @@ def rejects_by_code(
     to_at: datetime | None = None,
     after_run_no: int | None = None,
     to_run_no: int | None = None,
-) -> list[dict[str, Any]]:
-    """Return why rows were not accepted: `institution`, `code`, `errors`, `rows` and `files`.
+) -> list[RejectedCode]:
+    """Return why rows were not accepted.
 
     The window is of when files were imported; run numbers restrict it as in `services/reports`.
     """
-    return store.rows(
+    return store.records(
+        RejectedCode,
         "services/imports:rejects_by_code",
         institution_id=institution_id,
         from_at=from_at,

@@ -6,13 +6,31 @@ twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record, if_any
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
+
+
+class Message(Record):
+    """A message, under its public names; None while nobody has read it."""
+
+    id: UUID
+    kind: str
+    created_at: datetime
+    text: str
+    read_at: datetime | None
+
+
+class ReadMessage(Message):
+    """A message that is read now, or would be."""
+
+    dry_run: bool | None = if_any()
 
 
 def post(
@@ -30,12 +48,10 @@ def post(
     return bool(written)
 
 
-def messages(
-    store: Store, institution_id: UUID, *, unread_only: bool = False
-) -> list[dict[str, Any]]:
-    """Return the messages of an institution, the newest first, under their public names."""
-    return store.rows(
-        "services/inbox:messages", institution_id=institution_id, unread_only=unread_only
+def messages(store: Store, institution_id: UUID, *, unread_only: bool = False) -> list[Message]:
+    """Return the messages of an institution, the newest first."""
+    return store.records(
+        Message, "services/inbox:messages", institution_id=institution_id, unread_only=unread_only
     )
 
 

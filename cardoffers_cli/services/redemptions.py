@@ -2,46 +2,109 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused
 from cardoffers_cli.domain.moments import format_minute, format_moment
-from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-_AMOUNTS = ("amount", "merchant_funded_amount", "commission_amount", "institution_payout_amount")
+
+class KnownRedemption(Record):
+    """A redemption with the state of its ledger entry, and what people know it by."""
+
+    redemption_no: int
+    redemption_id: UUID
+    institution_id: UUID
+    institution: str
+    transaction_ref: str
+    offer_id: str
+    merchant_name: str
+    currency: str
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    status: str
+    created_at: datetime
+    settled_at: datetime | None
+    reversed_at: datetime | None
 
 
-def find_redemption(store: Store, redemption_id: str) -> dict[str, Any]:
+class ShownRedemption(Record):
+    """A redemption with its purchase, its offer, its ledger entry and how far its webhook is."""
+
+    redemption_id: UUID
+    institution: str
+    status: str
+    transaction_ref: str
+    amount: Amount
+    currency: str
+    transacted_at: datetime
+    received_at: datetime
+    offer_id: str
+    offer_title: str | None
+    merchant_id: UUID
+    merchant_name: str
+    entry_id: UUID
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+    created_at: datetime
+    settles_at: datetime
+    settled_at: datetime | None
+    reversed_at: datetime | None
+    reversal_reason: str | None
+    settlement_id: UUID | None
+    deducted_by_settlement_id: UUID | None
+    webhook_state: str | None
+    webhook_attempts: int | None
+    webhook_next_attempt_at: datetime | None
+    cardholder_token_masked: str
+
+
+class StateMove(Record):
+    """A change of the state of a redemption: by whom, and why, if that was said."""
+
+    status: str
+    moved_at: datetime
+    actor: str
+    reason: str | None
+
+
+class WholeRedemption(ShownRedemption):
+    """A redemption with all that belongs to it, and its changes of state in their order."""
+
+    history: Sequence[StateMove]
+
+
+def find_redemption(store: Store, redemption_id: str) -> KnownRedemption:
     """Return a redemption with its amounts and state; raise `NotFound`."""
-    row = store.row("services/redemptions:find", redemption_id=redemption_id)
+    row = store.record(KnownRedemption, "services/redemptions:find", redemption_id=redemption_id)
     if row is None:
         raise _unknown()
     return row
 
 
-def show_redemption(store: Store, redemption_id: str) -> dict[str, Any]:
+def show_redemption(store: Store, redemption_id: str) -> WholeRedemption:
     """Return a redemption with all that belongs to it, and its history; raise `NotFound`."""
-    row = store.row("services/redemptions:show", redemption_id=redemption_id)
+    of = {"redemption_id": redemption_id}
+    row = store.record(ShownRedemption, "services/redemptions:show", **of)
     if row is None:
         raise _unknown()
-    token = row.pop("cardholder_token")
-    return {
-        **row,
-        **{name: quantize(row[name], row["currency"]) for name in _AMOUNTS},
-        "cardholder_token_masked": mask(token),
-        "history": store.rows("services/redemptions:moves", redemption_id=redemption_id),
-    }
+    moves = store.records(StateMove, "services/redemptions:moves", **of)
+    return WholeRedemption(**row, history=moves)
 
 
 def reverse_redemption(
     store: Store, redemption_id: str, *, reason: str, run_no: int, now: datetime, actor: str
-) -> dict[str, Any]:
+) -> KnownRedemption:
     """Reverse a pending or settled redemption; return it as it was before.
 
     The budget and the use come back by themselves, as only entries that are not reversed count.
@@ -49,22 +112,22 @@ def reverse_redemption(
     for a moment before it was made or settled.
     """
     found = find_redemption(store, redemption_id)
-    if found["status"] == "reversed":
+    if found.status == "reversed":
         raise Refused(
             f"The redemption was reversed already, at {format_minute(found['reversed_at'])}.",
             code="already_reversed",
             hint="A reversal is final; nothing was changed.",
         )
-    last_at = found["settled_at"] or found["created_at"]
+    last_at = found.settled_at or found.created_at
     if now < last_at:
-        done = "settled" if found["settled_at"] else "made"
+        done = "settled" if found.settled_at else "made"
         raise Refused(
             f"The redemption was {done} at {format_moment(last_at)}, after this reversal's clock.",
             code="reversal_too_early",
             hint="Leave out --as-of, or give a time since then; nothing was changed.",
         )
-    entry = {"redemption_no": found["redemption_no"]}
-    if found["status"] == "settled":
+    entry = {"redemption_no": found.redemption_no}
+    if found.status == "settled":
         store.execute("services/redemptions:adjust", **entry, now=now)
     store.execute("services/redemptions:reverse", **entry, now=now, reason=reason)
     store.execute(

@@ -26,6 +26,14 @@ MOST_ROWS = 1_000_000
 """Rows of a report that does not come in pages, at most."""
 
 
+class WindowOf(TypedDict):
+    """An institution and a window of time, None for any."""
+
+    institution_id: UUID | None
+    from_at: datetime | None
+    to_at: datetime | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Filters:
     """What a report is restricted to; None restricts nothing. Windows are half-open, UTC.
@@ -43,13 +51,9 @@ class Filters:
     settlement_no: int | None = None
 
     @property
-    def window(self) -> dict[str, Any]:
+    def window(self) -> WindowOf:
         """The institution and the window, for what knows no other filters."""
-        return {
-            "institution_id": self.institution_id,
-            "from_at": self.from_at,
-            "to_at": self.to_at,
-        }
+        return WindowOf(institution_id=self.institution_id, from_at=self.from_at, to_at=self.to_at)
 
 
 class OfferNamed(TypedDict):

@@ -6,9 +6,11 @@ changed, removed or put elsewhere, and whether the end was cut off.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +18,26 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
+
+
+class SecurityEntry(Record):
+    """An event of the security log; what `details` holds is its own."""
+
+    entry_no: int
+    event_id: UUID
+    happened_at: datetime
+    institution: str | None
+    key_id: UUID | None
+    event: str
+    actor: str
+    details: Mapping[str, Any]
+
+
+class ChainFault(Record):
+    """A row of the log that breaks the chain, and how."""
+
+    entry_no: int
+    fault: str
 
 
 def append(
@@ -56,9 +78,9 @@ def entries(
     from_at: datetime | None = None,
     to_at: datetime | None = None,
     limit: int = 100,
-) -> list[dict[str, Any]]:
-    """Return the latest events, the newest first; `details` is JSON text, the window half-open."""
-    return store.rows(
+) -> list[SecurityEntry]:
+    """Return the latest events, the newest first; the window is half-open."""
+    rows = store.rows(
         "services/security_log:entries",
         institution_id=institution_id,
         event=event,
@@ -66,11 +88,12 @@ def entries(
         to_at=to_at,
         limit=limit,
     )
+    return [SecurityEntry(**{**row, "details": json.loads(row["details"])}) for row in rows]
 
 
-def faults(store: Store) -> list[dict[str, Any]]:
-    """Return where the chain is broken: `entry_no` and `fault`, the first hundred."""
-    return store.rows("services/security_log:faults")
+def faults(store: Store) -> list[ChainFault]:
+    """Return where the chain is broken, the first hundred."""
+    return store.records(ChainFault, "services/security_log:faults")
 
 
 def hash_of(store: Store, entry_no: int) -> str | None:

@@ -77,7 +77,7 @@ def test_a_merchant_that_nobody_knows_is_told_by_its_identifier(matched: Store) 
     given(matched, "purchases", "ref merchant identifier\nq florist M1\nr florist M2")
     for ref, seller in (("q", "bakery"), ("r", "M2")):
         told = timeline(matched, uid("alder"), ref, "ref", NOON, institution="alder")
-        assert seller in str(told["events"][0])
+        assert seller in told["events"][0]["detail"]
 
 
 @pytest.mark.parametrize("version", [4, 8])

@@ -46,7 +46,7 @@ from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -247,6 +247,7 @@ class _File:
 
     def rehearse(self, store: Store) -> None:
         """Do to the store what taking the file would, in a transaction that will be undone."""
+        report: Mapping[str, Any]
         try:
             state, report = "imported", self._rehearsed(store).document()
         except Elusive as error:
@@ -295,13 +296,13 @@ class _File:
             "file_error": {"code": error.code, "message": error.message, "hint": error.hint},
         }
 
-    def _judge(self, state: str, report: dict[str, Any], kept: dict[str, Any]) -> str:
+    def _judge(self, state: str, report: Mapping[str, Any], kept: dict[str, Any]) -> str:
         with self.work.job.store() as store, store.transaction():
             self._record(store, state, {"file": self.shown, **report}, kept)
         return state
 
     def _record(
-        self, store: Store, state: str, report: dict[str, Any], kept: dict[str, Any]
+        self, store: Store, state: str, report: Mapping[str, Any], kept: dict[str, Any]
     ) -> None:
         nights.judge_file(store, self.work.night, self.file.file_no, state, report, **kept)
 

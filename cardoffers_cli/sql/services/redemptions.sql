@@ -13,7 +13,7 @@ where facts.redemption_id = try_cast($redemption_id as uuid);
 select
     facts.redemption_id, facts.institution, facts.status, facts.transaction_ref,
     facts.purchase_amount as amount, facts.currency, facts.transacted_at, facts.received_at,
-    cardholders.cardholder_token, facts.offer_id,
+    facts.offer_id,
     offer_title(offer_titles.titles, facts.languages) as offer_title,
     facts.merchant_id, facts.merchant_name, facts.entry_id, facts.merchant_funded_amount, facts.commission_amount,
     facts.institution_payout_amount, facts.created_at, facts.settles_at, facts.settled_at,
@@ -21,7 +21,8 @@ select
     deducting.settlement_id as deducted_by_settlement_id,
     deliveries.state as webhook_state,
     deliveries.attempts as webhook_attempts,
-    deliveries.next_attempt_at as webhook_next_attempt_at
+    deliveries.next_attempt_at as webhook_next_attempt_at,
+    masked(cardholders.cardholder_token) as cardholder_token_masked
 from redemption_facts as facts
 inner join cardholders
     on cardholders.cardholder_no = facts.cardholder_no
