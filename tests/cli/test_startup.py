@@ -12,7 +12,7 @@ import work
 from cardoffers_cli.cli.main import COMMANDS, Entry, load
 
 HEAVY = {
-    *("duckdb", "jinja2", "jiter", "polars", "pyarrow", "pydantic", "rich"),
+    *("aiohttp", "duckdb", "jinja2", "jiter", "polars", "pyarrow", "pydantic", "rich"),
     "xlsxwriter",
 }
 
@@ -59,6 +59,14 @@ def test_completing_values_loads_the_engine_and_little_else(tmp_path: Path) -> N
         "CARDOFFERS_STORE": str(made.path),
     }
     assert {"duckdb", "pydantic"} == HEAVY & loaded_by(**asked)
+
+
+@pytest.mark.parametrize("words", [("status",), ("run", "list")])
+def test_a_question_loads_the_engine_and_not_what_a_night_does(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    made = work.new_store(tmp_path)
+    assert {"duckdb", "pydantic"} == HEAVY & loaded_by(*words, CARDOFFERS_STORE=str(made.path))
 
 
 def test_completion_offers_commands_and_options(process: Any) -> None:

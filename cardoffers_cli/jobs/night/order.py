@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.processed import Processed
     from cardoffers_cli.jobs.engines import Computed, Site
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.services.nights import Counts, Night
+    from cardoffers_cli.services.nights import Counts, Night, NightStep
 
 WITHOUT_CONSEQUENCE = "note"
 """The level of a finding that asks nothing of anybody."""
@@ -44,6 +44,17 @@ class ToldStep(Record):
     seconds: float
     counts: Counts
     findings: Sequence[NightFinding] | None = if_any()
+
+
+def told(step: NightStep) -> ToldStep:
+    """Return a step as the result tells it."""
+    return ToldStep(
+        name=step.name,
+        status=step.status,
+        started_at=step.began_at,
+        seconds=round((step.ended_at - step.began_at).total_seconds(), 3),
+        counts=step.counts,
+    )
 
 
 class Onlooker:

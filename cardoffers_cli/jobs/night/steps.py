@@ -18,7 +18,7 @@ from cardoffers_cli.jobs.engines import compute
 from cardoffers_cli.jobs.key_notices import give_in
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_late_files
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, ToldStep, Work, finding
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, told
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.errors import CardoffersError
     from cardoffers_cli.jobs.doctor import Audit
+    from cardoffers_cli.jobs.night.order import ToldStep
     from cardoffers_cli.services.nights import NightFile, NightFinding
     from cardoffers_cli.store.store import Store
 
@@ -239,14 +240,3 @@ STEPS: tuple[Step, ...] = (
     Step("audits", alone=_audit),
     Step("snapshot", alone=_publish_snapshot),
 )
-
-
-def told(step: NightStep) -> ToldStep:
-    """Return a step as the result tells it."""
-    return ToldStep(
-        name=step.name,
-        status=step.status,
-        started_at=step.began_at,
-        seconds=round((step.ended_at - step.began_at).total_seconds(), 3),
-        counts=step.counts,
-    )
