@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from buckets import ObjectStore
     from cardoffers_cli.store.store import Store
 
+
+# Tests start hundreds of processes. Each would compile all that it imports, if none may keep it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 MAIN = sys.modules["__main__"]
 if not hasattr(MAIN, "__file__"):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.jobs.clock import Clock, Watch
@@ -10,24 +14,36 @@ from cardoffers_cli.jobs.deliver import send
 from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.webhooks import set_webhook, show_event
 from tables import put
-from work import found, job, new_store, tell
+from work import found, job, new_store, tell, templates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-    from pathlib import Path
     from threading import Event
 
     from cardoffers_cli.jobs.job import Job
 
 DEADLINE_S = 2
+_STORE = "store.duckdb"
 
 
 def events(
     folder: Path, count: int = 1, institutions: Sequence[str] = ("alder",), **settings: Any
 ) -> Job:
     """Make a store with so many events of each institution; it may send to this machine."""
-    made = new_store(folder)
+    template = _with_events(count, tuple(institutions))
+    shutil.copytree(template, folder, dirs_exist_ok=True)
+    return job(
+        folder / _STORE,
+        **{"allow_insecure_webhooks": True, "webhook_deadline_s": DEADLINE_S, **settings},
+    )
+
+
+@cache
+def _with_events(count: int, institutions: tuple[str, ...]) -> Path:
+    """Return a folder with a store of events, for tests to copy."""
+    folder = Path(tempfile.mkdtemp(dir=templates()))
+    made = new_store(folder, _STORE)
     names = "\n".join(institutions)
     tell(made, institutions=f"institution\n{names}", merchants="merchant\nbakery")
     tell(made, offers="offer merchant cashback\nA bakery 2.50")
@@ -40,8 +56,7 @@ def events(
         ]
         put(store, "purchases", purchases)
     match_purchases(made)
-    settings = {"allow_insecure_webhooks": True, "webhook_deadline_s": DEADLINE_S, **settings}
-    return job(made.path, **settings)
+    return folder
 
 
 def goes_to(made: Job, url: str, institution: str = "alder") -> str | None:

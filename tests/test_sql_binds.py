@@ -7,16 +7,22 @@ reads it is bound then. A `frame` is whatever a query asks of it.
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 
-from cardoffers_cli.settings import Settings
 from cardoffers_cli.sql import sql_folder, statements
-from cardoffers_cli.store.opening import scratch_store
+from work import fresh_store
 
-NOW = datetime(2026, 1, 1)  # noqa: DTZ001 - moments are naive UTC
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.store.store import Store
+
 
 MAKES_A_TABLE = re.compile(r"(?:\s*--[^\n]*\n)*\s*create\s+(or\s+replace\s+)?temp")
 MADE = re.compile(r"create\s+(?:or\s+replace\s+)?temp\s+(?:table|view)\s+(\w+)")
@@ -26,6 +32,7 @@ union all select 'view' from duckdb_views() where temporary and view_name = $1
 """
 NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
+WORD = re.compile(r"\w+")
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
 ELSEWHERE = {f"store/{stem}" for stem in "call_book copying history merging migrating".split()}
 
@@ -63,30 +70,37 @@ class Binder:
         """The columns of every table made, by the query that makes it."""
 
     def bind_all(self, waiting: dict[str, str]) -> dict[str, str]:
-        """Return what does not bind, with the reason; start over after every table made."""
+        """Return what does not bind, with the reason.
+
+        After every table made it starts over, with those that read it by its name.
+        """
         self.errors = {}
-        while self._step(waiting):
-            pass
+        while made := self._step(waiting):
+            names = {made, *DEFINED}  # what is defined may read what was made
+            for address in [*self.errors]:
+                if not names.isdisjoint(WORD.findall(waiting[address])):
+                    del self.errors[address]
         return self.errors
 
-    def _step(self, waiting: dict[str, str]) -> bool:
+    def _step(self, waiting: dict[str, str]) -> str | None:
+        """Bind what can be bound, up to the first that makes a table; return its name."""
         readers_first = sorted(waiting.items(), key=lambda query: table_made(*query) is not None)
         for address, sql in readers_first:
-            if not self._binds(address, sql):
+            if address in self.errors or not self._binds(address, sql):
                 continue
             del waiting[address]
             if making := table_made(address, sql):
-                self._make(address, making)
-                return True
-        return False
+                return self._make(address, making)
+        return None
 
-    def _make(self, address: str, making: str) -> None:
+    def _make(self, address: str, making: str) -> str:
         name = MADE.findall(making)[0]
         for kind in self.connection.execute(KINDS, [name]).fetchall():
             self.connection.execute(f"drop {kind[0]} {name}")
         self._run(making)
         described = self.connection.execute(f"describe {name}").fetchall()
         self.columns[address] = [column for column, *_ in described]
+        return name
 
     def _binds(self, address: str, sql: str) -> bool:
         columns: list[str] = []
@@ -101,7 +115,6 @@ class Binder:
                     return False
                 columns.append(missing[1])
             else:
-                self.errors.pop(address, None)
                 return True
 
     def _give_frame(self, columns: list[str]) -> None:
@@ -122,16 +135,22 @@ def table_made(address: str, sql: str) -> str | None:
     return sql if MAKES_A_TABLE.match(sql) else None
 
 
+@contextmanager
+def _empty_store() -> Iterator[Store]:
+    with TemporaryDirectory() as folder, fresh_store(Path(folder)) as store:
+        yield store
+
+
 def made() -> dict[str, list[str]]:
     """Return the columns of every temporary table, by the query that makes it."""
-    with scratch_store(Settings(), NOW) as store:
+    with _empty_store() as store:
         binder = Binder(store._connection)
         binder.bind_all(queries())
         return binder.columns
 
 
 def unbound(waiting: dict[str, str]) -> dict[str, str]:
-    with scratch_store(Settings(), NOW) as store:
+    with _empty_store() as store:
         return Binder(store._connection).bind_all(waiting)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import atexit
 import csv
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from cardoffers_cli.store.store import Store
+
 
 def settings(**changes: Any) -> Settings:
     return Settings(**{"threads": 1, "memory_limit": "256MiB", "lock_wait_s": 5, **changes})
@@ -42,24 +46,96 @@ def new_store(folder: Path, name: str = "store.duckdb") -> Job:
     made = job(folder / name)
     shutil.copyfile(_empty_store(), made.path)
     made.path.chmod(0o600)
+    _TOLD[made.path] = _Told((), _stamp(made.path))
     return made
+
+
+@contextmanager
+def fresh_store(folder: Path) -> Iterator[Store]:
+    """Make a store in a folder and open it; a scratch store takes its migrations each time."""
+    with new_store(folder).store() as store:
+        yield store
 
 
 @cache
 def _empty_store() -> Path:
     """Return a store as `init` makes it: once, because its migrations take a third of a second."""
-    folder = Path(tempfile.mkdtemp(prefix="empty-store"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    made = job(folder / "store.duckdb")
+    made = job(templates() / "empty.duckdb")
     init(made)
     return made.path
 
 
+@cache
+def templates() -> Path:
+    """Return a folder of this process, for stores that tests copy."""
+    folder = Path(tempfile.mkdtemp(prefix="stores-of-tests"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+Texts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a store was told since it was empty, and its file as it was then."""
+
+    texts: Texts
+    stamp: tuple[int, ...]
+
+
+_TOLD: dict[Path, _Told] = {}
+_KEPT: dict[Texts, Path] = {}
+_MOST_KEPT = 40
+"""Copies of stores by what they were told; the oldest makes room."""
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    state = path.stat()
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
 def tell(made: Job, **tables: str) -> None:
-    """Write text tables into the store of a job."""
+    """Write text tables into the store of a job.
+
+    What one test after the other is told from an empty store on is written once, and copied.
+    """
+    path = made.path
+    before = _TOLD.get(path)
+    if before is None or before.stamp != _stamp(path):
+        _write(made, tables)
+        return
+    texts = (*before.texts, *tables.items())
+    if texts in _KEPT:
+        shutil.copyfile(_KEPT[texts], path)
+    else:
+        _write(made, tables)
+        if _has_more_files(path):
+            return
+        _keep(texts, path)
+    _TOLD[path] = _Told(texts, _stamp(path))
+
+
+def _write(made: Job, tables: dict[str, str]) -> None:
     with made.store() as store:
         for word, text in tables.items():
             given(store, word, text)
+
+
+def _has_more_files(path: Path) -> bool:
+    """Say whether anything is written down beside a store."""
+    beside = path.parent.glob(f"{path.name}?*")
+    files = (file for each in beside for file in (each.rglob("*") if each.is_dir() else (each,)))
+    return any(file.is_file() and file.stat().st_size for file in files)
+
+
+def _keep(texts: Texts, path: Path) -> None:
+    while len(_KEPT) >= _MOST_KEPT:
+        _KEPT.pop(next(iter(_KEPT))).unlink()
+    handle, name = tempfile.mkstemp(dir=templates())
+    os.close(handle)
+    shutil.copyfile(path, name)
+    _KEPT[texts] = Path(name)
 
 
 def with_catalogue(folder: Path) -> Job:
@@ -131,11 +207,15 @@ def found(made: Job, sql: str) -> list[tuple[Any, ...]]:
 
 
 def short_nights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a night be what it does with files, without what becomes of them: a third of its time."""
-    from cardoffers_cli.jobs.night import run  # noqa: PLC0415  heavy
+    """Let a night be what it does with files, without what becomes of them: a third of its time.
+
+    It looks at them twice without the second between.
+    """
+    from cardoffers_cli.jobs.night import looking, run  # noqa: PLC0415  heavy
 
     kept = [step for step in run.STEPS if step.name in {"import", "second_look"}]
     monkeypatch.setattr(run, "STEPS", kept)
+    monkeypatch.setattr(looking, "LOOK_S", 0.01)
     monkeypatch.setattr(run, "write_night_page", lambda *_: None)
     monkeypatch.setattr(run, "write_runs_page", lambda *_: None)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from functools import cache
 
 from typer.main import get_command
 
@@ -127,9 +128,10 @@ class Scenario:
         }
 
 
-def all_commands() -> set[str]:
+@cache
+def all_commands() -> frozenset[str]:
     """Return the names of the commands that there are."""
-    return set(every_command(get_command(main.app)))
+    return frozenset(every_command(get_command(main.app)))
 
 
 def scenarios() -> list[Scenario]:

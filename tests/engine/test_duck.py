@@ -8,9 +8,8 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.elsewhere import match_purchases
-from cardoffers_cli.store.opening import scratch_store
-from tables import NOON, given, temporary, uid
-from work import new_store, settings
+from tables import given, temporary, uid
+from work import fresh_store, new_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    with scratch_store(settings(), NOON) as store:
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh_store(tmp_path) as store:
         yield store
 
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.store.interning import intern_identifiers, intern_payers
-from cardoffers_cli.store.opening import scratch_store
-from tables import NOON, select, temporary, uid
-from work import settings
+from tables import select, temporary, uid
+from work import fresh_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
@@ -19,8 +19,8 @@ ALDER, BROOK = sorted([uid("alder"), uid("brook")])
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    with scratch_store(settings(), NOON) as store:
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh_store(tmp_path) as store:
         yield store
 
 

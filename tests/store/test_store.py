@@ -10,11 +10,10 @@ from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.pipeline.redeem import find_held
 from cardoffers_cli.pipeline.resolve import purchases_of_import
-from cardoffers_cli.store.opening import scratch_store
 from cardoffers_cli.store.store import guarded
 from disks import small_disk
-from tables import NOON, given, select, snapshot
-from work import job, new_store, settings
+from tables import given, select, snapshot
+from work import fresh_store, job, new_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    with scratch_store(settings(), NOON) as store:
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh_store(tmp_path) as store:
         yield store
 
 
