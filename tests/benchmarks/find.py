@@ -44,7 +44,8 @@ NOT_FOUND = 5
 ADD = """
 insert into redemptions
 select
-    range, uuid_of('redemption ' || range), larkmere(), range * 14, 1, 1, 2, timestamp '2026-02-01'
+    range, uuid_of('redemption ' || range), larkmere(), range * 14, 1, 1, 2, timestamp '2026-02-01',
+    null
 from range(1, $redemptions);
 insert into runs values (2, uuid_of('run'), 'match', timestamp '2026-02-01', 'bench', null);
 insert into recent_decisions

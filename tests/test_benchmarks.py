@@ -1,0 +1,45 @@
+"""Every benchmark runs to its end and prints its table, at sizes that measure nothing.
+
+What fills their stores by hand has to follow the schema. `chaos.py` and `nights.py` have small
+editions of their own (`test_chaos.py`, `test_night.py`).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sizes import at_the_gate
+
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+SMALL = {
+    "feed.py": ("--scale 0.05 --repeat 3", "ratio"),
+    "find.py": ("--scale 0.05 --repeat 1", "why, unknown ref"),
+    "history.py": ("--rows 2000 --links 2000 --repeat 1 --parts 3", "merged in"),
+    "serve.py": ("--seconds 1 --rows 500 --clients 2", "lost: 0"),
+    "speed.py": ("--rows 2000 --links 2000 --other-rows 500 --repeat 1", "settle"),
+    "webhooks.py": ("--events 400 --repeat 1", "`webhook send`"),
+}
+"""Benchmark -> options of a small run, and what its table has."""
+OF_OTHERS = {"chaos.py", "nights.py", "others.py"}
+
+
+@at_the_gate
+@pytest.mark.parametrize("name", SMALL)
+def test_a_benchmark_prints_its_table(name: str, tmp_path: Path) -> None:
+    options, expected = SMALL[name]
+    work = [] if name == "serve.py" else ["--work", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / name), *options.split(), *work],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, True) == (done.returncode, expected in done.stdout), done.stderr[-2000:]
+
+
+def test_every_benchmark_is_tried() -> None:
+    assert {*SMALL, *OF_OTHERS} == {file.name for file in BENCHMARKS.glob("*.py")}
