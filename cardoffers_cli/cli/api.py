@@ -43,17 +43,7 @@ def api(
     include: Annotated[bool, option("Show the status and the headers too.", "--include")] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Call the HTTP contract without a server, and print the body as it comes.
-
-    A path that answers 2xx ends with exit code 0; 401, 403 and 409 end with 4, 404 with 5, 5xx
-    with 15, anything else with 3. With --format json --include the answer is one JSON object.
-
-    Try:
-
-        cardoffers api GET /openapi.json
-        cardoffers api GET '/api/v1/reporting/funnel?from=2026-10-01T00:00:00Z' --key-file key.txt
-        cardoffers api POST /api/v1/transactions --key-file key.txt --body event.json --include
-    """
+    """Call the HTTP contract without a server, and print the body as it comes."""
     desk = Desk.of(ctx)
     desk.writes({}, reads=[each for each in (body, key_file) if each])
     headers = _headers(header or [])

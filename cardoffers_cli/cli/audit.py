@@ -36,16 +36,7 @@ def changes(
     limit: Limit = 100,
     all_rows: All = False,
 ) -> None:
-    """List what was changed in the catalogue and in settings, the newest first.
-
-    Each line has the old value and the new one, who changed it, when, and by which command. Of an
-    institution these are its settings, its program and the offers that stand in it.
-
-    Try:
-
-        cardoffers audit changes --subject offer --id of-12
-        cardoffers audit changes -i larkmere --from 2026-10-01 --all -o changes.xlsx
-    """
+    """List what was changed in the catalogue and in settings, the newest first."""
     from cardoffers_cli.jobs.changes import list_changes  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -76,12 +67,7 @@ def list_(
     to_at: To = None,
     limit: Limit = 100,
 ) -> None:
-    """List who made, used in vain and ended keys, the newest first.
-
-    Try:
-
-        cardoffers audit list -i larkmere --event key_refused
-    """
+    """List who made, used in vain and ended keys, the newest first."""
     from cardoffers_cli.jobs.security import list_security
 
     desk = Desk.of(ctx)
@@ -98,15 +84,7 @@ def verify(
         str | None, option("A head that was kept: nothing up to it is missing.", metavar="N:HASH")
     ] = None,
 ) -> None:
-    """Find entries that were changed, removed or moved, and print the head of the log.
-
-    Keep the head somewhere else: with it, an end that is cut off is found too.
-
-    Try:
-
-        cardoffers audit verify
-        cardoffers audit verify --head 12:9f2c...
-    """
+    """Find entries that were changed, removed or moved, and print the head of the log."""
     from cardoffers_cli.jobs.security import verify_security
 
     desk = Desk.of(ctx)

@@ -39,20 +39,7 @@ def browse(
         bool, option("Plain lines in place of a screen, also in a pipe.", "--text")
     ] = False,
 ) -> None:
-    """Search, look and answer, on one screen; nothing is changed.
-
-    A reference, a masked token, a merchant, an amount, a day, a state or an id is found, and shown
-    with why it redeemed or not, everything that happened, and the answer for the cardholder. Type a
-    full token into the screen, not here: shells keep what is typed.
-
-    Without a terminal, and with --text, it is a conversation in plain lines.
-
-    Try:
-
-        cardoffers browse -i larkmere
-        cardoffers browse -i larkmere 'LAR1-93*'
-        cardoffers browse -i larkmere --text grocers 2026-09-05
-    """
+    """Search, look and answer, on one screen; nothing is changed."""
     from cardoffers_cli.tui.inquiry import Inquiry  # polars is heavy
 
     desk = Desk.of(ctx)

@@ -35,23 +35,7 @@ def import_(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Import the files of a catalogue, in the order of their references.
-
-    These are institutions, merchants, merchant_identifiers, offers, program_offers, links and
-    engagement (widget views and offer impressions). Files are named after what they hold, as .csv,
-    .json or .jsonl, also .gz; a folder may hold any of them. A bad row stops only itself (exit 3).
-    A row changes the record of its key; the same files again change nothing. An empty optional cell
-    clears its value, but an institution's id and webhook_url are kept, and so is everything a file
-    no longer names.
-
-    Changed terms of an offer (cashback, minimum, commission, limit) count for purchases from now
-    on, or from the `effective_at` of its row, which dates a correction back; dates and budget count
-    for all that is not decided yet. What was decided stands.
-
-    Try:
-
-        cardoffers catalog import sample_data/catalog
-    """
+    """Import the files of a catalogue, in the order of their references."""
     from cardoffers_cli.jobs.catalogue import import_catalogue  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -76,16 +60,7 @@ def export(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Write every catalogue file in the form that import reads; files of the same names go.
-
-    Cells are written as they are, not guarded against spreadsheet formulas: a guard would not come
-    back as it went. Full tokens never leave the store, so links are left out, or masked to look at;
-    engagement is left out, and counted by `cardoffers report funnel`.
-
-    Try:
-
-        cardoffers catalog export backup/catalog
-    """
+    """Write every catalogue file in the form that import reads; files of the same names go."""
     from cardoffers_cli.files.catalogue_kinds import KINDS  # polars is heavy
     from cardoffers_cli.jobs.catalogue import export_catalogue
 
@@ -117,16 +92,7 @@ def template(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Write a template of every catalogue file, with one line each, and of a transaction file.
-
-    Their lines fit each other, and can be imported as they are; `cardoffers help files` says what
-    each column holds. Nothing is ever overwritten.
-
-    Try:
-
-        cardoffers catalog template my-catalog
-        cardoffers catalog import my-catalog
-    """
+    """Write a template of every catalogue file, with one line each, and of a transaction file."""
     from cardoffers_cli.jobs.example import make_templates  # polars is heavy
 
     desk = Desk.of(ctx)

@@ -21,16 +21,7 @@ def demo(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Run the whole service on sample data, and tell what happens to the money.
-
-    Without a folder it works in a temporary one, which is removed again. With one, the store and
-    the files stay there, and every command that is shown can be typed there again.
-
-    Try:
-
-        cardoffers demo
-        cardoffers demo try-it
-    """
+    """Run the whole service on sample data, and tell what happens to the money."""
     from cardoffers_cli.cli.demo_story import story
     from cardoffers_cli.jobs import demo as job
 

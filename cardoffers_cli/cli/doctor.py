@@ -22,15 +22,7 @@ def doctor(
         bool, option("Every audit; without it the quick ones only.", "--strict")
     ] = False,
 ) -> None:
-    """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing.
-
-    Ends with 3 where something is wrong; the example names one row of it.
-
-    Try:
-
-        cardoffers doctor
-        cardoffers doctor --strict --format json
-    """
+    """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing."""
     from cardoffers_cli.jobs.doctor import doctor as look
     from cardoffers_cli.jobs.doctor import names
 

@@ -120,20 +120,7 @@ def find(
     limit: Limit = 100,
     raw: Raw = False,
 ) -> None:
-    """Find purchases, rejected rows and duplicates by what is known of them.
-
-    Everything given must hold. Rejected rows and duplicates keep their reference and the day they
-    came, and are found by these. Where nothing is found the exit code is 5, and what may have been
-    meant is said.
-
-    Try:
-
-        cardoffers find --ref 'LAR1-93*' -i larkmere
-        cardoffers find --card 40ea --day yesterday -i larkmere
-        cardoffers find --merchant grocers --day '2 Sep' -i larkmere
-        cardoffers find --amount 41,50 --all-institutions
-        cardoffers find --cardholder - -i larkmere < token.txt
-    """
+    """Find purchases, rejected rows and duplicates by what is known of them."""
     from cardoffers_cli.jobs.find import find as look  # polars is heavy
 
     desk = Desk.of(ctx)

@@ -31,19 +31,7 @@ def funnel(
     ] = False,
     raw: Raw = False,
 ) -> None:
-    """Show how many saw offers, added them and redeemed them, as a funnel on a terminal.
-
-    The window is the last 30 days up to now, if not said otherwise. People see the cardholders who
-    saw offers, who of these had added one, and who of these redeemed; beside them what happened:
-    views, offers shown and added, redemptions. For programs (json, jsonl, csv, tsv, parquet) there
-    are the five counts of the contract, and each one divided by the one that stands beside it;
-    json has the cardholders too. With --by, the rows of days, offers or merchants come first.
-
-    Try:
-
-        cardoffers report funnel -i alder --compare
-        cardoffers report funnel -i alder --from 2026-09-01 --to 2026-10-01 --by day -o days.csv
-    """
+    """Show how many saw offers, added them and redeemed them, as a funnel on a terminal."""
     from cardoffers_cli.jobs.funnel import read_funnel
 
     desk = Desk.of(ctx)

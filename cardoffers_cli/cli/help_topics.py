@@ -65,14 +65,7 @@ def topic(
         str | None, argument("CODE", "One finding's code.", autocompletion=_codes)
     ] = None,
 ) -> None:
-    """Show a page: the rules, a tour, formats, files, operations; or explain a code.
-
-    Try:
-
-        cardoffers help rules
-        cardoffers help files -o files.md
-        cardoffers help findings amount_precision
-    """
+    """Show a page: the rules, a tour, formats, files, operations; or explain a code."""
     desk = Desk.of(ctx)
     front_page: Any = ctx.find_root().command
     if name in PAGES:

@@ -42,15 +42,7 @@ def import_(
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Take transaction files into the store, each as a whole or not at all.
-
-    Rows that are not accepted are reported and the rest goes on (exit code 3); a file that cannot
-    be read is left out (14). Importing a file again changes nothing.
-
-    Try:
-
-        cardoffers import transactions.csv -i larkmere --errors report.csv
-    """
+    """Take transaction files into the store, each as a whole or not at all."""
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.jobs.imports import ImportOptions, import_file

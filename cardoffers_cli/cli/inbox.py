@@ -23,12 +23,7 @@ def list_(
     institution: Institution,
     unread: Annotated[bool, option("Only what nobody has read.", "--unread")] = False,
 ) -> None:
-    """List the messages, the newest first.
-
-    Try:
-
-        cardoffers inbox list -i larkmere --unread
-    """
+    """List the messages, the newest first."""
     from cardoffers_cli.jobs.inbox import list_messages
 
     desk = Desk.of(ctx)
@@ -46,12 +41,7 @@ def read(
     all_unread: Annotated[bool, option("Every message that is unread.", "--all")] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Show a message, or all that are unread, and mark it as read; the first time counts.
-
-    Try:
-
-        cardoffers inbox read -i larkmere --all
-    """
+    """Show a message, or all that are unread, and mark it as read; the first time counts."""
     from cardoffers_cli.jobs.inbox import read_messages
 
     if all_unread == (message_id is not None):

@@ -26,12 +26,7 @@ CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_valu
 
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
-    """List the institutions, with the settings of their programs.
-
-    Try:
-
-        cardoffers institution list
-    """
+    """List the institutions, with the settings of their programs."""
     from cardoffers_cli.jobs.institutions import all_institutions  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -41,12 +36,7 @@ def list_(ctx: typer.Context) -> None:
 
 @app.command("show")
 def show_(ctx: typer.Context, slug: Slug) -> None:
-    """Show one institution.
-
-    Try:
-
-        cardoffers institution show larkmere
-    """
+    """Show one institution."""
     from cardoffers_cli.jobs.institutions import show_institution  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -68,12 +58,7 @@ def add(
     settlement_hold_days: Annotated[int, option("Days from redemption to settlement.")] = 0,
     dry_run: DryRun = False,
 ) -> None:
-    """Add an institution with its program, which has no offers yet.
-
-    Try:
-
-        cardoffers institution add larkmere --name "Larkmere Bank" --currency GBP
-    """
+    """Add an institution with its program, which has no offers yet."""
     from cardoffers_cli.jobs.institutions import add_institution  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -120,13 +105,7 @@ def set_(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Change settings of an institution; the audit log keeps the old values.
-
-    Try:
-
-        cardoffers institution set larkmere --plan enterprise --settlement-hold-days 7
-        cardoffers institution set larkmere --require-marker
-    """
+    """Change settings of an institution; the audit log keeps the old values."""
     from cardoffers_cli.jobs.institutions import set_institution  # polars is heavy
 
     given = {

@@ -74,13 +74,7 @@ def create(
     key_file: KeyFile = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Make a key. It is shown this once, and kept nowhere: not here, not in the store.
-
-    Try:
-
-        cardoffers key create -i larkmere --name "mobile app" --scopes offers --key-file app.key
-        cardoffers key create -i larkmere --name feed --scopes transactions --expires 2027-01-01
-    """
+    """Make a key. It is shown this once, and kept nowhere: not here, not in the store."""
     from cardoffers_cli.jobs.keys import KeyRequest, create_key
 
     desk = Desk.of(ctx)
@@ -97,12 +91,7 @@ def create(
 
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
-    """List keys: what they may do, until when, when they were last used; never the keys.
-
-    Try:
-
-        cardoffers key list -i larkmere
-    """
+    """List keys: what they may do, until when, when they were last used; never the keys."""
     from cardoffers_cli.jobs.keys import list_keys
 
     desk = Desk.of(ctx)
@@ -112,12 +101,7 @@ def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
 
 @app.command("show")
 def show_(ctx: typer.Context, key_id: KeyId) -> None:
-    """Show one key; never the key itself.
-
-    Try:
-
-        cardoffers key show 5b1f
-    """
+    """Show one key; never the key itself."""
     from cardoffers_cli.jobs.keys import show_key
 
     desk = Desk.of(ctx)
@@ -142,15 +126,7 @@ def rotate(
     key_file: KeyFile = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Make a key's successor, of the same scopes; both work until the old one ends.
-
-    Put the new key to use, see that it works, then revoke the old one, or let the overlap end it.
-
-    Try:
-
-        cardoffers key rotate 5b1f --overlap 7d --key-file new.key
-        cardoffers key revoke 5b1f
-    """
+    """Make a key's successor, of the same scopes; both work until the old one ends."""
     from cardoffers_cli.jobs.keys import rotate_key
 
     desk = Desk.of(ctx)
@@ -166,12 +142,7 @@ def rotate(
 
 @app.command()
 def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """End a key, at once and for good.
-
-    Try:
-
-        cardoffers key revoke 5b1f --yes
-    """
+    """End a key, at once and for good."""
     from cardoffers_cli.jobs.keys import revoke_key
 
     desk = Desk.of(ctx)
@@ -185,12 +156,7 @@ def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryR
 
 @app.command()
 def check(ctx: typer.Context) -> None:
-    """Tell what a key may do and until when; the key comes from standard input.
-
-    Try:
-
-        cardoffers key check < app.key
-    """
+    """Tell what a key may do and until when; the key comes from standard input."""
     from cardoffers_cli.jobs.keys import check_key
 
     desk = Desk.of(ctx)
@@ -200,15 +166,7 @@ def check(ctx: typer.Context) -> None:
 
 @app.command()
 def notices(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Tell institutions of keys that end soon: 14 days before, 3 days before, on the day.
-
-    Each notice is given once, however often this runs, and late if it did not run in time.
-
-    Try:
-
-        cardoffers key notices
-        cardoffers inbox list -i larkmere --unread
-    """
+    """Tell institutions of keys that end soon: 14 days before, 3 days before, on the day."""
     from cardoffers_cli.jobs.key_notices import give_notices
 
     desk = Desk.of(ctx)

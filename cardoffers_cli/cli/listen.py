@@ -42,16 +42,7 @@ def listen(
     ] = None,
     delay: Annotated[float, option("Answer late.", min=0, metavar="SECONDS")] = 0,
 ) -> None:
-    """Receive webhooks on this machine, verify them, and show each as it comes.
-
-    With the signing secret, what does not verify is answered 401, and the exit code is 3. Tables
-    and jsonl are written as requests come, other formats at the end: after --count, or Ctrl-C.
-
-    Try:
-
-        cardoffers webhook listen --secret-file secret.txt
-        cardoffers webhook listen --port 9000 --fail 3 --status 503
-    """
+    """Receive webhooks on this machine, verify them, and show each as it comes."""
     from cardoffers_cli.jobs.listen import listening  # aiohttp is heavy
 
     desk = Desk.of(ctx)

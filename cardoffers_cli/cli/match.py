@@ -27,15 +27,7 @@ def match(
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Match every purchase that is not decided yet to the offers its cardholder has added.
-
-    Purchases whose merchant is unknown wait, and are tried again each time.
-
-    Try:
-
-        cardoffers match --as-of 2026-11-01T00:00:00Z
-        cardoffers match --engine sc://spark:15002
-    """
+    """Match every purchase that is not decided yet to the offers its cardholder has added."""
     from cardoffers_cli.jobs.elsewhere import match_purchases
 
     desk = Desk.of(ctx, engine=engine)

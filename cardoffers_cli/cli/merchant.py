@@ -27,12 +27,7 @@ IdentifierType = Annotated[
 
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
-    """List the merchants with their identifiers.
-
-    Try:
-
-        cardoffers merchant list
-    """
+    """List the merchants with their identifiers."""
     from cardoffers_cli.jobs.catalogue_rows import list_merchants  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -55,12 +50,7 @@ def add(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Add a merchant.
-
-    Try:
-
-        cardoffers merchant add "Ostrowick Grocers" --category grocery --identifier 526101883310029
-    """
+    """Add a merchant."""
     from cardoffers_cli.jobs.catalogue_rows import add_merchant  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -80,12 +70,7 @@ def identify(
     identifier_type: IdentifierType = "card_acceptor",
     dry_run: DryRun = False,
 ) -> None:
-    """Say what else purchases call a merchant; those that waited for it redeem with the next match.
-
-    Try:
-
-        cardoffers merchant identify "Ostrowick Grocers" grocers@bank --type upi_vpa
-    """
+    """Say what else purchases call a merchant; those that waited for it redeem with the next match."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.catalogue_rows import identify_merchant  # polars is heavy
 
     desk = Desk.of(ctx)

@@ -43,19 +43,7 @@ def nightly(
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Do the nightly run: import, match, settle, notices, webhooks, reports, audits, snapshot.
-
-    Files in DROP_DIR/<institution>/ move to processed/<institution>/done/ beside the store, those
-    that cannot be taken to failed/. Run it again after any crash: it goes on where it stopped. A
-    second one at the same time is refused (exit code 11), or waits when --lock-wait is given. The
-    exit code is 3 when something needs attention. --as-of runs the nightly run of an earlier date.
-
-    Try:
-
-        cardoffers nightly drop
-        cardoffers nightly drop --dry-run
-        cardoffers nightly drop --as-of 2026-10-01
-    """
+    """Do the nightly run: import, match, settle, notices, webhooks, reports, audits, snapshot."""
     from cardoffers_cli.jobs.night.order import Order
 
     desk = Desk.of(ctx, engine=engine)

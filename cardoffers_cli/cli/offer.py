@@ -39,12 +39,7 @@ VERSIONS = read_columns("offer.versions")
 
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: Institution) -> None:
-    """List the offers of a program in its order, with their state and their budget.
-
-    Try:
-
-        cardoffers offer list -i larkmere
-    """
+    """List the offers of a program in its order, with their state and their budget."""
     from cardoffers_cli.jobs.offers import program  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -55,12 +50,7 @@ def list_(ctx: typer.Context, *, institution: Institution) -> None:
 
 @app.command("show")
 def show_(ctx: typer.Context, offer_id: OfferId) -> None:
-    """Show one offer: its terms, texts, programs, and the terms it had before.
-
-    Try:
-
-        cardoffers offer show of-12
-    """
+    """Show one offer: its terms, texts, programs, and the terms it had before."""
     from cardoffers_cli.jobs.offers import show_offer  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -91,16 +81,7 @@ def create(
     segments: Annotated[str | None, option("Only for these [everybody].", metavar="A,B")] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Make an offer, and put it at the end of an institution's program, in its currency.
-
-    Texts in other languages, and other programs, come with `cardoffers catalog import`.
-
-    Try:
-
-        cardoffers offer create of-12 -i larkmere --merchant "Ostrowick Grocers" \
-            --title "1.50 back on 16.00" --min-spend 16.00 --cashback 1.50 \
-            --starts 2026-01-01 --expires 2027-01-01
-    """
+    """Make an offer, and put it at the end of an institution's program, in its currency."""
     from cardoffers_cli.jobs.catalogue_rows import create_offer  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -140,13 +121,7 @@ def feed(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Read the feed of a cardholder, as the institution's app would; counts as a view.
-
-    Try:
-
-        cardoffers offer feed -i larkmere --cardholder - --locale es < token.txt
-        cardoffers offer feed -i larkmere --cardholder - --personalize < token.txt
-    """
+    """Read the feed of a cardholder, as the institution's app would; counts as a view."""
     from cardoffers_cli.domain.personal import hints
     from cardoffers_cli.jobs.offers import FeedRequest, read_feed  # polars is heavy
 
@@ -178,14 +153,7 @@ def add(
     segment: Segment = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Add an offer for a cardholder; from now on purchases can redeem it.
-
-    Two tokens from standard input come on a line each, the cardholder's first.
-
-    Try:
-
-        cardoffers offer add of-12 -i larkmere --cardholder - --card - < tokens.txt
-    """
+    """Add an offer for a cardholder; from now on purchases can redeem it."""
     from cardoffers_cli.jobs.offers import AddRequest, add_offer  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -199,12 +167,7 @@ def add(
 
 @app.command("link-list")
 def link_list(ctx: typer.Context, *, institution: Institution, cardholder: Cardholder) -> None:
-    """List what a cardholder has added, with the state and the uses of each.
-
-    Try:
-
-        cardoffers offer link-list -i larkmere --cardholder - < token.txt
-    """
+    """List what a cardholder has added, with the state and the uses of each."""
     from cardoffers_cli.jobs.offers import cardholder_links  # polars is heavy
 
     desk = Desk.of(ctx)

@@ -27,13 +27,7 @@ RedemptionId = Annotated[
 def show_(
     ctx: typer.Context, redemption_id: RedemptionId, *, institution: AnyInstitution = None
 ) -> None:
-    """Show a redemption: purchase, offer, money, webhook, and every change of its state.
-
-    Try:
-
-        cardoffers redemption show 6b0e
-        cardoffers redemption show tx-1234 -i larkmere
-    """
+    """Show a redemption: purchase, offer, money, webhook, and every change of its state."""
     from cardoffers_cli.jobs.redemptions import show  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -56,17 +50,7 @@ def reverse(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Reverse a redemption: its budget and its use come back. This is final.
-
-    A settled one is deducted from the next settlement. It cannot be dated before the redemption or
-    its settlement, nor in the future (exit 4). On a terminal it shows what it is about to move, and
-    asks.
-
-    Try:
-
-        cardoffers redemption reverse 6b0e --reason "goods returned"
-        cardoffers redemption reverse tx-1234 -i larkmere --reason "goods returned" --yes
-    """
+    """Reverse a redemption: its budget and its use come back. This is final."""
     from cardoffers_cli.jobs.reverse import reverse as take_back
 
     desk = Desk.of(ctx)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cardoffers_cli.cli.kernel.everywhere import everywhere_params
+from cardoffers_cli.cli.kernel.everywhere import everywhere_params, help_of
 
 _TITLE = """# Commands
 
@@ -34,7 +34,7 @@ def _command(command: Any, name: str, parent: Any) -> Iterator[str]:
     ctx = command.context_class(command, info_name=name, parent=parent)
     yield f"### {ctx.command_path}\n"
     yield f"```text\n{' '.join([ctx.command_path, *command.collect_usage_pieces(ctx)])}\n```\n"
-    yield from _prose(command.help or "")
+    yield from _prose(help_of(ctx))
     own = [param for param in command.get_params(ctx) if param not in everywhere_params()]
     yield from _table("Arguments", [each for each in own if _is_argument(each)], ctx)
     yield from _table("Options", [each for each in own if not _is_argument(each)], ctx)

@@ -69,18 +69,7 @@ def redemptions(
     by: Annotated[By | None, option("Count for each of these instead.")] = None,
     raw: Raw = False,
 ) -> None:
-    """Show redemptions, newest first, a page at a time.
-
-    With --by, show how many there were and for how much money, in each currency: by day (UTC),
-    newest first, both that of the decision and that of the purchase; or by offer or merchant, the
-    most redeemed first. What was reversed since counts in full, and is told beside it.
-
-    Try:
-
-        cardoffers report redemptions -i alder --from 2026-10-01 --to 2026-11-01
-        cardoffers report redemptions -i alder --from 2026-10-01 --by day
-        cardoffers report redemptions --all -o redemptions.parquet
-    """
+    """Show redemptions, newest first, a page at a time."""
     desk = Desk.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
     extent = Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
@@ -107,17 +96,7 @@ def settlements(
     ] = None,
     raw: Raw = False,
 ) -> None:
-    """Show ledger entries, newest first, a page at a time.
-
-    With --by, show settlements with their sums, newest first, or what is owed to each institution:
-    what was settled in the window, what is on hold, and what is to be deducted.
-
-    Try:
-
-        cardoffers report settlements -i alder --status settled
-        cardoffers report settlements --by settlement
-        cardoffers report settlements -o settlements.html
-    """
+    """Show ledger entries, newest first, a page at a time."""
     desk = Desk.of(ctx)
     filters = _filters(institution, status, from_at, to_at)
     extent = Extent(limit=limit, cursor=cursor, all_rows=all_rows, raw=raw)
@@ -156,16 +135,7 @@ def unresolved(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show the merchant identifiers that are not in the catalogue.
-
-    Those with most purchases come first, each with the text that most often came with it. Their
-    purchases wait: add the identifiers to the catalogue and match again.
-
-    Try:
-
-        cardoffers report unresolved -i alder
-        cardoffers report unresolved -o unknown.html
-    """
+    """Show the merchant identifiers that are not in the catalogue."""
     from cardoffers_cli.jobs.reports import unresolved_rows
 
     desk = Desk.of(ctx)

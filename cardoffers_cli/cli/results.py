@@ -36,19 +36,7 @@ def offers(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show which offers work, and which end when.
-
-    Of the redemptions decided in the last 30 days, if not said otherwise: spend at the merchant,
-    what the merchant pays for it, cashback as a share of the spend. Of the budget: how much is
-    spent, how much would be if it were spent evenly, the day it ends at the rate of the last 28
-    days, and the days at the rates of the quickest and the slowest of those weeks. --limit is of
-    each currency.
-
-    Try:
-
-        cardoffers report offers -i alder
-        cardoffers report offers --order ends -o offers.html
-    """
+    """Show which offers work, and which end when."""
     from cardoffers_cli.jobs.reports import offer_rows
 
     desk = Desk.of(ctx)
@@ -76,16 +64,7 @@ def merchants(
     all_rows: All = False,
     raw: Raw = False,
 ) -> None:
-    """Show what each merchant funded.
-
-    Of the redemptions decided in the last 30 days, if not said otherwise. Money is net of what was
-    reversed since, which stands beside it. --limit is of each currency.
-
-    Try:
-
-        cardoffers report merchants -i alder
-        cardoffers report merchants --from 2026-09-01 --to 2026-10-01 --all -o merchants.xlsx
-    """
+    """Show what each merchant funded."""
     from cardoffers_cli.jobs.reports import merchant_rows
 
     desk = Desk.of(ctx)

@@ -29,14 +29,7 @@ def list_(
     every: Annotated[bool, option("Runs of every kind.", "--all")] = False,
     limit: Limit = 30,
 ) -> None:
-    """List the nightly runs, the newest first.
-
-    Try:
-
-        cardoffers run list
-        cardoffers run list --all --limit 100
-        cardoffers run list --limit 400 -o nights.html
-    """
+    """List the nightly runs, the newest first."""
     from cardoffers_cli.jobs.night.history import list_nights, list_runs
 
     desk = Desk.of(ctx)
@@ -67,13 +60,7 @@ def show(
         argument("RUN_ID", "A nightly run or any run: its id, the beginning of that, or latest."),
     ],
 ) -> None:
-    """Show a nightly run step by step, with its files and its findings; of another run, its counts.
-
-    Try:
-
-        cardoffers run show latest
-        cardoffers run show 4b9d
-    """
+    """Show a nightly run step by step, with its files and its findings; of another run, its counts."""  # noqa: E501  one line of help
     from cardoffers_cli.cli.night_screen import step_blocks
     from cardoffers_cli.jobs.night.history import show_run
     from cardoffers_cli.jobs.night.result import NightResult
@@ -98,14 +85,7 @@ def resume(
     log_format: Log = "text",
     dry_run: DryRun = False,
 ) -> None:
-    """Go on with a nightly run that did not end, where it stopped and by the clock it had.
-
-    `cardoffers nightly` does the same before it begins another one.
-
-    Try:
-
-        cardoffers run resume
-    """
+    """Go on with a nightly run that did not end, where it stopped and by the clock it had."""
     desk = Desk.of(ctx)
     if dry_run:
         from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
@@ -133,14 +113,7 @@ def accept(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Accept a file that grew or changed after a nightly run took it: what came later stays unread.
-
-    To take what came later, import the file where the finding says it lies now.
-
-    Try:
-
-        cardoffers run accept larkmere/purchases.csv
-    """
+    """Accept a file that grew or changed after a nightly run took it: what came later stays unread."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.taken import accept_taken
 
     desk = Desk.of(ctx)

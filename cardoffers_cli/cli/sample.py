@@ -36,16 +36,7 @@ def sample(
     files: Annotated[int, option("Files for each institution's rows.", min=1)] = 1,
     dry_run: DryRun = False,
 ) -> None:
-    """Write realistic sample data: DIR/catalog and DIR/transactions.
-
-    Merchants with a long tail, loyal cardholders, busy hours, budgets that run out, repeated and
-    conflicting references. Files of the same names are replaced.
-
-    Try:
-
-        cardoffers sample
-        cardoffers sample big --rows 1000000 --seed 7
-    """
+    """Write realistic sample data: DIR/catalog and DIR/transactions."""
     from cardoffers_cli.files.samples.plan import Plan  # polars is heavy
     from cardoffers_cli.jobs.sample import sample as make
 

@@ -29,17 +29,7 @@ def serve(
         Path | None, option("Write the port here when it listens.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM.
-
-    Other commands work beside it: calls wait for them, and reports are read from the last
-    `store publish` meanwhile. Each request is a line of JSON on stderr, without tokens or keys.
-
-    Try:
-
-        cardoffers serve
-
-        cardoffers serve --host 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
-    """
+    """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM."""
     from cardoffers_cli.jobs.stores import is_free
 
     with extra("serve", EXTRA, "Serving"):

@@ -15,14 +15,7 @@ FIRST = ("institution", "currency", "institution_payout_amount")
 
 
 def settle(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Settle every ledger entry whose hold has ended: one settlement per institution and currency.
-
-    Amounts are net of adjustments for reversed redemptions. Run again, it settles nothing more.
-
-    Try:
-
-        cardoffers settle
-    """
+    """Settle every ledger entry whose hold has ended: one settlement per institution and currency."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.settle import settle_due
 
     desk = Desk.of(ctx)

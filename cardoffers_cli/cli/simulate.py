@@ -39,15 +39,7 @@ def simulate(
     raw_rejected: RawRejected = False,
     engine: Engine = None,
 ) -> None:
-    """Show what importing and matching a file would come to; nothing is written.
-
-    No reference, budget or use is taken up. With --format json each purchase comes with every
-    check that was made, what was expected and what was there.
-
-    Try:
-
-        cardoffers simulate transactions.csv -i alder
-    """
+    """Show what importing and matching a file would come to; nothing is written."""
     from cardoffers_cli.cli.file_reports import blocks, named
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.jobs.imports import ImportOptions

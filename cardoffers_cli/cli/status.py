@@ -32,12 +32,7 @@ NEXT = (Column("count", kind="integer"), Column("waits"), Column("next"))
 
 
 def status(ctx: typer.Context) -> None:
-    """Show the state of everything: what came in, what it became, what waits, what to do next.
-
-    Try:
-
-        cardoffers status
-    """
+    """Show the state of everything: what came in, what it became, what waits, what to do next."""
     from cardoffers_cli.jobs.stores import status as look
 
     desk = Desk.of(ctx)

@@ -45,16 +45,7 @@ def init(
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Make a new, empty store.
-
-    A first program of one's own is made with `institution add`, `merchant add` and `offer create`,
-    or of files: `catalog template` writes them with a line each to change.
-
-    Try:
-
-        cardoffers init
-        cardoffers init --example --store try.duckdb
-    """
+    """Make a new, empty store."""
     desk = Desk.of(ctx)
     if example:
         from cardoffers_cli.jobs.example import init_with_example  # polars is heavy
@@ -76,12 +67,7 @@ def init(
 
 @app.command()
 def info(ctx: typer.Context) -> None:
-    """Show what the store file is: its versions, its migrations, its tables.
-
-    Try:
-
-        cardoffers store info
-    """
+    """Show what the store file is: its versions, its migrations, its tables."""
     from cardoffers_cli.jobs.stores import info as look
 
     desk = Desk.of(ctx)
@@ -95,12 +81,7 @@ def info(ctx: typer.Context) -> None:
 
 @app.command()
 def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Bring an older store to this version, in one transaction. A current one stays as it is.
-
-    Try:
-
-        cardoffers store migrate
-    """
+    """Bring an older store to this version, in one transaction. A current one stays as it is."""
     from cardoffers_cli.jobs.stores import migrate as bring
 
     desk = Desk.of(ctx)
@@ -109,14 +90,7 @@ def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
 @app.command()
 def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Put a snapshot beside the store, which is read while a long job holds it.
-
-    It replaces the one before. Revoking a key withdraws it; `nightly` takes a new one.
-
-    Try:
-
-        cardoffers store publish
-    """
+    """Put a snapshot beside the store, which is read while a long job holds it."""
     from cardoffers_cli.jobs.publish import publish as take
 
     desk = Desk.of(ctx)
@@ -125,17 +99,7 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
 @app.command("mask-card-numbers")
 def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Mask real card numbers that a store of before holds, and write the store anew without them.
-
-    References, identifiers and tokens become keyed hashes, so that a reference stays unique and is
-    recognised when it comes again; in descriptors and names the number alone is masked. The key
-    lies beside the store, in STORE.mask-key: keep it, it is in no backup. The snapshot is
-    withdrawn; older backups still hold what is masked here. Ends with 3 if card numbers are left.
-
-    Try:
-
-        cardoffers store mask-card-numbers --dry-run
-    """
+    """Mask real card numbers that a store of before holds, and write the store anew without them."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.card_numbers import mask_card_numbers as mask
     from cardoffers_cli.jobs.compact import compact as write_anew
 
@@ -157,16 +121,7 @@ def backup(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Copy the store into a new file, checked and audited, with its checksum beside it.
-
-    In a folder the file is named by the time. Nothing is ever overwritten. It holds every token
-    that the store holds, and FILE.secrets beside it the secrets that sign webhooks: only their
-    owner can read them. Ends with 3 if the store fails an audit.
-
-    Try:
-
-        cardoffers store backup /var/backups/cardoffers
-    """
+    """Copy the store into a new file, checked and audited, with its checksum beside it."""
     from cardoffers_cli.jobs import backup as backups
 
     desk = Desk.of(ctx)
@@ -188,15 +143,7 @@ def restore(
     yes: Yes = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Put a backup in the place of the store, which is kept under another name.
-
-    A backup that is older than what the store has had takes `--yes`: what is lost is listed, with
-    the nightly runs to run again.
-
-    Try:
-
-        cardoffers store restore backups/cardoffers-20261101T020000Z.duckdb
-    """
+    """Put a backup in the place of the store, which is kept under another name."""
     from cardoffers_cli.jobs import restore as restores
 
     desk = Desk.of(ctx)
@@ -213,15 +160,7 @@ def restore(
 
 @app.command()
 def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Write the store anew without the room that nothing uses, and its history in fewer parts.
-
-    It needs as much free space as the store has, and as the small parts of the history have, whose
-    folders stay for a while (`history_keep_days`). Killed at any time, the store is whole.
-
-    Try:
-
-        cardoffers store compact
-    """
+    """Write the store anew without the room that nothing uses, and its history in fewer parts."""
     from cardoffers_cli.jobs import compact as compacts
 
     desk = Desk.of(ctx)
@@ -240,16 +179,7 @@ def export(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Move purchases and decisions out of the store, into Parquet files that an engine can read.
-
-    They are the history of the store, which every command goes on reading, so ROOT must stay where
-    it is. What comes in later stays in the store until the next export. Backups do not hold it.
-
-    Try:
-
-        cardoffers store export --to /srv/cardoffers/history
-        cardoffers store export --to s3://bucket/cardoffers
-    """
+    """Move purchases and decisions out of the store, into Parquet files that an engine can read."""
     from cardoffers_cli.jobs.export import export as move
 
     desk = Desk.of(ctx)
@@ -267,18 +197,7 @@ def export(
 
 @app.command()
 def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Go on with a store that does not open since the power went: put the engine's log aside.
-
-    A copy is looked at first: with as much of the log as can be read, and without the rest. The
-    runs that go with the rest are listed; `--dry-run` leaves it at that. The log is kept under a
-    dated name. A block of the store that was being written at that time is fixed, by which
-    nothing is lost. Ends with 3 if the store then fails an audit.
-
-    Try:
-
-        cardoffers store recover --dry-run
-        cardoffers store recover --yes
-    """
+    """Go on with a store that does not open since the power went: put the engine's log aside."""
     from cardoffers_cli.jobs import recover as recovers
 
     desk = Desk.of(ctx)
@@ -309,14 +228,7 @@ def _runs(found: "Recovered") -> str:
 
 @app.command("accept-loss")
 def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
-    """Go on with a store that has lost commits; list what was lost and what to run again.
-
-    Where a backup has the lost commits, restore that instead: `cardoffers store restore FILE`.
-
-    Try:
-
-        cardoffers store accept-loss --yes
-    """
+    """Go on with a store that has lost commits; list what was lost and what to run again."""
     from cardoffers_cli.jobs import stores
 
     desk = Desk.of(ctx)

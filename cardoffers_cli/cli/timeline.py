@@ -27,16 +27,7 @@ def timeline(
     institution: AskedInstitution = None,
     everywhere: AllInstitutions = False,
 ) -> None:
-    """Show everything that happened, from the purchase to the money, and what comes next.
-
-    Each event comes with the time since the one before and with who did it. Settlements and
-    imports show what happened to their purchases together.
-
-    Try:
-
-        cardoffers timeline tx-1234 -i larkmere
-        cardoffers timeline 6b0e --all-institutions --format json
-    """
+    """Show everything that happened, from the purchase to the money, and what comes next."""
     from cardoffers_cli.jobs.timeline import tell_timeline  # polars is heavy
 
     desk = Desk.of(ctx)

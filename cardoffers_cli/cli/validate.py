@@ -38,17 +38,7 @@ def validate(
         Path | None, option("Write a page (.html) with the verdict, to be sent on.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store.
-
-    Exit code 0: every row is good; 3: some are not; 14: a file cannot be read at all. The page has
-    the verdict, how many rows are what, and each kind of finding with lines and what fixes it. No
-    value of a row is on it.
-
-    Try:
-
-        cardoffers validate transactions.csv --errors report.csv
-        cardoffers validate transactions.csv --report check.html
-    """
+    """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
     from cardoffers_cli.files.transactions import FileReading
     from cardoffers_cli.jobs.intake import Outputs

@@ -37,15 +37,7 @@ def verify(
         int, option("How old a timestamp may be.", min=0, metavar="SECONDS")
     ] = TOLERANCE_S,
 ) -> None:
-    """Check the signatures of a captured webhook, as a receiver must, and say which rule failed.
-
-    The body must be the very bytes that came. --as-of is the time it came, if not now. Exit code
-    0: genuine; 3: a rule failed.
-
-    Try:
-
-        cardoffers webhook verify body.json --headers headers.txt --secret-file secret.txt
-    """
+    """Check the signatures of a captured webhook, as a receiver must, and say which rule failed."""
     desk = Desk.of(ctx)
     if body == "-" and secret_file == Path("-"):
         raise UsageError("Standard input cannot be both the body and the secret.")

@@ -78,17 +78,7 @@ def set_(
     secret_file: SecretFile = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Set where an institution receives events.
-
-    The first time it makes the signing secret and shows it, this once. Events from before may wait
-    by then: it says how many, and asks whether they are to be sent too. Where nobody can be asked
-    they are held back; `--from` says it, also later.
-
-    Try:
-
-        cardoffers webhook set -i larkmere --url https://hooks.larkmere.example/redemptions
-        cardoffers webhook set -i larkmere --url https://hooks.larkmere.example/r --from all
-    """
+    """Set where an institution receives events."""
     from cardoffers_cli.jobs.webhooks import set_webhook  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -116,15 +106,7 @@ def send(
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Send what is due now. A failure is tried again by a later run, up to 8 times in two hours.
-
-    Ctrl-C finishes what is in flight. The exit code is 3 if something was not delivered.
-
-    Try:
-
-        cardoffers webhook send
-        cardoffers webhook send --wait
-    """
+    """Send what is due now. A failure is tried again by a later run, up to 8 times in two hours."""
     from cardoffers_cli.jobs.clock import Clock, Watch
     from cardoffers_cli.jobs.deliver import send as send_due  # httpx is heavy
 
@@ -152,13 +134,7 @@ def retry(
     institution: AnyInstitution = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Make failed and exhausted events due now, with the whole schedule before them again.
-
-    Try:
-
-        cardoffers webhook retry --failed -i larkmere --since 2026-10-01
-        cardoffers webhook retry 6b0e
-    """
+    """Make failed and exhausted events due now, with the whole schedule before them again."""
     from cardoffers_cli.jobs.webhooks import retry as make_due  # polars is heavy
 
     if not (redemption_ids or failed or since or institution):
@@ -191,13 +167,7 @@ def list_(
     limit: Limit = 100,
     all_rows: All = False,
 ) -> None:
-    """List events and how far they are, the newest first.
-
-    Try:
-
-        cardoffers webhook list --state exhausted
-        cardoffers webhook list -i larkmere --from 2026-10-01 --all -o events.csv
-    """
+    """List events and how far they are, the newest first."""
     from cardoffers_cli.jobs.webhooks import list_events  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -217,13 +187,7 @@ def list_(
 
 @app.command("show")
 def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
-    """Show the timeline of one event, and the headers its receiver should have seen.
-
-    Try:
-
-        cardoffers webhook show 6b0e
-        cardoffers webhook show latest
-    """
+    """Show the timeline of one event, and the headers its receiver should have seen."""
     from cardoffers_cli.jobs.webhooks import show_event  # polars is heavy
 
     desk = Desk.of(ctx)
@@ -233,12 +197,7 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 
 @app.command()
 def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun = False) -> None:
-    """Send one event again now, whatever its state, as an attempt marked as made by hand.
-
-    Try:
-
-        cardoffers webhook resend 6b0e
-    """
+    """Send one event again now, whatever its state, as an attempt marked as made by hand."""
     from cardoffers_cli.jobs.deliver import resend as send_again  # httpx is heavy
 
     desk = Desk.of(ctx)
@@ -259,14 +218,7 @@ def rotate_secret(
     secret_file: SecretFile = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Make a new signing secret, and show it this once.
-
-    Give it to the receiver before it is active, so that it can accept both meanwhile.
-
-    Try:
-
-        cardoffers webhook rotate-secret -i larkmere --activate-at 2026-10-08T06:00:00Z
-    """
+    """Make a new signing secret, and show it this once."""
     from cardoffers_cli.jobs.webhooks import rotate_secret as rotate  # polars is heavy
 
     desk = Desk.of(ctx)

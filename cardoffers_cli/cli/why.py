@@ -46,18 +46,7 @@ def why(
         str | None, option("Many references, one a line.", "--file", metavar="FILE")
     ] = None,
 ) -> None:
-    """Tell why a purchase did, or did not, redeem, with every check that was made.
-
-    The answer is from what was decided then. An unknown reference ends with exit code 5, a list
-    with unknown ones with 3.
-
-    Try:
-
-        cardoffers why tx-1234 -i larkmere
-        cardoffers why tx-1234 -i larkmere --plain --locale es
-        cardoffers why tx-1234 --all-institutions
-        cardoffers why --file complaints.txt -i larkmere -o answers.xlsx
-    """
+    """Tell why a purchase did, or did not, redeem, with every check that was made."""
     desk = Desk.of(ctx)
     desk.writes({}, reads=[file] if file else [])
     refs = _refs(ref, file, now=now, plain=plain, locale=locale)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from cardoffers_cli.cli.kernel.everywhere import help_pages
 from cardoffers_cli.cli.main import COMMANDS, Entry, app, load
 from cardoffers_cli.cli.reference import reference
 
@@ -35,6 +36,15 @@ def test_every_command_and_subcommand_has_its_place(entry: Entry) -> None:
     children = getattr(load(entry), "commands", {})
     expected = [entry.name, *(f"{entry.name} {child}" for child in children)]
     assert expected == [each for each in headings() if each.split()[0] == entry.name]
+
+
+def test_every_command_has_examples_and_every_page_is_of_a_command() -> None:
+    groups = {entry.name for entry in COMMANDS if hasattr(load(entry), "commands")}
+    commands = [name for name in headings() if name not in groups]
+    assert commands == list(help_pages())
+    assert [] == [
+        name for name, page in help_pages().items() if "Try:\n\n    cardoffers " not in page
+    ]
 
 
 def test_a_command_stands_there_with_its_options_and_its_examples() -> None:

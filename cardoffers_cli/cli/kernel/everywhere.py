@@ -147,13 +147,29 @@ class _Everywhere:
             self.format_commands(ctx, formatter)
         _write_section(ctx, formatter, "Everywhere", shared)
 
-    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Write the docstring; indented paragraphs (examples) keep their lines."""
-        text = _keep_indented(getattr(self, "help", None) or "")
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what it is about; indented paragraphs (examples) keep their lines."""
+        text = _keep_indented(help_of(ctx))
         if text:
             formatter.write_paragraph()
             with formatter.indentation():
                 formatter.write_text(text)
+
+
+def help_of(ctx: Any) -> str:
+    """Return what is said of a command: its docstring, then what `help.md` has under its name."""
+    names, above = [ctx.info_name], ctx.parent
+    while above and above.parent:
+        names, above = [above.info_name, *names], above.parent
+    return "\n\n".join([ctx.command.help or "", help_pages().get(" ".join(names), "")]).strip()
+
+
+@cache
+def help_pages() -> dict[str, str]:
+    """Return what `help.md` says of each command, by its name."""
+    text = (Path(__file__).parents[1] / "help.md").read_text("utf-8")
+    parts = (part.partition("\n") for part in f"\n{text}".split("\n# ")[1:])
+    return {name: page.strip() for name, _, page in parts}
 
 
 def _write_section(ctx: Any, formatter: Any, title: str, params: list[Any]) -> None:
