@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.tui.app import Browser
 from cardoffers_cli.tui.inquiry import Inquiry
-from cardoffers_cli.tui.keys import SearchBox
+from cardoffers_cli.tui.panels import SearchBox
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

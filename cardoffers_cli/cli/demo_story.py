@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.file_reports import first_lines
-from cardoffers_cli.cli.funnel_picture import picture
+from cardoffers_cli.cli.funnel import picture
 from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.cli.match import decided
 

@@ -18,8 +18,8 @@ from cardoffers_cli.cli.kernel.options import (
     To,
     option,
 )
+from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Column, Row, Sheet, read_columns
-from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.local_forms import read_amount, read_day

@@ -1,22 +1,28 @@
 """`cardoffers help`: what is not about one command: lists of the program, and the pages of `docs/`.
 
-To add a page, write `docs/<name>.md` and give it a line in `PAGES`.
+To add a page, write `docs/<name>.md` and give it a line in `PAGES`. What a finding's code means,
+why it matters, and a bad and a mended line to look at stand in `docs/findings.toml`.
 """
 
+import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.explained import KNOWN, explain
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.cli.kernel.options import argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.cli.reference import reference
+from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
+from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.findings import CODES, FILE_CODES, Code
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 PAGES = {
@@ -154,3 +160,69 @@ def _show_finding(desk: Desk, code: str) -> None:
     if found.example:
         blocks.append(Sheet("example", EXAMPLE, found.lines(), title="Example"))
     desk.show([found.document()], *blocks)
+
+
+KNOWN = {**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES}
+"""Every code there is; one that rows and catalogues share is explained for rows."""
+
+USUAL_HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """Lines that have a finding, and the same lines mended; without a header, whole files.
+
+    `bad_encoding` is how the bad lines must be written to be bad.
+    """
+
+    bad: str
+    mended: str
+    header: str = USUAL_HEADER
+    bad_encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    """A code with why it matters; some codes no few lines can show."""
+
+    code: Code
+    why: str
+    example: Example | None
+
+    def document(self) -> dict[str, Any]:
+        """Return the explanation as one row, the example's lines as they are."""
+        example = self.example
+        return {
+            "code": self.code.code,
+            "level": self.code.level,
+            "summary": self.code.summary,
+            "fix": self.code.fix,
+            "why": self.why,
+            "header": example.header or None if example else None,
+            "bad": example.bad if example else None,
+            "mended": example.mended if example else None,
+        }
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return the example line by line: which part it is of, and its text."""
+        parts = ("header", "bad", "mended")
+        shown = self.document()
+        return [
+            {"part": part, "line": line}
+            for part in parts
+            for line in (shown[part] or "").splitlines()
+        ]
+
+
+def explain(code: str) -> Explained:
+    """Return what a known code means."""
+    words = dict(entries()[code])
+    why = words.pop("why")
+    return Explained(code=KNOWN[code], why=why, example=Example(**words) if words else None)
+
+
+@cache
+def entries() -> dict[str, dict[str, str]]:
+    """Return the words of every code, as the page has them."""
+    page = files("cardoffers_cli").joinpath("docs", "findings.toml")
+    return tomllib.loads(page.read_text("utf-8"))

@@ -18,8 +18,8 @@ from cardoffers_cli.cli.kernel.options import (
     argument,
     option,
 )
+from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
-from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, parse_duration
 from cardoffers_cli.domain.records import Record

@@ -9,8 +9,8 @@ from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
+from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
-from cardoffers_cli.cli.kernel.typed import typed
 from cardoffers_cli.domain.counting import counted
 
 app = group("Show offers, make one, read a cardholder's feed, add an offer.")

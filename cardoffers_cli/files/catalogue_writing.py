@@ -1,21 +1,26 @@
-"""Write catalogue files in the format of import, and the report of an import's findings.
+"""Write catalogue files in the format of import, templates of them, and the findings of an import.
 
 The files are not guarded against spreadsheet formulas: a guard would change names that start with a
-hyphen, and an export is there to be imported again. The report is.
+hyphen, and an export is there to be imported again. The report is. Templates are the examples of
+`catalogue.txt`: somebody fills them in, and `cardoffers init --example` begins with them.
 """
 
 from __future__ import annotations
 
+import csv
 from decimal import Decimal
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from cardoffers_cli.domain import json_text
+from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import AMOUNT_SCALE, MINOR_UNITS
 from cardoffers_cli.files import forms
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.exports import replacing, write_frame
+from cardoffers_cli.files.lasting import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,3 +100,51 @@ def _value(text: str, json: str) -> Any:
             return text == "true"
         case _:
             return text
+
+
+EXAMPLES = {name: kind.example for name, kind in KINDS.items()}
+"""One row of each kind of catalogue file; columns that are left out are empty."""
+
+PURCHASE = {
+    "cardholder_token": EXAMPLES["links"]["cardholder_token"],
+    "card_token": EXAMPLES["links"]["card_token"],
+    "card_acceptor_id": EXAMPLES["merchant_identifiers"]["merchant_identifier"],
+    "amount": "12.40",
+    "transaction_ref": "example-0001",
+    "transacted_at": "2026-01-03T12:30:00Z",
+}
+"""A purchase that redeems the offer."""
+
+TRANSACTIONS = "transactions"
+
+
+def templates() -> dict[str, str]:
+    """Return the text of every template by the name of its file."""
+    files = {f"{name}.csv": _csv(list(kind.names), EXAMPLES[name]) for name, kind in KINDS.items()}
+    return {**files, f"{TRANSACTIONS}.csv": _csv(list(PURCHASE), PURCHASE)}
+
+
+def write_templates(folder: Path, *, dry_run: bool = False) -> list[Path]:
+    """Write the templates into a folder; return their paths. Raises `Refused` where one is."""
+    paths = {folder / name: text for name, text in templates().items()}
+    for path in paths:
+        if path.exists():
+            raise Refused(
+                f"There is a file already at {path}.",
+                code="file_exists",
+                hint="Name another folder: a template is never written over something else.",
+            )
+    if not dry_run:
+        make_folder(folder)
+        for path, text in paths.items():
+            with replacing(path) as out:
+                out.write(text.encode())
+    return list(paths)
+
+
+def _csv(names: list[str], row: dict[str, str]) -> str:
+    out = StringIO()
+    writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerow(row)
+    return out.getvalue()

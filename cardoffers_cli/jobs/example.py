@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.files.catalogue_examples import write_templates
+from cardoffers_cli.files.catalogue_writing import write_templates
 from cardoffers_cli.jobs.catalogue import CatalogueImport, import_catalogue
 from cardoffers_cli.jobs.stores import MadeStore, init
 

@@ -25,11 +25,18 @@ from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.tui import pages, summaries
 from cardoffers_cli.tui.inquiry import Asking
-from cardoffers_cli.tui.keys import LOOKING, SEARCHING, Findings, SearchBox
 from cardoffers_cli.tui.lines import Line
-from cardoffers_cli.tui.panels import Chooser, Help, Lines
+from cardoffers_cli.tui.panels import (
+    LOOKING,
+    SEARCHING,
+    Chooser,
+    Findings,
+    Help,
+    Lines,
+    SearchBox,
+    calm,
+)
 from cardoffers_cli.tui.results import Results
-from cardoffers_cli.tui.theme import calm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

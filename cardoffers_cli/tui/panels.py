@@ -1,4 +1,8 @@
-"""The parts of the screen that show lines, and the dialogs before it."""
+"""The parts of the screen: its look and its keys, lines, lists to choose from, and dialogs.
+
+The look is the terminal's own colours and one accent, so that it is right on dark and on light. The
+highlighted line of a list has a mark, for whoever sees no colour.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, OptionList, Static
+from textual.theme import BUILTIN_THEMES, Theme
+from textual.widgets import Footer, Input, OptionList, Static
 
 from cardoffers_cli.domain.visible import shortened, visible
-from cardoffers_cli.tui.choices import Choices
 from cardoffers_cli.tui.lines import EMPTY, Line, broken, pair
 from cardoffers_cli.tui.summaries import examples
 
@@ -114,3 +118,101 @@ class Chooser(Dialog):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Close with the one that was chosen."""
         self.dismiss(self._slugs[event.option_index])
+
+
+MARK = "▸ "
+
+
+class Choices(OptionList):
+    """Lines of text, one of them highlighted; nothing in them is read as markup."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's name
+        super().__init__(id=id, markup=False, compact=True)
+        self._texts: list[Content] = []
+
+    def offer(self, lines: Iterable[str]) -> None:
+        """Offer other lines, the first of them highlighted."""
+        self._texts = []  # whatever is marked meanwhile is not there any more
+        self.clear_options()
+        self._texts = [Content(line) for line in lines]
+        self.add_options(self._texts)
+        self.highlighted = 0 if self._texts else None
+
+    def rewrite(self, lines: Iterable[str]) -> None:
+        """Write the same choices in other words, and leave the highlight where it is."""
+        self._texts = [Content(line) for line in lines]
+        self._mark()
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        """Move the mark along."""
+        self._mark()
+        super().watch_highlighted(highlighted)
+
+    def _mark(self) -> None:
+        for position, text in enumerate(self._texts):
+            mark = MARK if position == self.highlighted else " " * len(MARK)
+            self.replace_option_prompt_at_index(position, mark + text)
+
+
+def calm(*, has_colour: bool) -> Theme:
+    """Return the terminal's own colours with one accent, or with none."""
+    ansi = BUILTIN_THEMES["ansi-dark"]
+    accent = "ansi_cyan" if has_colour else "ansi_default"
+    cursor = "ansi_black" if has_colour else "ansi_default"
+    plain = {name: "ansi_default" for name in ansi.variables if not name.endswith("style")}
+    return replace(
+        ansi,
+        name="calm",
+        primary=accent,
+        secondary=accent,
+        accent=accent,
+        warning=accent,
+        error=accent,
+        success=accent,
+        variables={
+            **ansi.variables,
+            **plain,
+            "block-cursor-background": accent,
+            "block-cursor-foreground": cursor,
+            "scrollbar": accent,
+            "scrollbar-hover": accent,
+            "scrollbar-active": accent,
+            "scrollbar-background": "ansi_default",
+            "scrollbar-background-hover": "ansi_default",
+            "scrollbar-background-active": "ansi_default",
+        },
+    )
+
+
+SEARCHING = (
+    Binding("enter", "submit", "Search", key_display="⏎"),
+    Binding("down", "app.focus('results')", "To the list", key_display="↓"),
+    Binding("escape", "app.stop", "Stop waiting", key_display="Esc"),
+    Binding("f1", "app.help", "Help", key_display="F1"),
+)
+"""The keys of the search box, where letters are letters."""
+
+LOOKING = (
+    Binding("slash,escape", "app.search", "Search", key_display="/"),
+    Binding("question_mark,f1", "app.help", "Help", key_display="?"),
+    Binding("w", "app.tab('why')", "Why", tooltip="Why it redeemed, or did not"),
+    Binding("t", "app.tab('timeline')", "Timeline", tooltip="Everything that happened"),
+    Binding("a", "app.tab('answer')", "Answer", tooltip="What the cardholder may be told"),
+    Binding("c", "app.copy", "Copy", tooltip="Copy what the tab shows"),
+    Binding("l", "app.language", "Language", tooltip="The answer in the next language"),
+    Binding("i", "app.institution", "Inst.", tooltip="Another institution"),
+    Binding("q", "app.quit", "Leave", show=False),
+)
+"""The keys of what was found."""
+
+
+class SearchBox(Input):
+    """Where a person types what is looked for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*SEARCHING]
+
+
+class Findings(Vertical):
+    """What was found and the one looked at; letters are commands here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*LOOKING]

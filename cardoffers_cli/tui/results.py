@@ -8,7 +8,7 @@ from textual.content import Content
 
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.visible import shortened
-from cardoffers_cli.tui.choices import MARK, Choices
+from cardoffers_cli.tui.panels import MARK, Choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import work
-from cardoffers_cli.cli.explained import KNOWN
+from cardoffers_cli.cli.help_topics import KNOWN
 from tables import uid
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import work
-from cardoffers_cli.cli.explained import KNOWN, Example, entries, explain
+from cardoffers_cli.cli.help_topics import KNOWN, Example, entries, explain
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.catalogue import catalogue_files

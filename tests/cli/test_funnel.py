@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from cardoffers_cli.cli.funnel_picture import picture
+from cardoffers_cli.cli.funnel import picture
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.layout import print_blocks
 from cardoffers_cli.cli.kernel.show import Style, Text

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli.explained import KNOWN, explain
-from cardoffers_cli.cli.help_topics import LISTS, PAGES, page_text
+from cardoffers_cli.cli.help_topics import KNOWN, LISTS, PAGES, explain, page_text
 from cardoffers_cli.cli.main import app
 from cardoffers_cli.cli.reference import reference
 

@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cardoffers_cli.files.html.digits import grouped
 from cardoffers_cli.files.html.pages import (
     MOST_LINES,
     MOST_ROWS,
@@ -23,6 +22,7 @@ from cardoffers_cli.files.html.pages import (
 )
 from cardoffers_cli.files.html.pictures import Bar, Picture, Point, bars, columns
 from cardoffers_cli.files.html.tables import Advice, Link, PrintedCommand, State
+from cardoffers_cli.files.html.templates import grouped
 from cardoffers_cli.files.sheets import Column, Sheet
 from hostile import ACTS, NAMES
 from tables import NOON
@@ -220,7 +220,7 @@ def test_a_table_can_be_read_in_another_order_without_a_script() -> None:
     assert 1 == len({each.get("name") for each in tree.iter("input")})
     shown = [div for div in tree.iter("div") if re.fullmatch(r"o\d", div.get("class", ""))]
     assert ["o1", "o2"] == [div.get("class") for div in shown]
-    assert ["shops: first", "shops: last"] == [div.findtext(".//caption") for div in shown]
+    assert ["Shops: first", "Shops: last"] == [div.findtext(".//caption") for div in shown]
     assert [["bakery", "c"], ["deli"]] == [
         [th.text for th in div.iter("th") if th.get("scope") == "row"] for div in shown
     ]

@@ -21,7 +21,7 @@ from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.tui import inquiry
 from cardoffers_cli.tui.app import Browser
 from cardoffers_cli.tui.inquiry import Inquiry
-from cardoffers_cli.tui.keys import SearchBox
+from cardoffers_cli.tui.panels import SearchBox
 from commands import cardoffers
 from complaints import ANN, complaints
 from grinding import DERIVING, ENDLESS, LOOKING, grind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.tui.keys import LOOKING, SEARCHING
+from cardoffers_cli.tui.panels import LOOKING, SEARCHING
 from screens import seen
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from cardoffers_cli.cli.kernel.folding import folded
-from cardoffers_cli.cli.kernel.tones import painted
+from cardoffers_cli.cli.kernel.tones import folded, painted
 from cardoffers_cli.domain import errors
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.visible import visible

@@ -1,18 +1,21 @@
-"""The signing secrets a command checks with: from a private file, stdin or the environment.
+"""What is better not typed into a command line: signing secrets, and tokens.
 
-Never from a flag: a shell keeps its history, and every process can see another's arguments.
+A shell keeps its history, and every process can see another's arguments. So secrets come from a
+private file, stdin or the environment, and `-` in place of a token means the next line of stdin.
 """
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 from cardoffers_cli.cli.kernel.options import option
+from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.private import read_private_file
 
 VARIABLE = "CARDOFFERS_WEBHOOK_SECRET"
-_LONGEST = 4096
+_LONGEST = 4096  # bytes; no secret and no token is as long
 
 SecretFile = Annotated[
     Path | None,
@@ -32,3 +35,20 @@ def read_secrets(file: Path | None) -> list[str]:
     else:
         text = read_private_file(file)
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def typed(*given: str) -> Iterator[str]:
+    """Yield each value as given, or the next line of standard input for `-`."""
+    for value in given:
+        yield _line() if value == "-" else value
+
+
+def _line() -> str:
+    line = sys.stdin.buffer.readline(_LONGEST)
+    if not line:
+        raise UsageError(
+            "Standard input has no line for every -.",
+            code="input_missing",
+            hint="Send one value a line, in the order of the options in --help.",
+        )
+    return line.decode(errors="replace").rstrip("\r\n")

@@ -1,10 +1,15 @@
-"""What colour means on a screen: red is wrong, yellow needs attention, green is good.
+"""Lines on a screen: where they are folded, and what colour means in them.
 
+Red is wrong, yellow needs attention, green is good.
 A tone is told by a word of the contract in a column that says a state, or by the word that a line
 begins with. The text says the same, so that nothing is lost where there is no colour.
 """
 
 from __future__ import annotations
+
+import re
+import shutil
+import textwrap
 
 BAD, WARNING, GOOD = "red", "yellow", "green"
 
@@ -39,3 +44,25 @@ def painted(text: str) -> str:
     """Return a text for a terminal that knows colours, its first word in its colour."""
     tone, letters = tone_of_line(text)
     return f"{_CODES[tone]}{text[:letters]}{_PLAIN}{text[letters:]}" if tone else text
+
+
+_QUOTED = re.compile("`[^`]*`")
+_STAYS = "\x00"
+"""In the place of a space that is no place to break; no text that is shown has one."""
+
+
+def folded(text: str) -> str:
+    """Return a text with its lines folded to the width of the terminal."""
+    width = shutil.get_terminal_size().columns
+    return "\n".join(_folded(line, width) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    whole = _QUOTED.sub(lambda found: found[0].replace(" ", _STAYS), line)
+    lines = textwrap.wrap(
+        whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines).replace(_STAYS, " ")

@@ -1,4 +1,4 @@
-"""Rows by day as rows of longer periods where there are many, and as a picture.
+"""Rows added up: by currency, and by day as rows of longer periods where there are many.
 
 Up to nine weeks stay days, up to fourteen months become weeks that begin on Monday, the rest become
 months. Cardholders are counted on each of their days: their sums over a longer period are left out.
@@ -103,3 +103,19 @@ _STARTS: dict[str, Callable[[date], date]] = {
     "week": lambda day: day - timedelta(days=day.weekday()),
     "month": lambda day: day.replace(day=1),
 }
+
+
+def firsts(rows: Sequence[Row]) -> list[Row]:
+    """Return the first row of each currency, which may have the figures of all of it."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        found.setdefault(row["currency"], row)
+    return list(found.values())
+
+
+def summed(rows: Sequence[Row], name: str) -> dict[str, Decimal]:
+    """Return the sum of an amount by currency."""
+    sums: dict[str, Decimal] = {}
+    for row in rows:
+        sums[row["currency"]] = sums.get(row["currency"], Decimal(0)) + row[name]
+    return sums

@@ -8,7 +8,7 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.funnel import share
 from cardoffers_cli.domain.sentences import amount_text, amounts_text, compared, listed, percent
 from cardoffers_cli.domain.visible import shortened
-from cardoffers_cli.files.html.currencies import firsts
+from cardoffers_cli.files.html.days import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Picture, beside, pictured
 from cardoffers_cli.files.report_columns import MERCHANTS

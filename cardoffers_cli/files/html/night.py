@@ -17,8 +17,8 @@ from cardoffers_cli.files.html.history import (
     redeemed_of,
 )
 from cardoffers_cli.files.html.pages import Fact, Page, Section
-from cardoffers_cli.files.html.rejects import rejects_section
 from cardoffers_cli.files.html.tables import Link, State
+from cardoffers_cli.files.html.validation import rejects_section
 from cardoffers_cli.files.html.waiting import (
     budgets_that_end,
     to_do,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amount_text, compared, day_text, percent
 from cardoffers_cli.domain.visible import shortened
-from cardoffers_cli.files.html.currencies import firsts
+from cardoffers_cli.files.html.days import firsts
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Bar, Picture, bars, beside, pictured
 from cardoffers_cli.files.html.tables import State

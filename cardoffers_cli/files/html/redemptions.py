@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text
-from cardoffers_cli.files.html.currencies import summed
-from cardoffers_cli.files.html.days import drawn_by_day, periods
+from cardoffers_cli.files.html.days import drawn_by_day, periods, summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Picture, beside, pictured
 from cardoffers_cli.files.report_columns import COUNTED_BY, COUNTS

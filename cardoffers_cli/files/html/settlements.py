@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text, date_text, listed
-from cardoffers_cli.files.html.currencies import summed
+from cardoffers_cli.files.html.days import summed
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import beside, pictured
 from cardoffers_cli.files.report_columns import DUE, OWED, SETTLEMENT_SUMS, TOTALS

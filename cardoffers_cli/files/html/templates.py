@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.moments import format_brief, format_moment
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.html.digits import grouped
 from cardoffers_cli.files.sheets import guard
 
 _AMOUNT = re.compile(r" (?=%)|(?<=\b[A-Z]{3}) (?=-?\d)")
@@ -71,3 +70,25 @@ def page_template() -> Template:
         "told": _told,
     }
     return pages.get_template("page.html.j2")
+
+
+_WHOLE = re.compile(r"\d{4,}")
+
+
+def thousands(digits: str) -> list[str]:
+    """Cut digits into groups of three, from the right."""
+    head = len(digits) % 3
+    return [*([digits[:head]] if head else []), *re.findall("...", digits[head:])]
+
+
+def grouped(text: str) -> Any:
+    """Return a number as HTML: each group but the first of its whole part stands in a `span`."""
+    from markupsafe import Markup, escape  # noqa: PLC0415  comes with jinja2
+
+    whole, point, decimals = str(escape(visible(text))).partition(".")
+    return Markup(_WHOLE.sub(_spans, whole) + point + decimals)  # noqa: S704  escaped above
+
+
+def _spans(whole: re.Match[str]) -> str:
+    first, *others = thousands(whole[0])
+    return first + "".join(f"<span>{group}</span>" for group in others)

@@ -8,7 +8,7 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amount_text, amounts_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import Picture, beside, pictured
-from cardoffers_cli.files.html.rejects import rejects_section
+from cardoffers_cli.files.html.validation import rejects_section
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.html.pictures import whole
-from cardoffers_cli.files.html.rejects import meaning
 from cardoffers_cli.files.html.tables import Advice, PrintedCommand, State
+from cardoffers_cli.files.report_columns import REJECTS
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
@@ -167,3 +167,25 @@ def _lines(found: Row) -> str:
     shown = [str(line) for line in found["lines"][:_LINES]]
     more = found["rows"] - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if shown and more > 0 else "")
+
+
+_MOST = 15
+
+
+def meaning(code: str) -> str:
+    """Return what a code of a finding means, as a sentence without its full stop."""
+    known = CODES.get(code) or FILE_CODES.get(code)
+    text = known.summary if known else code.replace("_", " ")
+    return text if "_" in text.split()[0] else text[:1].upper() + text[1:]
+
+
+def rejects_section(
+    rows: Sequence[Mapping[str, Any]], *, lines: Sequence[str] = ()
+) -> Iterator[Section]:
+    """Show why rows were not taken; rows as `services/imports.py` counts them, nothing for none."""
+    if not rows:
+        return
+    ordered = sorted(rows, key=lambda row: (-row["errors"], row["code"], row["institution"]))
+    named = [{**row, "meaning": Advice(meaning(row["code"]))} for row in ordered[:_MOST]]
+    sheet = Sheet("rejects", REJECTS, named)
+    yield Section(title="Rows that were not taken", lines=lines, sheet=sheet, in_all=len(ordered))

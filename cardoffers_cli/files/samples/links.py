@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.files.samples.cardholders import FAVOURITES
 from cardoffers_cli.files.samples.chance import Chance, below, chosen, looked_up
+from cardoffers_cli.files.samples.purchases import FAVOURITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.files.samples.cardholders import Cardholders
     from cardoffers_cli.files.samples.offers import Program
     from cardoffers_cli.files.samples.plan import Bank, Plan
+    from cardoffers_cli.files.samples.purchases import Cardholders
 
 COLUMNS = "institution cardholder_token card_token offer_id added_at".split()
 FAVOURITES_ADDED = 800  # in a thousand

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.files.samples.cardholders import Cardholders
 from cardoffers_cli.files.samples.chance import Chance, uuid
 from cardoffers_cli.files.samples.dirty import make_dirty
 from cardoffers_cli.files.samples.engagement import Engagement
@@ -15,7 +14,7 @@ from cardoffers_cli.files.samples.links import SampleLinks
 from cardoffers_cli.files.samples.merchants import Merchants, identifiers, make_merchants
 from cardoffers_cli.files.samples.offers import COLUMNS, Program, make_offers, make_program
 from cardoffers_cli.files.samples.plan import MAX_ACTIVE_OFFERS
-from cardoffers_cli.files.samples.purchases import Purchases
+from cardoffers_cli.files.samples.purchases import Cardholders, Purchases
 from cardoffers_cli.files.samples.writing import write_bytes, write_table, write_transactions
 
 if TYPE_CHECKING:

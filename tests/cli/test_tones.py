@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cardoffers_cli.cli.kernel.folding import folded
+from cardoffers_cli.cli.kernel.tones import folded
 
 
 @pytest.mark.parametrize(
