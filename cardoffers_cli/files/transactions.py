@@ -54,7 +54,7 @@ _MOST_UNKNOWN = 20
 _ACCEPTOR_LENGTH = 15  # ISO 8583 field 42
 
 
-class TransactionFile:
+class TransactionFile(RecordFile):
     """An open transaction file; `chunks()` reads it once, `split()` once more.
 
     `sha256`, `size_bytes` (of the decompressed bytes), the counts, `assumed_timezone` (some valid
@@ -63,60 +63,34 @@ class TransactionFile:
     """
 
     def __init__(self, source: Source, reading: FileReading) -> None:
-        self.name = source.name
-        self.invalid = 0
-        self.assumed_timezone = False
-        self._source = source
-        self._file = RecordFile(
+        super().__init__(
             source,
             _NAMES,
             list_key=LIST_KEY,
             delimiter=reading.delimiter,
             unterminated=reading.unterminated,
         )
+        self.name = source.name
+        self.invalid = 0
+        self.assumed_timezone = False
         self._acceptors = _AcceptorLengths()
         self._judge = Judge(reading)
         self._unknown: list[str] = []
 
     @property
-    def kind(self) -> str:
-        """Return `csv`, `json` or `jsonl`."""
-        return self._file.kind
-
-    @property
-    def position(self) -> str:
-        """Return what `line` means in this file: `line`, or `index` in a JSON array."""
-        return self._file.position
-
-    @property
     def sha256(self) -> str:
         """Return the SHA-256 of the decompressed bytes, in lower-case hex."""
-        return self._source.sha256
+        return self.source.sha256
 
     @property
     def size_bytes(self) -> int:
         """Return the number of decompressed bytes."""
-        return self._source.size_bytes
-
-    @property
-    def received(self) -> int:
-        """Return the number of records."""
-        return self._file.received
-
-    @property
-    def blank_lines(self) -> int:
-        """Return the number of blank lines."""
-        return self._file.blank_lines
-
-    @property
-    def is_unterminated(self) -> bool:
-        """Return whether the last line has no line end."""
-        return self._file.is_unterminated
+        return self.source.size_bytes
 
     @property
     def file_findings(self) -> list[Finding]:
         """Return the warnings for the file as a whole."""
-        findings = list(self._file.header_findings)
+        findings = list(self.header_findings)
         findings += [unknown_column(name, n) for n, name in enumerate(self._unknown, start=1)]
         if not self.received:
             findings.append(make_finding("rows_missing", "the file has no rows"))
@@ -140,16 +114,14 @@ class TransactionFile:
             chunk = self._judge.chunk(raw, findings, is_plain=is_plain)
             self.invalid += len(chunk.rejected)
             self.assumed_timezone |= chunk.assumed_timezone
-            yield replace(
-                chunk, bytes_read=self._source.bytes_read, size_hint=self._source.size_hint
-            )
+            yield replace(chunk, bytes_read=self.source.bytes_read, size_hint=self.source.size_hint)
 
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
         if self.kind == "csv":
-            for page in self._file.csv_pages():
+            for page in self.csv_pages():
                 yield _with_others(page.frame), page.findings, page.is_plain
         else:
-            for objects in self._file.object_pages():
+            for objects in self.object_pages():
                 self._note_unknown(objects)
                 yield columns_of(objects), objects.findings, False
 
@@ -172,16 +144,16 @@ class TransactionFile:
         (line and field, sorted) that do not go there as they came. Blank lines go to neither. A
         JSON array is cut into its items, and each file is an array again.
         """
-        blocks = self._source.blocks()
-        masks = Masks(masked, self._file.layout)
+        blocks = self.source.blocks()
+        masks = Masks(masked, self.layout)
         if self.kind == "json":
             copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to, masks=masks)
         else:
-            copy_lines(blocks, self._file.header, rejected, valid_to, rejected_to, masks=masks)
+            copy_lines(blocks, self.header, rejected, valid_to, rejected_to, masks=masks)
 
     def close(self) -> None:
         """Close the file."""
-        self._source.close()
+        self.source.close()
 
     def __enter__(self) -> Self:
         return self

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from cardoffers_cli.cli.kernel import exits
 
@@ -14,8 +13,8 @@ EVERY_S = 10.0
 """Seconds between two plain lines, at least."""
 
 
-class Progress(Protocol):
-    """What a command tells about its work; `done` and `total` are in the work's own unit."""
+class Progress:
+    """What a command tells about its work, in the work's own unit; here nobody hears of it."""
 
     def advance(self, steps: int = 1) -> None:
         """Add steps that were done."""
@@ -27,20 +26,7 @@ class Progress(Protocol):
         """Say something else of the work from now on."""
 
 
-class Silent:
-    """Nothing at all, for `--quiet`."""
-
-    def advance(self, steps: int = 1) -> None:
-        """Take no notice."""
-
-    def update(self, done: int, total: int | None = None) -> None:
-        """Take no notice."""
-
-    def describe(self, description: str) -> None:
-        """Take no notice."""
-
-
-class Plain:
+class Plain(Progress):
     """At most one line in ten seconds."""
 
     def __init__(
@@ -84,7 +70,7 @@ def progress(
     wants them.
     """
     if quiet:
-        yield Silent()
+        yield Progress()
     elif colour and sys.stderr.isatty():
         with _bar(description, total) as bar:
             yield bar
@@ -98,7 +84,7 @@ def _bar(description: str, total: int | None) -> Iterator[Progress]:
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as RichProgress
 
-    class ProgressBar:
+    class ProgressBar(Progress):
         def advance(self, steps: int = 1) -> None:
             bars.advance(task, steps)
 
