@@ -11,7 +11,7 @@ its header has the contract's names, all else is for people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -28,6 +28,7 @@ Kind = Literal[
     "text", "id", "integer", "money", "moment", "date", "flag", "number", "share", "change"
 ]
 Row = Mapping[str, Any]
+Rows = Sequence[Row]
 
 NUMBERS = {"integer", "money", "number", "share", "change"}
 """The kinds that are set to the right."""

@@ -15,10 +15,9 @@ from cardoffers_cli.domain.sentences import day_text, month_text, short_day_text
 from cardoffers_cli.files.html.pictures import Picture, Point, columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Row, Rows
 
 _DAYS, _WEEKS = 63, 430
 _NOT_ADDED = {"unique_cardholders"}

@@ -14,12 +14,12 @@ from cardoffers_cli.files.report_columns import BEFORE, FUNNEL_BY, PEOPLE, VOLUM
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.files.html.asked import Asked
 
     Found = Mapping[str, Any]
-    Rows = Sequence[Mapping[str, Any]]
+    from cardoffers_cli.files.sheets import Rows
 
 MOST_OFFERS = 50
 _BY_DAY = read_columns("page.funnel.by_day")

@@ -14,10 +14,9 @@ from cardoffers_cli.files.html.tables import State
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Row, Rows
 
 NIGHTS = 14
 """Nights that one is compared with on its page."""

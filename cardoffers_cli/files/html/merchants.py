@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.funnel import share
@@ -15,12 +15,10 @@ from cardoffers_cli.files.report_columns import MERCHANTS
 from cardoffers_cli.files.sheets import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.files.html.asked import Asked
-
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Rows
 
 _LISTED = 3
 _ORDERS = {"redemptions": "most redeemed"}

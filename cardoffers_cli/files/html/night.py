@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.sentences import amounts_text, compared, day_text, listed, mean
@@ -28,11 +28,10 @@ from cardoffers_cli.files.html.waiting import (
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Row, Rows
 
 _MOST_FILES, _MOST_NAMED = 100, 5
 _URGENCY = {"error": 0, "warning": 1, "note": 2}

@@ -16,13 +16,11 @@ from cardoffers_cli.files.html.tables import State
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from datetime import date, datetime
 
     from cardoffers_cli.files.html.asked import Asked
-
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Row, Rows
 
 SOON = timedelta(days=14)
 MOST_ROWS = 50

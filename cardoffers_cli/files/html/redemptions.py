@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.files.html.asked import Asked
-
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Row, Rows
 
 _FIRST = {
     "day": ("newest day", "newest days"),

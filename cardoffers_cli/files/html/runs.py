@@ -20,11 +20,10 @@ from cardoffers_cli.files.html.tables import Link, State
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator
     from datetime import datetime
 
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Row, Rows
 
 MOST_NIGHTS = 400
 """Nights on the page: over a year."""

@@ -13,12 +13,11 @@ from cardoffers_cli.files.report_columns import DUE, OWED, SETTLEMENT_SUMS, TOTA
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from decimal import Decimal
 
     from cardoffers_cli.files.html.asked import Asked
-
-    Rows = Sequence[Mapping[str, Any]]
+    from cardoffers_cli.files.sheets import Rows
 
 _FEW = 3
 _ENTRIES = read_columns("page.settlements.entries")

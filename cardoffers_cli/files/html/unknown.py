@@ -12,12 +12,10 @@ from cardoffers_cli.files.html.validation import rejects_section
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.files.html.asked import Asked
-
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Row, Rows
 
 _KINDS = {
     "card_acceptor": "card acceptor id",

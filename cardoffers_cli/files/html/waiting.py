@@ -11,11 +11,10 @@ from cardoffers_cli.files.report_columns import BUDGETS
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from datetime import datetime
 
-    Row = Mapping[str, Any]
-    Rows = Sequence[Row]
+    from cardoffers_cli.files.sheets import Rows
 
 _DELIVERIES = read_columns("page.waiting.deliveries")
 _WAITING = read_columns("page.waiting.waiting")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,7 +17,7 @@ import polars as pl
 from cardoffers_cli.files.samples.purchases import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cardoffers_cli.files.samples.purchases import Purchases
 
@@ -34,34 +36,8 @@ GOOD_ROWS_BETWEEN = 2
 LONGEST_LINE = 1 << 16
 _NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
 
-FIELD_FAULTS: tuple[tuple[str, str, str], ...] = (
-    ("control_character", "card_acceptor_id", "00412\x07000030001"),
-    ("control_character", "transaction_ref", "REF\u202e0001"),
-    ("required_missing", "cardholder_token", ""),
-    ("required_missing", "card_token", ""),
-    ("required_missing", "amount", ""),
-    ("token_invalid", "card_token", "ct 5d0e 77a1"),
-    ("token_invalid", "transaction_ref", "R" * 129),
-    ("card_number", "card_token", "4111 1111 1111 1111"),
-    ("personal_data", "cardholder_token", "some.customer@example.com"),
-    ("instrument_conflict", "instrument_token", "ct_00000000000000000000000000000000"),
-    ("instrument_type_unknown", "instrument_type", "cheque"),
-    ("merchant_identifier_type_unknown", "merchant_identifier_type", "shop_number"),
-    ("merchant_conflict", "merchant_identifier", "000000000000000"),
-    ("merchant_id_invalid", "merchant_id", "not-a-uuid"),
-    ("merchant_missing", "card_acceptor_id", ""),
-    ("amount_invalid", "amount", "£12.50"),
-    ("amount_invalid", "amount", "1e3"),
-    ("amount_invalid", "amount", "12.50 GBP"),
-    ("amount_precision", "amount", "10.999"),
-    ("amount_not_positive", "amount", "0.00"),
-    ("amount_too_large", "amount", "1000000000000.00"),
-    ("timestamp_invalid", "transacted_at", "31/08/2026 14:05"),
-    ("timestamp_invalid", "transacted_at", "2026-02-30T10:00:00Z"),
-    ("timestamp_no_offset", "transacted_at", "2026-08-31T14:05:00"),
-    ("timestamp_in_future", "transacted_at", "2099-01-01T00:00:00Z"),
-    ("token_weak", "cardholder_token", "customer-000042"),
-)
+_TABLE = Path(__file__).with_suffix(".toml").read_text("utf-8")
+FIELD_FAULTS: Sequence[tuple[str, str, str]] = [*map(tuple, tomllib.loads(_TABLE)["faults"])]
 """A code, and the column and value that bring it about in an otherwise good row."""
 
 
