@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
 from cardoffers_cli.files.drop import MANIFEST, MARKER, marker_names
-from cardoffers_cli.files.folders import NotPlain, OpenFolder, is_plain, stamp_of
+from cardoffers_cli.files.folders import NotPlain, OpenFolder, is_plain, numbered, stamp_of
 from cardoffers_cli.files.manifests import MANIFEST_BYTES
 from cardoffers_cli.files.spools import Elusive, blocks, changed, refused
 
@@ -225,12 +225,8 @@ def _draft(opened: int, taken: OpenFolder, as_name: str, most: int | None = None
 
 def _put_back(source: OpenFolder, name: str, to: OpenFolder, as_name: str) -> None:
     """Give something back under its name, or a number in it where that is in use by now."""
-    stem, dot, suffixes = as_name.partition(".")
-    candidate, number = as_name, 1
     try:
-        while to.look(candidate) is not None:
-            number += 1
-            candidate = f"{stem}-{number}{dot}{suffixes}"
+        candidate = next(each for each in numbered(as_name) if to.look(each) is None)
         try:
             source.move(name, to, candidate)
         except OSError as error:

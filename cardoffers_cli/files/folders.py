@@ -11,9 +11,11 @@ import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import TYPE_CHECKING, Self
 
 from cardoffers_cli.domain.errors import ConfigurationError
+from cardoffers_cli.files.lasting import sync_opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,12 +113,8 @@ class OpenFolder:
         os.rename(name, as_name, src_dir_fd=self.descriptor, dst_dir_fd=to.descriptor)
 
     def sync(self) -> None:
-        """Bring the names in it to the disk, where folders can be; not on every network's."""
-        try:
-            os.fsync(self.descriptor)
-        except OSError as error:
-            if error.errno not in {errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM}:
-                raise
+        """Bring the names in it to the disk."""
+        sync_opened(self.descriptor)
 
     def close(self) -> None:
         """Close it."""
@@ -127,6 +125,13 @@ class OpenFolder:
 
     def __exit__(self, *_raised: object) -> None:
         self.close()
+
+
+def numbered(name: str) -> Iterator[str]:
+    """Yield a name, then the same with 2, 3, … before its suffixes."""
+    stem, dot, suffixes = name.partition(".")
+    yield name
+    yield from (f"{stem}-{number}{dot}{suffixes}" for number in count(2))
 
 
 def stamp_of(found: os.stat_result) -> str:

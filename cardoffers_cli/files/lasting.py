@@ -24,12 +24,18 @@ def sync_folder(folder: Path) -> None:
             raise
         return
     try:
-        os.fsync(descriptor)
+        sync_opened(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_opened(folder: int) -> None:
+    """Put the names in an opened folder on the disk; not on every network folders can be."""
+    try:
+        os.fsync(folder)
     except OSError as error:
         if error.errno not in _CANNOT:
             raise
-    finally:
-        os.close(descriptor)
 
 
 def make_folder(folder: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
-from cardoffers_cli.files.folders import NAME_BYTES, OpenFolder
+from cardoffers_cli.files.folders import NAME_BYTES, OpenFolder, numbered
 from cardoffers_cli.files.lasting import sync_folder
 
 if TYPE_CHECKING:
@@ -83,12 +83,11 @@ def free_name(name: str, used: set[str]) -> str:
     It fits beside its reports, and shows no control characters; a number goes before its suffixes.
     """
     name = _fitting("".join(letter if letter.isprintable() else "_" for letter in name))
-    stem, dot, suffixes = name.partition(".")
-    candidate, number = name, 1
-    while not used.isdisjoint({candidate, *(candidate + other for other in _OTHERS)}):
-        number += 1
-        candidate = f"{stem}-{number}{dot}{suffixes}"
-    return candidate
+    return next(
+        each
+        for each in numbered(name)
+        if used.isdisjoint({each, *(each + other for other in _OTHERS)})
+    )
 
 
 def _fitting(name: str) -> str:

@@ -177,19 +177,13 @@ class Desk:
             document = {**document, "snapshot_at": self._reading.snapshot_at}
         style = self._style(self.format, raw=raw, private=private)
         show.show(document, blocks, style, self.output)
-        if self.output is not None:
-            self.note(f"Wrote {self.output}")
-        if exit_code:
-            raise typer.Exit(exit_code)
+        self._end(exit_code)
 
     def show_page(self, page: Page, *, exit_code: int = 0) -> None:
         """Show a page that was made for looking at, in HTML; end with the code if it is not 0."""
         page = replace(page, about=[*page.about, *self._source()])
         show.show_page(page, self.output, mode=self._mode())
-        if self.output is not None:
-            self.note(f"Wrote {self.output}")
-        if exit_code:
-            raise typer.Exit(exit_code)
+        self._end(exit_code)
 
     def _source(self) -> list[str]:
         """Return what a page says of where it is from, if that is not the store."""
@@ -202,6 +196,9 @@ class Desk:
         show.write(content, self.output, mode=self._mode())
         if self.is_terminal and not content.endswith(b"\n"):
             show.write(b"\n", None)  # or the shell's prompt would stand behind them
+        self._end(exit_code)
+
+    def _end(self, exit_code: int) -> None:
         if self.output is not None:
             self.note(f"Wrote {self.output}")
         if exit_code:

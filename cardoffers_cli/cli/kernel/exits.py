@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event
 from types import FrameType
 from typing import Any, NoReturn
@@ -35,62 +36,16 @@ class ExitCode:
     kinds: tuple[type[errors.CardoffersError], ...] = ()
 
 
-EXIT_CODES = (
-    ExitCode(0, "done", "Nothing is left to do."),
-    ExitCode(
-        1,
-        "unexpected error",
-        "Run again with --debug, and report what it says.",
-        (errors.CardoffersError,),
-    ),
-    ExitCode(2, "usage", "See the command's --help.", (errors.UsageError,)),
-    ExitCode(
-        3,
-        "done, with findings",
-        "Read what was reported: rejected rows, failed deliveries, a failed check.",
-    ),
-    ExitCode(
-        4, "refused", "The plan, the state or a permission does not allow it.", (errors.Refused,)
-    ),
-    ExitCode(5, "not found", "Check the id, reference or slug.", (errors.NotFound,)),
-    ExitCode(
-        10,
-        "no store",
-        "Make one with `cardoffers init`, or name another with --store.",
-        (errors.NoStore,),
-    ),
-    ExitCode(
-        11,
-        "store busy",
-        "Another process holds the store, and is named: wait, or raise --lock-wait.",
-        (errors.StoreBusy,),
-    ),
-    ExitCode(
-        12,
-        "store made by another version",
-        "Run `cardoffers store migrate`, or use the version that made it.",
-        (errors.StoreVersion,),
-    ),
-    ExitCode(13, "configuration", "Fix the setting that is named.", (errors.ConfigurationError,)),
-    ExitCode(
-        14,
-        "file unusable",
-        "Nothing of the file was taken: fix it, or fetch it again.",
-        (errors.FileUnusable, errors.StoreDamaged),
-    ),
-    ExitCode(15, "network", "Try again later.", (errors.NetworkFailure, errors.EngineFailed)),
-    ExitCode(
-        16, "no space", "Free some space and run again: nothing half-done stays.", (errors.NoSpace,)
-    ),
-    ExitCode(
-        130,
-        "interrupted",
-        "Ctrl-C (SIGINT). Run it again: nothing half-done stays.",
-        (errors.Interrupted,),
-    ),
-    ExitCode(143, "terminated", "SIGTERM. Run it again: nothing half-done stays."),
-)
+def _exit_code(line: str) -> ExitCode:
+    code, meaning, advice, *kinds = line.split(" | ")
+    ended = tuple(getattr(errors, each) for part in kinds for each in part.split())
+    return ExitCode(int(code), meaning, advice, ended)
 
+
+EXIT_CODES = tuple(
+    map(_exit_code, Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines())
+)
+"""Every way to end: `exits.txt` has a line for each, its parts in the order of `ExitCode`."""
 
 _PYDANTIC = "Value error, "
 """What Typer's checks say before the words that matter."""
