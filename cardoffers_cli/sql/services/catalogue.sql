@@ -41,9 +41,7 @@ where kind = $kind and level = 'error';
 -- The findings of a file by code, errors first. Grain: one row per code, its first 20 lines, and 20
 -- of what it says.
 select
-    code,
-    level,
-    count(distinct line) as row_count,
+    code, level, count(distinct line) as row_count,
     list_slice(list_sort(list_distinct(list(line))), 1, 20) as lines,
     list_slice(list_sort(list_distinct(list(message))), 1, 20) as messages
 from catalogue_findings
@@ -81,14 +79,8 @@ with highest as (
 select
     highest.audit_no
     + row_number() over (order by catalogue_changes.line, catalogue_changes.field) as audit_no,
-    $run_no,
-    $happened_at,
-    $actor,
-    catalogue_changes.institution_id,
-    $subject,
-    catalogue_changes.subject_id,
-    catalogue_changes.field,
-    catalogue_changes.old_value,
+    $run_no, $happened_at, $actor, catalogue_changes.institution_id, $subject,
+    catalogue_changes.subject_id, catalogue_changes.field, catalogue_changes.old_value,
     catalogue_changes.new_value
 from catalogue_changes
 cross join highest;

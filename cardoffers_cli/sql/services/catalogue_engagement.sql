@@ -5,9 +5,7 @@
 insert into catalogue_findings
 with placed as (
     select
-        staged.line,
-        staged.offer_id,
-        institutions.currency as institution_currency,
+        staged.line, staged.offer_id, institutions.currency as institution_currency,
         offers.currency as offer_currency
     from frame as staged
     left join institutions on institutions.slug = staged.institution
@@ -63,10 +61,7 @@ where not exists (
 insert into engagement (institution_id, cardholder_no, event, offer_no, occurred_at, run_no)
 with numbered as (
     select distinct
-        cardholders.institution_id,
-        cardholders.cardholder_no,
-        staged.event,
-        offers.offer_no,
+        cardholders.institution_id, cardholders.cardholder_no, staged.event, offers.offer_no,
         staged.occurred_at
     from frame as staged
     inner join institutions on institutions.slug = staged.institution
@@ -85,12 +80,8 @@ known as (
 )
 
 select
-    numbered.institution_id,
-    numbered.cardholder_no,
-    numbered.event,
-    numbered.offer_no,
-    numbered.occurred_at,
-    $run_no
+    numbered.institution_id, numbered.cardholder_no, numbered.event, numbered.offer_no,
+    numbered.occurred_at, $run_no
 from numbered
 where not exists (
     select 1

@@ -1,16 +1,8 @@
 -- name: institutions
 -- Every institution in the columns of its file, by slug.
 select
-    slug,
-    cast(institution_id as varchar) as institution_id,
-    name,
-    plan,
-    currency,
-    languages,
-    max_active_offers,
-    widget_limit,
-    settlement_hold_days,
-    webhook_url,
+    slug, cast(institution_id as varchar) as institution_id, name, plan, currency, languages,
+    max_active_offers, widget_limit, settlement_hold_days, webhook_url,
     cast(require_marker as varchar) as require_marker
 from institutions
 order by slug;
@@ -32,23 +24,11 @@ order by merchant_identifier_type, merchant_identifier;
 -- name: offers
 -- Every offer in the columns of its file, by id.
 select
-    offers.offer_id,
-    cast(offers.merchant_id as varchar) as merchant_id,
-    en.title as title_en,
-    es.title as title_es,
-    pt.title as "title_pt-BR",
-    en.description as description_en,
-    es.description as description_es,
-    pt.description as "description_pt-BR",
-    offers.min_spend,
-    offers.cashback_amount,
-    offers.currency,
-    offers.commission_rate,
-    offers.budget_amount,
-    offers.starts_at,
-    offers.expires_at,
-    offers.segments,
-    offers.max_redemptions_per_cardholder,
+    offers.offer_id, cast(offers.merchant_id as varchar) as merchant_id, en.title as title_en,
+    es.title as title_es, pt.title as "title_pt-BR", en.description as description_en,
+    es.description as description_es, pt.description as "description_pt-BR", offers.min_spend,
+    offers.cashback_amount, offers.currency, offers.commission_rate, offers.budget_amount,
+    offers.starts_at, offers.expires_at, offers.segments, offers.max_redemptions_per_cardholder,
     offers.is_paused as paused
 from offers
 left join offer_texts as en on en.offer_id = offers.offer_id and en.language = 'en'
@@ -67,11 +47,8 @@ order by institution, program_offers.position, program_offers.offer_id;
 -- Every link in the columns of its file, by number: its tokens reduced to first and last 4
 -- characters, short ones to the ellipsis (rules.md#masking).
 select
-    institutions.slug as institution,
-    masked(cardholders.cardholder_token) as cardholder_token,
-    masked(instruments.instrument_token) as card_token,
-    offers.offer_id,
-    links.added_at
+    institutions.slug as institution, masked(cardholders.cardholder_token) as cardholder_token,
+    masked(instruments.instrument_token) as card_token, offers.offer_id, links.added_at
 from links
 inner join institutions on institutions.institution_id = links.institution_id
 inner join cardholders

@@ -29,10 +29,7 @@ from frame;
 insert into catalogue_findings
 with placed as (
     select
-        line,
-        slug,
-        institution_id,
-        currency,
+        line, slug, institution_id, currency,
         row_number() over (partition by slug order by line) as nth_of_slug,
         row_number() over (partition by institution_id order by line) as nth_of_id
     from staged_institutions
@@ -119,9 +116,7 @@ where slug = $slug;
 insert into catalogue_changes
 with paired as (
     select
-        staged.line,
-        staged.institution_id,
-        staged.slug,
+        staged.line, staged.institution_id, staged.slug,
         unnest([
             {'field': 'name', 'old_value': known.name, 'new_value': staged.name},
             {'field': 'plan', 'old_value': known.plan, 'new_value': staged.plan},

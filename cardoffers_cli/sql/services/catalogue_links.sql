@@ -5,8 +5,7 @@
 insert into catalogue_findings
 with placed as (
     select
-        staged.line,
-        institutions.currency as institution_currency,
+        staged.line, institutions.currency as institution_currency,
         offers.currency as offer_currency
     from frame as staged
     left join institutions on institutions.slug = staged.institution
@@ -71,12 +70,8 @@ where not exists (
 -- per line.
 create or replace temp table numbered_links as
 select
-    staged.line,
-    cardholders.institution_id,
-    cardholders.cardholder_no,
-    instruments.instrument_no,
-    offers.offer_no,
-    staged.added_at
+    staged.line, cardholders.institution_id, cardholders.cardholder_no, instruments.instrument_no,
+    offers.offer_no, staged.added_at
 from frame as staged
 inner join institutions on institutions.slug = staged.institution
 inner join offers
@@ -100,12 +95,8 @@ with firsts as (
 )
 
 select
-    numbered.institution_id,
-    numbered.cardholder_no,
-    numbered.instrument_no,
-    numbered.offer_no,
-    numbered.added_at,
-    $run_no
+    numbered.institution_id, numbered.cardholder_no, numbered.instrument_no, numbered.offer_no,
+    numbered.added_at, $run_no
 from numbered_links as numbered
 inner join firsts
     on firsts.cardholder_no = numbered.cardholder_no

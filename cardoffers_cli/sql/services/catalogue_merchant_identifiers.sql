@@ -19,8 +19,7 @@ from frame;
 insert into catalogue_findings
 with placed as (
     select
-        line,
-        merchant_id,
+        line, merchant_id,
         row_number() over (
             partition by merchant_identifier_type, merchant_identifier order by line
         ) as nth
@@ -62,12 +61,10 @@ from staged_merchant_identifiers;
 -- whose owner is another one.
 insert into catalogue_changes
 select
-    staged.line,
-    null,
+    staged.line, null,
     staged.merchant_identifier_type || ':' || staged.merchant_identifier,
     'merchant_id',
-    cast(known.merchant_id as varchar),
-    cast(staged.merchant_id as varchar)
+    cast(known.merchant_id as varchar), cast(staged.merchant_id as varchar)
 from staged_merchant_identifiers as staged
 inner join identifiers as known
     on known.merchant_identifier_type = staged.merchant_identifier_type

@@ -41,8 +41,7 @@ where line in (
 insert into catalogue_changes
 with paired as (
     select
-        staged.line,
-        staged.merchant_id,
+        staged.line, staged.merchant_id,
         unnest([
             {'field': 'name', 'old_value': known.name, 'new_value': staged.name},
             {'field': 'category', 'old_value': known.category, 'new_value': staged.category}
@@ -74,9 +73,7 @@ with highest as (
 
 select
     highest.merchant_no + row_number() over (order by staged.merchant_id),
-    staged.merchant_id,
-    staged.name,
-    staged.category
+    staged.merchant_id, staged.name, staged.category
 from staged_merchants as staged
 cross join highest
 where not exists (select 1 from merchants where merchants.merchant_id = staged.merchant_id);

@@ -39,11 +39,7 @@ from frame;
 insert into catalogue_findings
 with placed as (
     select
-        line,
-        offer_id,
-        merchant_id,
-        currency,
-        effective_at,
+        line, offer_id, merchant_id, currency, effective_at,
         row_number() over (partition by offer_id order by line) as nth
     from staged_offers
 ),
@@ -112,8 +108,7 @@ where line in (select line from catalogue_findings where kind = 'offers' and lev
 create or replace temp table staged_texts as
 with spread as (
     select
-        line,
-        offer_id,
+        line, offer_id,
         unnest([
             {'language': 'en', 'title': title_en, 'description': description_en},
             {'language': 'es', 'title': title_es, 'description': description_es},
@@ -131,8 +126,7 @@ from spread;
 insert into catalogue_changes
 with paired as (
     select
-        staged.line,
-        staged.offer_id,
+        staged.line, staged.offer_id,
         unnest([
             {
                 'field': 'merchant_id',
@@ -196,8 +190,7 @@ where pair.old_value is distinct from pair.new_value;
 insert into catalogue_changes
 with paired as (
     select
-        staged.line,
-        staged.offer_id,
+        staged.line, staged.offer_id,
         unnest([
             {
                 'field': 'title_' || staged.language,
@@ -251,18 +244,9 @@ with highest as (
 
 select
     highest.offer_no + row_number() over (order by staged.offer_id) as offer_no,
-    staged.offer_id,
-    staged.merchant_id,
-    staged.min_spend,
-    staged.cashback_amount,
-    staged.currency,
-    staged.commission_rate,
-    staged.budget_amount,
-    staged.starts_at,
-    staged.expires_at,
-    staged.segments,
-    staged.max_redemptions_per_cardholder,
-    staged.is_paused
+    staged.offer_id, staged.merchant_id, staged.min_spend, staged.cashback_amount, staged.currency,
+    staged.commission_rate, staged.budget_amount, staged.starts_at, staged.expires_at,
+    staged.segments, staged.max_redemptions_per_cardholder, staged.is_paused
 from staged_offers as staged
 cross join highest
 where not exists (select 1 from offers where offers.offer_id = staged.offer_id);
@@ -337,32 +321,17 @@ with newest as (
 
 present as (
     select
-        offers.offer_no,
-        offers.merchant_id,
-        offers.min_spend,
-        offers.cashback_amount,
-        offers.commission_rate,
-        offers.budget_amount,
-        offers.starts_at,
-        offers.expires_at,
-        offers.max_redemptions_per_cardholder,
-        staged_offers.effective_at
+        offers.offer_no, offers.merchant_id, offers.min_spend, offers.cashback_amount,
+        offers.commission_rate, offers.budget_amount, offers.starts_at, offers.expires_at,
+        offers.max_redemptions_per_cardholder, staged_offers.effective_at
     from offers
     inner join staged_offers on staged_offers.offer_id = offers.offer_id
 )
 
 select
-    present.offer_no,
-    $run_no,
-    coalesce(present.effective_at, $now),
-    present.merchant_id,
-    present.min_spend,
-    present.cashback_amount,
-    present.commission_rate,
-    present.budget_amount,
-    present.starts_at,
-    present.expires_at,
-    present.max_redemptions_per_cardholder
+    present.offer_no, $run_no, coalesce(present.effective_at, $now), present.merchant_id,
+    present.min_spend, present.cashback_amount, present.commission_rate, present.budget_amount,
+    present.starts_at, present.expires_at, present.max_redemptions_per_cardholder
 from present
 left join newest on newest.offer_no = present.offer_no
 left join offer_versions as old
@@ -387,9 +356,7 @@ where old.offer_no is null
 -- changed, which count as they are now.
 with changed as (
     select
-        new.offer_no,
-        new.merchant_id,
-        new.known_at,
+        new.offer_no, new.merchant_id, new.known_at,
         old.merchant_id <> new.merchant_id
         or old.starts_at <> new.starts_at
         or old.expires_at <> new.expires_at

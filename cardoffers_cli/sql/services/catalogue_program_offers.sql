@@ -19,8 +19,7 @@ from frame;
 insert into catalogue_findings
 with placed as (
     select
-        staged.line,
-        institutions.currency as institution_currency,
+        staged.line, institutions.currency as institution_currency,
         offers.currency as offer_currency,
         row_number() over (
             partition by staged.institution, staged.offer_id order by staged.line
@@ -66,12 +65,9 @@ where line in (
 -- Reads staged_program_offers and program_offers; writes catalogue_changes.
 insert into catalogue_changes
 select
-    staged.line,
-    known.institution_id,
-    staged.institution || '/' || staged.offer_id,
+    staged.line, known.institution_id, staged.institution || '/' || staged.offer_id,
     'position',
-    cast(known.position as varchar),
-    cast(staged.position as varchar)
+    cast(known.position as varchar), cast(staged.position as varchar)
 from staged_program_offers as staged
 inner join institutions on institutions.slug = staged.institution
 inner join program_offers as known

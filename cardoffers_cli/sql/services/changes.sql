@@ -3,18 +3,9 @@
 -- nothing. Of an institution these are its own, and those of the offers of its program. The currency
 -- is that of an offer's amounts. Grain: one row per changed value.
 select
-    audit_log.audit_no,
-    audit_log.happened_at,
-    audit_log.actor,
-    runs.kind as by_run,
-    runs.run_id,
-    institutions.slug as institution,
-    audit_log.subject,
-    audit_log.subject_id,
-    audit_log.field,
-    audit_log.old_value,
-    audit_log.new_value,
-    offers.currency
+    audit_log.audit_no, audit_log.happened_at, audit_log.actor, runs.kind as by_run, runs.run_id,
+    institutions.slug as institution, audit_log.subject, audit_log.subject_id, audit_log.field,
+    audit_log.old_value, audit_log.new_value, offers.currency
 from audit_log
 left join runs on runs.run_no = audit_log.run_no
 left join institutions on institutions.institution_id = audit_log.institution_id

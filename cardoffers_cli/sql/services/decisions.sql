@@ -2,16 +2,9 @@
 -- What became of every purchase of an import, in the order of the file; the newest decision counts.
 -- Grain: one row per purchase.
 select
-    purchases.line,
-    purchases.purchase_no,
-    purchases.transaction_ref,
-    purchases.currency,
-    decisions.outcome,
-    merchants.merchant_id,
-    offers.offer_id,
-    entries.merchant_funded_amount,
-    entries.commission_amount,
-    entries.institution_payout_amount
+    purchases.line, purchases.purchase_no, purchases.transaction_ref, purchases.currency,
+    decisions.outcome, merchants.merchant_id, offers.offer_id, entries.merchant_funded_amount,
+    entries.commission_amount, entries.institution_payout_amount
 from purchases
 left join latest_decisions as decisions on decisions.purchase_no = purchases.purchase_no
 left join merchants on merchants.merchant_no = decisions.merchant_no
@@ -42,8 +35,7 @@ with bought as (
 ),
 versions as (
     select
-        bought.purchase_no,
-        offer_versions.offer_no,
+        bought.purchase_no, offer_versions.offer_no,
         version_judged_by(offer_versions.offer_no, bought.transacted_at, bought.run_no)
             as version_no,
         max(offer_versions.run_no) as newest_no
@@ -56,19 +48,10 @@ versions as (
 ),
 final as (
     select
-        bought.line,
-        bought.purchase_no,
-        offers.offer_id,
-        offers.currency,
-        coalesce(outcomes.outcome, 'not_enrolled') as outcome,
-        bought.amount,
-        bought.transacted_at,
-        judged_by.min_spend,
-        newest.starts_at,
-        newest.expires_at,
-        newest.budget_amount,
-        judged_by.max_redemptions_per_cardholder,
-        link_starts.counts_from as added_at
+        bought.line, bought.purchase_no, offers.offer_id, offers.currency,
+        coalesce(outcomes.outcome, 'not_enrolled') as outcome, bought.amount, bought.transacted_at,
+        judged_by.min_spend, newest.starts_at, newest.expires_at, newest.budget_amount,
+        judged_by.max_redemptions_per_cardholder, link_starts.counts_from as added_at
     from versions
     inner join bought on bought.purchase_no = versions.purchase_no
     inner join offer_versions as judged_by
@@ -95,18 +78,9 @@ final as (
         )
     union all
     select
-        purchases.line,
-        purchases.purchase_no,
-        offers.offer_id,
-        offers.currency,
-        decisions.outcome,
-        purchases.amount,
-        purchases.transacted_at,
-        offers.min_spend,
-        offers.starts_at,
-        offers.expires_at,
-        offers.budget_amount,
-        offers.max_redemptions_per_cardholder,
+        purchases.line, purchases.purchase_no, offers.offer_id, offers.currency, decisions.outcome,
+        purchases.amount, purchases.transacted_at, offers.min_spend, offers.starts_at,
+        offers.expires_at, offers.budget_amount, offers.max_redemptions_per_cardholder,
         link_starts.counts_from
     from purchases
     inner join decisions

@@ -17,8 +17,7 @@ where purchases.institution_id = $institution_id
 create or replace temp table judged as
 with newest as (
     select
-        decisions.purchase_no,
-        max(decisions.run_no) as run_no,
+        decisions.purchase_no, max(decisions.run_no) as run_no,
         max_by(decisions.outcome, decisions.run_no) as outcome,
         arg_max_null(decisions.merchant_no, decisions.run_no) as merchant_no
     from decisions
@@ -27,9 +26,7 @@ with newest as (
 )
 select
     asked.purchase_no, asked.institution_id, asked.transaction_ref, asked.cardholder_no,
-    asked.amount, asked.currency, asked.transacted_at,
-    newest.run_no,
-    newest.outcome,
+    asked.amount, asked.currency, asked.transacted_at, newest.run_no, newest.outcome,
     merchants.merchant_id
 from newest
 inner join asked on asked.purchase_no = newest.purchase_no
@@ -40,37 +37,16 @@ left join merchants on merchants.merchant_no = newest.merchant_no;
 -- was delivered by its first attempt without an error, whatever became of it when it was sent again.
 -- Grain: one row per purchase.
 select
-    asked.purchase_no,
-    asked.transaction_ref,
-    asked.amount,
-    asked.currency,
-    asked.transacted_at,
-    asked.received_at,
-    imports.file_name as file,
-    imports.file_kind,
-    imports.import_id,
-    asked.line,
-    identifiers.merchant_identifier_type,
-    identifiers.merchant_identifier,
-    purchase_details.merchant_descriptor,
-    asked.sent_merchant_id,
-    cardholders.cardholder_token,
-    judged.outcome as decided,
-    judged.merchant_id,
-    merchants.name as merchant_name,
-    runs.as_of as decided_at,
-    runs.run_id,
-    entries.redemption_id,
-    redeemed.offer_id as redeemed_offer_id,
-    entries.status as redemption_status,
-    entries.institution_payout_amount,
-    entries.settles_at,
-    entries.settled_at,
-    entries.reversed_at,
-    entries.reversal_reason,
-    deliveries.state as webhook_state,
-    deliveries.attempts as webhook_attempts,
-    deliveries.next_attempt_at as webhook_next_attempt_at,
+    asked.purchase_no, asked.transaction_ref, asked.amount, asked.currency, asked.transacted_at,
+    asked.received_at, imports.file_name as file, imports.file_kind, imports.import_id, asked.line,
+    identifiers.merchant_identifier_type, identifiers.merchant_identifier,
+    purchase_details.merchant_descriptor, asked.sent_merchant_id, cardholders.cardholder_token,
+    judged.outcome as decided, judged.merchant_id, merchants.name as merchant_name,
+    runs.as_of as decided_at, runs.run_id, entries.redemption_id,
+    redeemed.offer_id as redeemed_offer_id, entries.status as redemption_status,
+    entries.institution_payout_amount, entries.settles_at, entries.settled_at, entries.reversed_at,
+    entries.reversal_reason, deliveries.state as webhook_state,
+    deliveries.attempts as webhook_attempts, deliveries.next_attempt_at as webhook_next_attempt_at,
     attempts.error as webhook_error,
     case
         when deliveries.state = 'delivered' then (
@@ -149,9 +125,7 @@ numbered as (
 )
 
 select
-    numbered.purchase_no,
-    numbered.offer_no,
-    numbered.newest_no,
+    numbered.purchase_no, numbered.offer_no, numbered.newest_no,
     case
         when judged.merchant_id is null then judged.outcome
         else coalesce(outcomes.outcome, 'not_enrolled')
@@ -191,11 +165,9 @@ with added as (
 
 numbered as (
     select
-        facing.purchase_no,
-        facing.offer_no,
+        facing.purchase_no, facing.offer_no,
         version_judged_by(facing.offer_no, judged.transacted_at, judged.run_no) as version_no,
-        facing.newest_no,
-        facing.outcome
+        facing.newest_no, facing.outcome
     from facing
     inner join judged on judged.purchase_no = facing.purchase_no
 ),
@@ -203,13 +175,11 @@ numbered as (
 terms as (
     select
         judged.purchase_no, judged.institution_id, judged.transaction_ref, judged.cardholder_no,
-        judged.amount, judged.transacted_at, judged.run_no,
-        numbered.offer_no, judged_by.version,
+        judged.amount, judged.transacted_at, judged.run_no, numbered.offer_no, judged_by.version,
         case when judged_by.version > 1 then judged_by.known_at end as version_since,
         judged_by.min_spend, judged_by.cashback_amount, judged_by.commission_rate,
         judged_by.max_redemptions_per_cardholder,
-        newest.budget_amount, newest.starts_at, newest.expires_at,
-        numbered.outcome
+        newest.budget_amount, newest.starts_at, newest.expires_at, numbered.outcome
     from numbered
     inner join judged on judged.purchase_no = numbered.purchase_no
     inner join numbered_versions as judged_by
@@ -232,9 +202,7 @@ fitting as (
 
 holding as (
     select
-        fitting.purchase_no,
-        fitting.offer_no,
-        ledger_entries.merchant_funded_amount,
+        fitting.purchase_no, fitting.offer_no, ledger_entries.merchant_funded_amount,
         earlier.transacted_at,
         earlier.cardholder_no = fitting.cardholder_no as is_own
     from fitting
@@ -261,11 +229,8 @@ holding as (
 
 held as (
     select
-        holding.purchase_no,
-        holding.offer_no,
-        sum(holding.merchant_funded_amount) as held_amount,
-        count(*) as held_by,
-        max(holding.transacted_at) as last_held_at,
+        holding.purchase_no, holding.offer_no, sum(holding.merchant_funded_amount) as held_amount,
+        count(*) as held_by, max(holding.transacted_at) as last_held_at,
         count(*) filter (where holding.is_own) as uses,
         max(holding.transacted_at) filter (where holding.is_own) as last_used_at
     from holding
@@ -273,22 +238,10 @@ held as (
 )
 
 select
-    terms.purchase_no,
-    offers.offer_id,
-    offers.currency,
-    terms.outcome,
-    terms.amount,
-    terms.transacted_at,
-    terms.min_spend,
-    terms.cashback_amount,
-    terms.commission_rate,
-    terms.budget_amount,
-    terms.starts_at,
-    terms.expires_at,
-    terms.max_redemptions_per_cardholder,
-    terms.version,
-    terms.version_since,
-    added.counts_from as added_at,
+    terms.purchase_no, offers.offer_id, offers.currency, terms.outcome, terms.amount,
+    terms.transacted_at, terms.min_spend, terms.cashback_amount, terms.commission_rate,
+    terms.budget_amount, terms.starts_at, terms.expires_at, terms.max_redemptions_per_cardholder,
+    terms.version, terms.version_since, added.counts_from as added_at,
     case when fitting.offer_no is not null then coalesce(held.held_amount, 0) end as held_amount,
     case when fitting.offer_no is not null then coalesce(held.held_by, 0) end as held_by,
     held.last_held_at,

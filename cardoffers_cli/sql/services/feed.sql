@@ -88,9 +88,7 @@ most_added as (
 
 signals as (
     select
-        open_offers.offer_no,
-        open_offers.offer_id,
-        open_offers.position,
+        open_offers.offer_no, open_offers.offer_id, open_offers.position,
         cast(merchants.merchant_id as varchar) in (select unnest($merchant_hints))
         or lower(merchants.name) in (select unnest($merchant_hints)) as preferred_merchant,
         coalesce(lower(merchants.category) in (select unnest($category_hints)), false)
@@ -130,14 +128,8 @@ limit $limit;
 -- What a feed says of a few offers, and whether the cardholder has added them.
 -- Grain: one row per offer.
 select
-    offers.offer_no,
-    offers.offer_id as id,
-    offers.merchant_id,
-    offers.min_spend,
-    offers.cashback_amount,
-    offers.currency,
-    offers.starts_at,
-    offers.expires_at,
+    offers.offer_no, offers.offer_id as id, offers.merchant_id, offers.min_spend,
+    offers.cashback_amount, offers.currency, offers.starts_at, offers.expires_at,
     offers.offer_no in (
         select links.offer_no
         from links

@@ -24,10 +24,7 @@ redeemed as (
 )
 
 select
-    seen.widget_views,
-    seen.unique_cardholders,
-    seen.offer_impressions,
-    added.offer_add_successes,
+    seen.widget_views, seen.unique_cardholders, seen.offer_impressions, added.offer_add_successes,
     redeemed.redemptions
 from seen
 cross join added
@@ -60,8 +57,7 @@ redeemed as (
 
 stepped as (
     select
-        count(*) as saw,
-        count(added.cardholder_no) as added,
+        count(*) as saw, count(added.cardholder_no) as added,
         count(redeemed.cardholder_no) filter (where added.cardholder_no is not null) as redeemed
     from saw
     left join added on added.cardholder_no = saw.cardholder_no
@@ -69,9 +65,7 @@ stepped as (
 )
 
 select
-    stepped.saw,
-    stepped.added,
-    stepped.redeemed,
+    stepped.saw, stepped.added, stepped.redeemed,
     (select count(*) from redeemed) as all_who_redeemed
 from stepped;
 
@@ -111,8 +105,7 @@ counted as (
 days as (
     select unnest(
         range(
-            date_trunc('day', cast($from_at as timestamp)),
-            cast($to_at as timestamp),
+            date_trunc('day', cast($from_at as timestamp)), cast($to_at as timestamp),
             interval 1 day
         )
     ) as day
@@ -150,9 +143,7 @@ with counted as (
 select
     offers.offer_id,
     offer_title(offer_titles.titles, institutions.languages) as title,
-    merchants.name as merchant_name,
-    counted.offer_impressions,
-    counted.offer_add_successes,
+    merchants.name as merchant_name, counted.offer_impressions, counted.offer_add_successes,
     counted.redemptions
 from counted
 inner join institutions on institutions.institution_id = $institution_id
@@ -181,11 +172,8 @@ with counted as (
 )
 
 select
-    counted.merchant_id,
-    merchants.name as merchant_name,
-    counted.offer_impressions,
-    counted.offer_add_successes,
-    counted.redemptions
+    counted.merchant_id, merchants.name as merchant_name, counted.offer_impressions,
+    counted.offer_add_successes, counted.redemptions
 from counted
 inner join merchants on merchants.merchant_id = counted.merchant_id
 order by

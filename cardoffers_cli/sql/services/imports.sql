@@ -47,9 +47,7 @@ from staged_calls;
 -- Why rows of imported files were not accepted, the most frequent reason of each institution first;
 -- nulls in the parameters filter nothing. Grain: one row per institution and code.
 select
-    institutions.slug as institution,
-    rejects.code,
-    count(*) as errors,
+    institutions.slug as institution, rejects.code, count(*) as errors,
     count(distinct (rejects.import_no, rejects.line)) as rows,
     count(distinct rejects.import_no) as files
 from rejects

@@ -17,8 +17,7 @@ where not exists (
 
 -- name: messages
 -- The messages of an institution, the newest first. Grain: one row per message.
-select
-    message_id as id, kind, created_at, text, read_at
+select message_id as id, kind, created_at, text, read_at
 from inbox_messages
 where institution_id = $institution_id
     and ($unread_only = false or read_at is null)

@@ -2,18 +2,10 @@
 -- One institution with its program, by its slug or its id as text, or each of them, by slug, where
 -- that is null. Grain: one row per institution.
 select
-    institutions.institution_id as id,
-    institutions.slug,
-    institutions.name,
-    institutions.plan,
-    institutions.currency,
-    currencies.minor_unit,
-    institutions.languages,
-    institutions.max_active_offers,
-    institutions.widget_limit,
-    institutions.settlement_hold_days,
-    institutions.webhook_url,
-    institutions.require_marker
+    institutions.institution_id as id, institutions.slug, institutions.name, institutions.plan,
+    institutions.currency, currencies.minor_unit, institutions.languages,
+    institutions.max_active_offers, institutions.widget_limit, institutions.settlement_hold_days,
+    institutions.webhook_url, institutions.require_marker
 from institutions
 inner join currencies on currencies.currency = institutions.currency
 where $slug_or_id is null

@@ -29,8 +29,7 @@ owed as (
 latest as (
     select
         owed.key_id, owed.institution_id, owed.name, owed.prefix, owed.replaced_by, owed.ends_at,
-        max_by(owed.notice, owed.due_at) as notice,
-        min(owed.days) as days
+        max_by(owed.notice, owed.due_at) as notice, min(owed.days) as days
     from owed
     where owed.due_at <= $now
         and owed.due_at >= owed.end_set_at

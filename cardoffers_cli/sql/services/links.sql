@@ -45,11 +45,8 @@ final as (
             as cardholder_offer_id,
         offer_terms.offer_id,
         offer_title(offer_titles.titles, institutions.languages) as offer_title,
-        merchants.name as merchant_name,
-        cardholders.cardholder_token,
-        instruments.instrument_token,
-        held.added_at,
-        offer_terms.expires_at,
+        merchants.name as merchant_name, cardholders.cardholder_token, instruments.instrument_token,
+        held.added_at, offer_terms.expires_at,
         offer_state(
             $now, offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
             offer_terms.budget_amount - coalesce(reserved.reserved_amount, 0),

@@ -5,9 +5,7 @@
 -- Grain: one row per merchant and currency.
 with counted as (
     select
-        ledger_entries.merchant_id,
-        ledger_entries.currency,
-        count(*) as redemptions,
+        ledger_entries.merchant_id, ledger_entries.currency, count(*) as redemptions,
         count(*) filter (where ledger_entries.status = 'reversed') as reversed,
         count(distinct (ledger_entries.institution_id, ledger_entries.cardholder_no))
             filter (where ledger_entries.status <> 'reversed') as cardholders,
@@ -32,8 +30,7 @@ with counted as (
 
 numbered as (
     select
-        counted.*,
-        count(*) over (partition by counted.currency) as merchants,
+        counted.*, count(*) over (partition by counted.currency) as merchants,
         sum(counted.redemptions) over (partition by counted.currency) as redemptions_in_all,
         sum(counted.reversed) over (partition by counted.currency) as reversed_in_all,
         sum(counted.merchant_funded_amount) over (partition by counted.currency) as funded_in_all,
@@ -41,27 +38,20 @@ numbered as (
             partition by counted.currency
             order by
                 case when $order = 'redemptions' then counted.redemptions end desc nulls last,
-                counted.merchant_funded_amount desc nulls last,
-                counted.redemptions desc,
+                counted.merchant_funded_amount desc nulls last, counted.redemptions desc,
                 counted.merchant_id
         ) as place
     from counted
 )
 
 select
-    numbered.merchant_id,
-    merchants.name as merchant_name,
-    merchants.category,
-    numbered.currency,
-    numbered.redemptions,
-    numbered.reversed,
-    numbered.cardholders,
+    numbered.merchant_id, merchants.name as merchant_name, merchants.category, numbered.currency,
+    numbered.redemptions, numbered.reversed, numbered.cardholders,
     coalesce(numbered.spend_amount, 0) as spend_amount,
     coalesce(numbered.merchant_funded_amount, 0) as merchant_funded_amount,
     coalesce(numbered.commission_amount, 0) as commission_amount,
     coalesce(numbered.institution_payout_amount, 0) as institution_payout_amount,
-    coalesce(numbered.reversed_amount, 0) as reversed_amount,
-    numbered.merchants,
+    coalesce(numbered.reversed_amount, 0) as reversed_amount, numbered.merchants,
     cast(numbered.redemptions_in_all as bigint) as redemptions_in_all,
     cast(numbered.reversed_in_all as bigint) as reversed_in_all,
     coalesce(numbered.funded_in_all, 0) as funded_in_all

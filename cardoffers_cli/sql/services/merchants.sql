@@ -1,9 +1,7 @@
 -- name: find
 -- One merchant with its identifiers.
 select
-    merchants.merchant_id,
-    merchants.name,
-    merchants.category,
+    merchants.merchant_id, merchants.name, merchants.category,
     list(
         identifiers.merchant_identifier_type || ':' || identifiers.merchant_identifier
         order by identifiers.identifier_no
@@ -32,9 +30,7 @@ where identifiers.merchant_identifier_type = $merchant_identifier_type
 -- name: list
 -- Every merchant with its identifiers. Grain: one row per merchant.
 select
-    merchants.merchant_id,
-    merchants.name,
-    merchants.category,
+    merchants.merchant_id, merchants.name, merchants.category,
     list(
         identifiers.merchant_identifier_type || ':' || identifiers.merchant_identifier
         order by identifiers.identifier_no

@@ -1,18 +1,9 @@
 -- name: columns_of_a_night
 -- A night by its number, or with null the newest one.
 select
-    nights.night_no,
-    nights.run_id,
-    nights.run_no,
-    nights.as_of,
-    nights.number,
-    nights.drop_folder,
-    nights.processed_folder,
-    nights.after_run_no,
-    nights.to_run_no,
-    nights.began_at,
-    nights.ended_at,
-    nights.last_run_no
+    nights.night_no, nights.run_id, nights.run_no, nights.as_of, nights.number, nights.drop_folder,
+    nights.processed_folder, nights.after_run_no, nights.to_run_no, nights.began_at,
+    nights.ended_at, nights.last_run_no
 from nights
 where $night_no is null or nights.night_no = $night_no
 order by nights.night_no desc
@@ -55,8 +46,7 @@ store as (
     from migrations
 )
 select
-    earlier.night_no + 1 as night_no,
-    cast(earlier.of_date + 1 as integer) as number,
+    earlier.night_no + 1 as night_no, cast(earlier.of_date + 1 as integer) as number,
     earlier.to_run_no as after_run_no,
     derived_id(
         'night' || chr(31) || cast($store as varchar) || chr(31) || cast(store.made_at as varchar)
@@ -157,8 +147,7 @@ where night_no = $night_no;
 -- name: sent
 -- What became of the attempts of the senders that ran since a night began.
 select
-    count(*) as attempted,
-    count(*) filter (where attempts.error is null) as delivered,
+    count(*) as attempted, count(*) filter (where attempts.error is null) as delivered,
     count(*) filter (where attempts.error is not null and attempts.next_attempt_at is not null)
         as failed,
     count(*) filter (where attempts.error is not null and attempts.next_attempt_at is null)
@@ -193,13 +182,9 @@ order by redemptions.run_no;
 -- What the runs of a night took in and what it became. Grain: one row per institution and currency.
 with imported as (
     select
-        imports.institution_id,
-        imports.currency,
-        count(*) as imports,
-        sum(imports.received) as received,
-        sum(imports.accepted) as accepted,
-        sum(imports.duplicates) as duplicates,
-        sum(imports.invalid) as invalid,
+        imports.institution_id, imports.currency, count(*) as imports,
+        sum(imports.received) as received, sum(imports.accepted) as accepted,
+        sum(imports.duplicates) as duplicates, sum(imports.invalid) as invalid,
         sum(imports.amount_accepted) as amount_accepted
     from imports
     where imports.run_no > $after_run_no
@@ -208,9 +193,7 @@ with imported as (
 ),
 redeemed as (
     select
-        ledger_entries.institution_id,
-        ledger_entries.currency,
-        count(*) as redeemed,
+        ledger_entries.institution_id, ledger_entries.currency, count(*) as redeemed,
         sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
         sum(ledger_entries.commission_amount) as commission_amount,
         sum(ledger_entries.institution_payout_amount) as institution_payout_amount
@@ -224,9 +207,7 @@ redeemed as (
 ),
 settled as (
     select
-        settlements.institution_id,
-        settlements.currency,
-        sum(settlements.entries) as settled,
+        settlements.institution_id, settlements.currency, sum(settlements.entries) as settled,
         sum(settlements.adjustments) as adjustments,
         sum(settlements.merchant_funded_amount) as settled_merchant_funded_amount,
         sum(settlements.commission_amount) as settled_commission_amount,
@@ -250,8 +231,7 @@ named as (
     from institutions
 )
 select
-    institutions.slug as institution,
-    named.currency,
+    institutions.slug as institution, named.currency,
     cast(coalesce(imported.imports, 0) as bigint) as imports,
     cast(coalesce(imported.received, 0) as bigint) as received,
     cast(coalesce(imported.accepted, 0) as bigint) as accepted,
@@ -284,31 +264,23 @@ order by institutions.slug, named.currency;
 -- Nights, the newest first. Grain: one row per night.
 with files as (
     select
-        night_files.night_no,
-        count(*) as files,
+        night_files.night_no, count(*) as files,
         count(*) filter (where night_files.state = 'failed') as failed_files
     from night_files
     group by night_files.night_no
 ),
 steps as (
     select
-        night_steps.night_no,
-        count(*) as steps,
+        night_steps.night_no, count(*) as steps,
         max_by(night_steps.name, night_steps.position) as last_step
     from night_steps
     group by night_steps.night_no
 )
 select
-    nights.run_id,
-    nights.as_of,
-    nights.number,
+    nights.run_id, nights.as_of, nights.number,
     case when nights.ended_at is null then 'unfinished' else 'finished' end as status,
-    nights.began_at,
-    nights.ended_at,
-    coalesce(steps.steps, 0) as steps,
-    steps.last_step,
-    coalesce(files.files, 0) as files,
-    coalesce(files.failed_files, 0) as failed_files
+    nights.began_at, nights.ended_at, coalesce(steps.steps, 0) as steps, steps.last_step,
+    coalesce(files.files, 0) as files, coalesce(files.failed_files, 0) as failed_files
 from nights
 left join files on files.night_no = nights.night_no
 left join steps on steps.night_no = nights.night_no
@@ -358,8 +330,7 @@ with chosen as (
 
 files as (
     select
-        night_no,
-        count(*) as files,
+        night_no, count(*) as files,
         count(*) filter (where state = 'imported') as imported_files,
         count(*) filter (where state = 'failed') as failed_files
     from night_files
@@ -369,9 +340,7 @@ files as (
 
 imported as (
     select
-        chosen.night_no,
-        sum(imports.received) as received,
-        sum(imports.accepted) as accepted,
+        chosen.night_no, sum(imports.received) as received, sum(imports.accepted) as accepted,
         sum(imports.invalid) as invalid
     from chosen
     inner join imports
@@ -382,8 +351,7 @@ imported as (
 
 stepped as (
     select
-        night_no,
-        sum(epoch(ended_at) - epoch(began_at)) as seconds,
+        night_no, sum(epoch(ended_at) - epoch(began_at)) as seconds,
         list(findings order by position) as findings
     from night_steps
     where night_no in (select chosen.night_no from chosen)
@@ -391,19 +359,14 @@ stepped as (
 )
 
 select
-    chosen.night_no,
-    chosen.run_id,
-    chosen.as_of,
-    chosen.number,
-    chosen.ended_at is not null as has_ended,
-    coalesce(files.files, 0) as files,
+    chosen.night_no, chosen.run_id, chosen.as_of, chosen.number,
+    chosen.ended_at is not null as has_ended, coalesce(files.files, 0) as files,
     coalesce(files.imported_files, 0) as imported_files,
     coalesce(files.failed_files, 0) as failed_files,
     cast(coalesce(imported.received, 0) as bigint) as received,
     cast(coalesce(imported.accepted, 0) as bigint) as accepted,
     cast(coalesce(imported.invalid, 0) as bigint) as invalid,
-    coalesce(stepped.seconds, 0) as seconds,
-    coalesce(stepped.findings, []) as findings
+    coalesce(stepped.seconds, 0) as seconds, coalesce(stepped.findings, []) as findings
 from chosen
 left join files on files.night_no = chosen.night_no
 left join imported on imported.night_no = chosen.night_no
@@ -422,9 +385,7 @@ with chosen as (
 
 redeemed_by_run as (
     select
-        redemptions.run_no,
-        ledger_entries.currency,
-        count(*) as redeemed,
+        redemptions.run_no, ledger_entries.currency, count(*) as redeemed,
         sum(ledger_entries.institution_payout_amount) as institution_payout_amount
     from redemptions
     inner join ledger_entries
@@ -436,11 +397,7 @@ redeemed_by_run as (
 
 happened as (
     select
-        run_no,
-        currency,
-        redeemed,
-        institution_payout_amount,
-        0 as settled,
+        run_no, currency, redeemed, institution_payout_amount, 0 as settled,
         0 as settled_payout_amount
     from redeemed_by_run
     union all
@@ -449,9 +406,7 @@ happened as (
 )
 
 select
-    chosen.night_no,
-    happened.currency,
-    cast(sum(happened.redeemed) as bigint) as redeemed,
+    chosen.night_no, happened.currency, cast(sum(happened.redeemed) as bigint) as redeemed,
     sum(happened.institution_payout_amount) as institution_payout_amount,
     cast(sum(happened.settled) as bigint) as settled,
     sum(happened.settled_payout_amount) as settled_payout_amount

@@ -8,8 +8,7 @@
 -- The four weeks before $now are told apart, the last first. Grain: one row per offer.
 with made as (
     select
-        ledger_entries.offer_no,
-        count(*) as redemptions,
+        ledger_entries.offer_no, count(*) as redemptions,
         count(*) filter (where ledger_entries.status = 'reversed') as reversed,
         count(distinct ledger_entries.cardholder_no)
             filter (where ledger_entries.status <> 'reversed') as cardholders,
@@ -32,8 +31,7 @@ with made as (
 
 spent as (
     select
-        offer_no,
-        sum(merchant_funded_amount) as spent_amount,
+        offer_no, sum(merchant_funded_amount) as spent_amount,
         sum(merchant_funded_amount)
             filter (where created_at > cast($now as timestamp) - interval 7 day) as week_1_amount,
         sum(merchant_funded_amount) filter (
@@ -59,16 +57,11 @@ spent as (
 
 chosen as (
     select
-        offer_terms.offer_id,
-        offer_terms.merchant_id,
-        offer_terms.currency,
-        offer_terms.budget_amount,
-        offer_terms.merchant_funded_amount as next_amount,
-        offer_terms.starts_at,
-        offer_terms.expires_at,
+        offer_terms.offer_id, offer_terms.merchant_id, offer_terms.currency,
+        offer_terms.budget_amount, offer_terms.merchant_funded_amount as next_amount,
+        offer_terms.starts_at, offer_terms.expires_at,
         offer_terms.starts_at <= $now and offer_terms.expires_at > $now as is_running,
-        coalesce(made.redemptions, 0) as redemptions,
-        coalesce(made.reversed, 0) as reversed,
+        coalesce(made.redemptions, 0) as redemptions, coalesce(made.reversed, 0) as reversed,
         coalesce(made.cardholders, 0) as cardholders,
         coalesce(made.spend_amount, 0) as spend_amount,
         coalesce(made.merchant_funded_amount, 0) as merchant_funded_amount,
@@ -79,8 +72,7 @@ chosen as (
         coalesce(spent.week_1_amount, 0) as week_1_amount,
         coalesce(spent.week_2_amount, 0) as week_2_amount,
         coalesce(spent.week_3_amount, 0) as week_3_amount,
-        coalesce(spent.week_4_amount, 0) as week_4_amount,
-        spent.last_redeemed_at
+        coalesce(spent.week_4_amount, 0) as week_4_amount, spent.last_redeemed_at
     from offer_terms
     left join made on made.offer_no = offer_terms.offer_no
     left join spent on spent.offer_no = offer_terms.offer_no
@@ -115,8 +107,7 @@ measured as (
                     * greatest(
                         86400,
                         least(
-                            2419200,
-                            epoch(cast($now as timestamp)) - epoch(chosen.starts_at)
+                            2419200, epoch(cast($now as timestamp)) - epoch(chosen.starts_at)
                         )
                     ),
                     epoch(chosen.expires_at)
@@ -128,8 +119,7 @@ measured as (
 
 numbered as (
     select
-        measured.*,
-        count(*) over (partition by measured.currency) as offers,
+        measured.*, count(*) over (partition by measured.currency) as offers,
         count(*) filter (
             where measured.is_running
                 and measured.spent_amount + measured.next_amount > measured.budget_amount
@@ -144,9 +134,7 @@ numbered as (
             order by
                 case when $order = 'ends' then measured.ends_s end nulls last,
                 case when $order = 'redemptions' then measured.redemptions end desc nulls last,
-                measured.spend_amount desc,
-                measured.redemptions desc,
-                measured.offer_id
+                measured.spend_amount desc, measured.redemptions desc, measured.offer_id
         ) as place
     from measured
 )

@@ -9,27 +9,16 @@ with linked as (
 )
 
 select
-    program_offers.position,
-    offers.offer_id as id,
+    program_offers.position, offers.offer_id as id,
     offer_title(offer_titles.titles, institutions.languages) as title,
-    offers.merchant_id,
-    merchants.name as merchant_name,
+    offers.merchant_id, merchants.name as merchant_name,
     offer_state(
         $now, offers.starts_at, offers.expires_at, offers.is_paused,
         offers.left_amount, offers.merchant_funded_amount
     ) as state,
-    offers.segments,
-    offers.currency,
-    offers.min_spend,
-    offers.cashback_amount,
-    offers.merchant_funded_amount,
-    offers.budget_amount,
-    offers.reserved_amount,
-    offers.left_amount,
-    offers.redemptions,
-    coalesce(linked.links, 0) as links,
-    offers.starts_at,
-    offers.expires_at
+    offers.segments, offers.currency, offers.min_spend, offers.cashback_amount,
+    offers.merchant_funded_amount, offers.budget_amount, offers.reserved_amount, offers.left_amount,
+    offers.redemptions, coalesce(linked.links, 0) as links, offers.starts_at, offers.expires_at
 from program_offers
 inner join institutions on institutions.institution_id = program_offers.institution_id
 inner join budgeted_offers as offers on offers.offer_id = program_offers.offer_id
@@ -56,29 +45,16 @@ where program_offers.institution_id = $institution_id
 -- name: terms
 -- One offer as the catalogue has it now, with its state and its money.
 select
-    offers.offer_no,
-    offers.offer_id as id,
-    offers.merchant_id,
-    merchants.name as merchant_name,
+    offers.offer_no, offers.offer_id as id, offers.merchant_id, merchants.name as merchant_name,
     merchants.category,
     offer_state(
         $now, offers.starts_at, offers.expires_at, offers.is_paused,
         offers.left_amount, offers.merchant_funded_amount
     ) as state,
-    offers.currency,
-    offers.min_spend,
-    offers.cashback_amount,
-    offers.commission_rate,
-    offers.commission_amount,
-    offers.merchant_funded_amount,
-    offers.budget_amount,
-    offers.reserved_amount,
-    offers.left_amount,
-    offers.redemptions,
-    offers.starts_at,
-    offers.expires_at,
-    offers.segments,
-    offers.max_redemptions_per_cardholder,
+    offers.currency, offers.min_spend, offers.cashback_amount, offers.commission_rate,
+    offers.commission_amount, offers.merchant_funded_amount, offers.budget_amount,
+    offers.reserved_amount, offers.left_amount, offers.redemptions, offers.starts_at,
+    offers.expires_at, offers.segments, offers.max_redemptions_per_cardholder,
     offers.is_paused as paused
 from budgeted_offers as offers
 inner join merchants on merchants.merchant_no = offers.merchant_no
@@ -108,8 +84,7 @@ with linked as (
 
 redeemed as (
     select
-        ledger_entries.institution_id,
-        count(*) as redemptions,
+        ledger_entries.institution_id, count(*) as redemptions,
         sum(ledger_entries.merchant_funded_amount) as reserved_amount
     from ledger_entries
     where ledger_entries.offer_no = $offer_no
@@ -118,9 +93,7 @@ redeemed as (
 )
 
 select
-    institutions.slug as institution,
-    program_offers.position,
-    coalesce(linked.links, 0) as links,
+    institutions.slug as institution, program_offers.position, coalesce(linked.links, 0) as links,
     coalesce(redeemed.redemptions, 0) as redemptions,
     coalesce(redeemed.reserved_amount, 0) as reserved_amount
 from program_offers
@@ -134,17 +107,10 @@ order by institutions.slug;
 -- The versions of one offer, the newest first: the moment from which each counts, and the run that
 -- brought it. Grain: one row each.
 select
-    offer_versions.version,
-    offer_versions.known_at as since,
-    runs.as_of as imported_at,
-    runs.run_id,
-    offer_versions.merchant_id,
-    offer_versions.min_spend,
-    offer_versions.cashback_amount,
-    offer_versions.commission_rate,
-    offer_versions.budget_amount,
-    offer_versions.starts_at,
-    offer_versions.expires_at,
+    offer_versions.version, offer_versions.known_at as since, runs.as_of as imported_at,
+    runs.run_id, offer_versions.merchant_id, offer_versions.min_spend,
+    offer_versions.cashback_amount, offer_versions.commission_rate, offer_versions.budget_amount,
+    offer_versions.starts_at, offer_versions.expires_at,
     offer_versions.max_redemptions_per_cardholder
 from numbered_versions as offer_versions
 left join runs on runs.run_no = offer_versions.run_no

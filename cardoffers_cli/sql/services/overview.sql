@@ -2,9 +2,7 @@
 -- What came in and what became of it. Grain: one row per institution.
 with purchased as (
     select
-        purchases.institution_id,
-        count(*) as purchases,
-        sum(purchases.amount) as amount,
+        purchases.institution_id, count(*) as purchases, sum(purchases.amount) as amount,
         max(purchases.transacted_at) as last_purchase_at
     from purchases
     group by purchases.institution_id
@@ -33,20 +31,14 @@ owed as (
     group by ledger_entries.institution_id
 )
 select
-    institutions.slug as institution,
-    institutions.plan,
-    institutions.currency,
-    coalesce(imported.imports, 0) as imports,
-    coalesce(purchased.purchases, 0) as purchases,
-    coalesce(purchased.amount, 0) as amount,
-    coalesce(enrolled.links, 0) as links,
-    coalesce(owed.pending, 0) as pending,
-    coalesce(owed.settled, 0) as settled,
+    institutions.slug as institution, institutions.plan, institutions.currency,
+    coalesce(imported.imports, 0) as imports, coalesce(purchased.purchases, 0) as purchases,
+    coalesce(purchased.amount, 0) as amount, coalesce(enrolled.links, 0) as links,
+    coalesce(owed.pending, 0) as pending, coalesce(owed.settled, 0) as settled,
     coalesce(owed.reversed, 0) as reversed,
     coalesce(owed.pending_payout_amount, 0) as pending_payout_amount,
     coalesce(owed.settled_payout_amount, 0) as settled_payout_amount,
-    imported.last_import_at,
-    purchased.last_purchase_at
+    imported.last_import_at, purchased.last_purchase_at
 from institutions
 left join purchased on purchased.institution_id = institutions.institution_id
 left join imported on imported.institution_id = institutions.institution_id
@@ -68,8 +60,7 @@ select
     (select count(*) from offers) as offers,
     (select count(*) from cardholders) as cardholders,
     (select count(*) from links) as links,
-    waiting.not_matched_yet,
-    waiting.merchant_unresolved,
+    waiting.not_matched_yet, waiting.merchant_unresolved,
     (select count(*) from adjustments where settlement_no is null) as open_adjustments
 from waiting;
 
@@ -137,15 +128,9 @@ counted as (
         and deliveries.webhook_url is not null
 )
 select
-    counted.webhooks_delivered,
-    counted.webhooks_due,
-    counted.webhooks_later,
-    counted.webhooks_exhausted,
-    counted.webhooks_stopped,
-    counted.webhooks_unset,
-    counted.webhooks_failed,
-    counted.webhooks_failed_due,
-    counted.webhooks_next_attempt_at,
+    counted.webhooks_delivered, counted.webhooks_due, counted.webhooks_later,
+    counted.webhooks_exhausted, counted.webhooks_stopped, counted.webhooks_unset,
+    counted.webhooks_failed, counted.webhooks_failed_due, counted.webhooks_next_attempt_at,
     (
         select max_by(tried.error, (tried.times, tried.error))
         from tried
@@ -172,8 +157,7 @@ with days as (
     select unnest(
         range(
             date_trunc('day', cast($now as timestamp)) - interval 29 day,
-            cast($now as timestamp) + interval 1 microsecond,
-            interval 1 day
+            cast($now as timestamp) + interval 1 microsecond, interval 1 day
         )
     ) as day
 ),

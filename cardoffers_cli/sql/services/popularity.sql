@@ -23,8 +23,7 @@ with parts as (
 )
 
 select
-    parts.offer_no,
-    cast(sum(parts.links) as bigint) as links,
+    parts.offer_no, cast(sum(parts.links) as bigint) as links,
     cast(sum(parts.new_links) as bigint) as new_links
 from parts
 group by parts.offer_no;

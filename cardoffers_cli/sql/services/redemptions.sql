@@ -18,10 +18,8 @@ select
     facts.merchant_id, facts.merchant_name, facts.entry_id, facts.merchant_funded_amount, facts.commission_amount,
     facts.institution_payout_amount, facts.created_at, facts.settles_at, facts.settled_at,
     facts.reversed_at, facts.reversal_reason, facts.settlement_id,
-    deducting.settlement_id as deducted_by_settlement_id,
-    deliveries.state as webhook_state,
-    deliveries.attempts as webhook_attempts,
-    deliveries.next_attempt_at as webhook_next_attempt_at,
+    deducting.settlement_id as deducted_by_settlement_id, deliveries.state as webhook_state,
+    deliveries.attempts as webhook_attempts, deliveries.next_attempt_at as webhook_next_attempt_at,
     masked(cardholders.cardholder_token) as cardholder_token_masked
 from redemption_facts as facts
 inner join cardholders
@@ -66,9 +64,7 @@ insert into adjustments (
     institution_payout_amount, created_at
 )
 select
-    ledger_entries.redemption_no,
-    ledger_entries.institution_id,
-    ledger_entries.currency,
+    ledger_entries.redemption_no, ledger_entries.institution_id, ledger_entries.currency,
     -ledger_entries.merchant_funded_amount,
     -ledger_entries.commission_amount,
     -ledger_entries.institution_payout_amount,

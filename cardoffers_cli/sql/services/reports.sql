@@ -85,12 +85,8 @@ with unknown as (
 
 described as (
     select
-        unknown.institution_id,
-        unknown.identifier_no,
-        unknown.merchant_id,
-        unknown.currency,
-        purchase_details.merchant_descriptor,
-        count(*) as purchases
+        unknown.institution_id, unknown.identifier_no, unknown.merchant_id, unknown.currency,
+        purchase_details.merchant_descriptor, count(*) as purchases
     from unknown
     inner join purchase_details
         on purchase_details.purchase_no = unknown.purchase_no
@@ -101,10 +97,7 @@ described as (
 
 most_said as (
     select
-        institution_id,
-        identifier_no,
-        merchant_id,
-        currency,
+        institution_id, identifier_no, merchant_id, currency,
         arg_max(merchant_descriptor, (purchases, merchant_descriptor)) as merchant_descriptor,
         count(*) as descriptors
     from described
@@ -113,43 +106,27 @@ most_said as (
 
 counted as (
     select
-        institution_id,
-        identifier_no,
-        merchant_id,
-        currency,
-        count(*) as purchases,
-        sum(amount) as amount,
-        count(distinct cardholder_no) as cardholders,
-        min(transacted_at) as first_seen_at,
-        max(transacted_at) as last_seen_at
+        institution_id, identifier_no, merchant_id, currency, count(*) as purchases,
+        sum(amount) as amount, count(distinct cardholder_no) as cardholders,
+        min(transacted_at) as first_seen_at, max(transacted_at) as last_seen_at
     from unknown
     group by all
 ),
 
 numbered as (
     select
-        institutions.slug as institution,
-        identifiers.merchant_identifier_type,
-        identifiers.merchant_identifier,
-        counted.merchant_id,
-        counted.currency,
-        counted.purchases,
-        counted.amount,
-        counted.cardholders,
-        counted.first_seen_at,
-        counted.last_seen_at,
-        most_said.merchant_descriptor,
-        coalesce(most_said.descriptors, 0) as descriptors,
+        institutions.slug as institution, identifiers.merchant_identifier_type,
+        identifiers.merchant_identifier, counted.merchant_id, counted.currency, counted.purchases,
+        counted.amount, counted.cardholders, counted.first_seen_at, counted.last_seen_at,
+        most_said.merchant_descriptor, coalesce(most_said.descriptors, 0) as descriptors,
         row_number() over (
             partition by case when $each_currency then counted.currency end
             order by
                 case when $order = 'amount' then counted.amount end desc nulls last,
                 case when $order = 'last seen' then counted.last_seen_at end desc nulls last,
-                counted.purchases desc,
-                institutions.slug,
+                counted.purchases desc, institutions.slug,
                 identifiers.merchant_identifier_type nulls last,
-                identifiers.merchant_identifier nulls last,
-                counted.merchant_id nulls last,
+                identifiers.merchant_identifier nulls last, counted.merchant_id nulls last,
                 counted.currency
         ) as place
     from counted
@@ -171,9 +148,7 @@ order by numbered.place, numbered.currency;
 -- What purchases of unknown merchants come to, and how many rows `unresolved` has in all.
 -- Grain: one row per currency.
 select
-    currency,
-    count(*) as purchases,
-    sum(amount) as amount,
+    currency, count(*) as purchases, sum(amount) as amount,
     count(distinct cardholder_no) as cardholders,
     count(distinct (institution_id, identifier_no, sent_merchant_id)) as rows
 from identified_purchases
@@ -191,9 +166,7 @@ order by currency;
 -- redemption_entries. Grain: one row per day and currency.
 with chosen as (
     select
-        ledger_entries.currency,
-        ledger_entries.status,
-        ledger_entries.merchant_funded_amount,
+        ledger_entries.currency, ledger_entries.status, ledger_entries.merchant_funded_amount,
         ledger_entries.institution_payout_amount,
         date_trunc('day', ledger_entries.created_at) as decided_on,
         date_trunc('day', purchases.transacted_at) as purchased_on
@@ -212,9 +185,7 @@ with chosen as (
 
 decided as (
     select
-        decided_on as day,
-        currency,
-        count(*) as redemptions,
+        decided_on as day, currency, count(*) as redemptions,
         count(*) filter (where status = 'reversed') as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
@@ -224,9 +195,7 @@ decided as (
 
 purchased as (
     select
-        purchased_on as day,
-        currency,
-        count(*) as redemptions,
+        purchased_on as day, currency, count(*) as redemptions,
         sum(institution_payout_amount) as institution_payout_amount
     from chosen
     where purchased_on is not null
@@ -244,8 +213,7 @@ touched as (
 days as (
     select unnest(
         range(
-            cast(min(day) as timestamp),
-            cast(max(day) as timestamp) + interval 1 day,
+            cast(min(day) as timestamp), cast(max(day) as timestamp) + interval 1 day,
             interval 1 day
         )
     ) as day
@@ -258,10 +226,8 @@ currencies as (
 )
 
 select
-    cast(days.day as date) as day,
-    coalesce(decided.redemptions, 0) as redemptions,
-    coalesce(decided.reversed, 0) as reversed,
-    currencies.currency,
+    cast(days.day as date) as day, coalesce(decided.redemptions, 0) as redemptions,
+    coalesce(decided.reversed, 0) as reversed, currencies.currency,
     coalesce(decided.merchant_funded_amount, 0) as merchant_funded_amount,
     coalesce(decided.institution_payout_amount, 0) as institution_payout_amount,
     coalesce(purchased.redemptions, 0) as purchase_day_redemptions,
@@ -278,9 +244,7 @@ limit $limit;
 -- the institution asked for, else in English. Grain: one row per offer and currency.
 with counted as (
     select
-        offer_no,
-        currency,
-        count(*) as redemptions,
+        offer_no, currency, count(*) as redemptions,
         count(*) filter (where status = 'reversed') as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
@@ -295,12 +259,8 @@ with counted as (
 select
     offers.offer_id,
     offer_title(offer_titles.titles, institutions.languages) as title,
-    merchants.name as merchant_name,
-    counted.redemptions,
-    counted.reversed,
-    counted.currency,
-    counted.merchant_funded_amount,
-    counted.institution_payout_amount
+    merchants.name as merchant_name, counted.redemptions, counted.reversed, counted.currency,
+    counted.merchant_funded_amount, counted.institution_payout_amount
 from counted
 inner join offers on offers.offer_no = counted.offer_no
 inner join merchants on merchants.merchant_id = offers.merchant_id
@@ -314,9 +274,7 @@ limit $limit;
 -- Grain: one row per merchant and currency.
 with counted as (
     select
-        merchant_id,
-        currency,
-        count(*) as redemptions,
+        merchant_id, currency, count(*) as redemptions,
         count(*) filter (where status = 'reversed') as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
@@ -329,13 +287,8 @@ with counted as (
 )
 
 select
-    counted.merchant_id,
-    merchants.name as merchant_name,
-    counted.redemptions,
-    counted.reversed,
-    counted.currency,
-    counted.merchant_funded_amount,
-    counted.institution_payout_amount
+    counted.merchant_id, merchants.name as merchant_name, counted.redemptions, counted.reversed,
+    counted.currency, counted.merchant_funded_amount, counted.institution_payout_amount
 from counted
 inner join merchants on merchants.merchant_id = counted.merchant_id
 order by counted.redemptions desc, counted.merchant_id, counted.currency
@@ -344,9 +297,7 @@ limit $limit;
 -- name: settlement_totals
 -- What ledger entries come to. Grain: one row per institution, currency and state.
 select
-    institutions.slug as institution,
-    ledger_entries.currency,
-    ledger_entries.status,
+    institutions.slug as institution, ledger_entries.currency, ledger_entries.status,
     count(*) as entries,
     sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
     sum(ledger_entries.commission_amount) as commission_amount,
@@ -359,6 +310,5 @@ where ($institution_id is null or ledger_entries.institution_id = $institution_i
     and ($to_at is null or ledger_entries.created_at < $to_at)
 group by institutions.slug, ledger_entries.currency, ledger_entries.status
 order by
-    institutions.slug,
-    ledger_entries.currency,
+    institutions.slug, ledger_entries.currency,
     list_position(['settled', 'pending', 'reversed'], ledger_entries.status);

@@ -39,8 +39,7 @@ limit $limit;
 -- The merchants whose name, or a word of it, is like a text, the likest first. Grain: one per name.
 with named as (
     select distinct
-        merchants.name,
-        lower(merchants.name) as spelled,
+        merchants.name, lower(merchants.name) as spelled,
         lower(cast($merchant as varchar)) as wanted
     from merchants
 ),
@@ -222,19 +221,10 @@ limit $limit;
 -- The purchases of shown with everything that is told of them, the newest first.
 -- Grain: one row per purchase.
 select
-    purchases.transaction_ref,
-    shown.state,
-    purchases.transacted_at,
-    purchases.received_at,
-    purchases.amount,
-    purchases.currency,
-    purchases.merchant_name,
-    purchases.merchant_identifier,
-    purchase_details.merchant_descriptor,
-    cardholders.cardholder_token,
-    instruments.instrument_token,
-    redemptions.redemption_id,
-    imports.file_name as file,
+    purchases.transaction_ref, shown.state, purchases.transacted_at, purchases.received_at,
+    purchases.amount, purchases.currency, purchases.merchant_name, purchases.merchant_identifier,
+    purchase_details.merchant_descriptor, cardholders.cardholder_token,
+    instruments.instrument_token, redemptions.redemption_id, imports.file_name as file,
     purchases.line
 from shown
 inner join identified_purchases as purchases
@@ -264,9 +254,7 @@ order by purchases.transacted_at desc, purchases.purchase_no desc;
 select
     min(rejects.transaction_ref) as transaction_ref,
     'rejected' as state,
-    imports.imported_at as received_at,
-    imports.file_name as file,
-    rejects.line,
+    imports.imported_at as received_at, imports.file_name as file, rejects.line,
     min(rejects.code) as code
 from rejects
 inner join imports
@@ -287,9 +275,7 @@ limit $limit;
 select
     duplicates.transaction_ref,
     case when duplicates.is_conflict then 'duplicate_conflict' else 'duplicate' end as state,
-    imports.imported_at as received_at,
-    imports.file_name as file,
-    duplicates.line
+    imports.imported_at as received_at, imports.file_name as file, duplicates.line
 from duplicates
 inner join imports
     on imports.import_no = duplicates.import_no
@@ -306,9 +292,7 @@ limit $limit;
 -- name: searched
 -- How much was looked through. Grain: one row.
 select
-    coalesce(sum(imports.accepted), 0) as purchases,
-    coalesce(sum(imports.invalid), 0) as rejected,
-    coalesce(sum(imports.duplicates), 0) as duplicates,
-    max(imports.imported_at) as last_import_at
+    coalesce(sum(imports.accepted), 0) as purchases, coalesce(sum(imports.invalid), 0) as rejected,
+    coalesce(sum(imports.duplicates), 0) as duplicates, max(imports.imported_at) as last_import_at
 from imports
 where imports.institution_id = $institution_id;

@@ -14,14 +14,10 @@ with last_entry as (
 ),
 entry as (
     select
-        last_entry.entry_no + 1 as entry_no,
-        cast($event_id as uuid) as event_id,
+        last_entry.entry_no + 1 as entry_no, cast($event_id as uuid) as event_id,
         cast($happened_at as timestamp) as happened_at,
-        cast($institution_id as uuid) as institution_id,
-        cast($key_id as uuid) as key_id,
-        $event as event,
-        $actor as actor,
-        $details as details,
+        cast($institution_id as uuid) as institution_id, cast($key_id as uuid) as key_id,
+        $event as event, $actor as actor, $details as details,
         last_entry.entry_hash as previous_hash
     from last_entry
 )
@@ -42,8 +38,7 @@ where not exists (
 -- name: head
 -- The number and the hash of the last row; 0 and 64 zeros where there is none.
 select
-    coalesce(max(entry_no), 0) as entry_no,
-    coalesce(max(entry_hash), repeat('0', 64)) as entry_hash
+    coalesce(max(entry_no), 0) as entry_no, coalesce(max(entry_hash), repeat('0', 64)) as entry_hash
 from security_log
 where entry_no = (select max(entry_no) from security_log);
 
@@ -69,9 +64,7 @@ limit $limit;
 -- of the log that offends, the first hundred.
 with chained as (
     select
-        entry_no,
-        entry_hash,
-        previous_hash,
+        entry_no, entry_hash, previous_hash,
         security_hash(
             previous_hash, entry_no, event_id, happened_at, institution_id, key_id, event, actor,
             details

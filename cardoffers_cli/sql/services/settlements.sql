@@ -3,15 +3,9 @@
 -- parameters filter nothing. `settlements` is how many there are in all.
 -- Grain: one row per settlement.
 select
-    institutions.slug as institution,
-    settlements.currency,
-    settlements.settled_at,
-    settlements.entries,
-    settlements.adjustments,
-    settlements.merchant_funded_amount,
-    settlements.commission_amount,
-    settlements.institution_payout_amount,
-    settlements.settlement_id,
+    institutions.slug as institution, settlements.currency, settlements.settled_at,
+    settlements.entries, settlements.adjustments, settlements.merchant_funded_amount,
+    settlements.commission_amount, settlements.institution_payout_amount, settlements.settlement_id,
     count(*) over () as settlements
 from settlements
 inner join institutions on institutions.institution_id = settlements.institution_id
@@ -20,8 +14,7 @@ where ($institution_id is null or settlements.institution_id = $institution_id)
     and ($to_at is null or settlements.settled_at < $to_at)
 order by
     case when $order = 'largest' then settlements.institution_payout_amount end desc nulls last,
-    settlements.settled_at desc,
-    settlements.settlement_no desc
+    settlements.settled_at desc, settlements.settlement_no desc
 limit $limit;
 
 -- name: owed
@@ -30,12 +23,8 @@ limit $limit;
 -- filter nothing. Grain: one row per institution and currency that has any of these.
 with settled as (
     select
-        institution_id,
-        currency,
-        count(*) as settlements,
-        sum(entries) as entries,
-        sum(adjustments) as adjustments,
-        sum(merchant_funded_amount) as merchant_funded_amount,
+        institution_id, currency, count(*) as settlements, sum(entries) as entries,
+        sum(adjustments) as adjustments, sum(merchant_funded_amount) as merchant_funded_amount,
         sum(commission_amount) as commission_amount,
         sum(institution_payout_amount) as institution_payout_amount
     from settlements
@@ -47,11 +36,8 @@ with settled as (
 
 pending as (
     select
-        institution_id,
-        currency,
-        count(*) as pending,
-        sum(institution_payout_amount) as pending_payout_amount,
-        min(settles_at) as next_settles_at,
+        institution_id, currency, count(*) as pending,
+        sum(institution_payout_amount) as pending_payout_amount, min(settles_at) as next_settles_at,
         max(settles_at) as last_settles_at
     from ledger_entries
     where status = 'pending'
@@ -61,9 +47,7 @@ pending as (
 
 taken_back as (
     select
-        institution_id,
-        currency,
-        count(*) as open_adjustments,
+        institution_id, currency, count(*) as open_adjustments,
         sum(institution_payout_amount) as open_adjustment_amount
     from adjustments
     where settlement_no is null
@@ -83,8 +67,7 @@ named as (
 )
 
 select
-    institutions.slug as institution,
-    named.currency,
+    institutions.slug as institution, named.currency,
     coalesce(settled.settlements, 0) as settlements,
     cast(coalesce(settled.entries, 0) as bigint) as entries,
     cast(coalesce(settled.adjustments, 0) as bigint) as adjustments,
@@ -93,8 +76,7 @@ select
     coalesce(settled.institution_payout_amount, 0) as institution_payout_amount,
     coalesce(pending.pending, 0) as pending,
     coalesce(pending.pending_payout_amount, 0) as pending_payout_amount,
-    pending.next_settles_at,
-    pending.last_settles_at,
+    pending.next_settles_at, pending.last_settles_at,
     coalesce(taken_back.open_adjustments, 0) as open_adjustments,
     coalesce(taken_back.open_adjustment_amount, 0) as open_adjustment_amount
 from named
@@ -115,10 +97,8 @@ limit $limit;
 -- Entries on hold by the day (UTC) they are due, the first day first.
 -- Grain: one row per day, institution and currency.
 select
-    cast(ledger_entries.settles_at as date) as day,
-    institutions.slug as institution,
-    ledger_entries.currency,
-    count(*) as entries,
+    cast(ledger_entries.settles_at as date) as day, institutions.slug as institution,
+    ledger_entries.currency, count(*) as entries,
     sum(ledger_entries.institution_payout_amount) as institution_payout_amount,
     count(*) over () as rows
 from ledger_entries

@@ -3,16 +3,9 @@
 -- taken away since. Grain: one row per file.
 with kept as (
     select
-        night_files.night_no,
-        night_files.file_no,
-        night_files.institution,
-        night_files.taken_as,
-        night_files.state,
-        night_files.taken_bytes,
-        night_files.taken_sha256,
-        night_files.looked_stamp,
-        night_files.accepted_sha256,
-        nights.processed_folder,
+        night_files.night_no, night_files.file_no, night_files.institution, night_files.taken_as,
+        night_files.state, night_files.taken_bytes, night_files.taken_sha256,
+        night_files.looked_stamp, night_files.accepted_sha256, nights.processed_folder,
         nights.as_of,
         row_number() over (
             partition by
@@ -26,18 +19,9 @@ with kept as (
         and night_files.state in ('imported', 'failed')
 )
 select
-    kept.night_no,
-    kept.file_no,
-    kept.institution,
-    institutions.institution_id,
-    kept.taken_as,
-    kept.state,
-    kept.taken_bytes,
-    kept.taken_sha256,
-    kept.looked_stamp,
-    kept.accepted_sha256 as accepted_mark,
-    kept.processed_folder,
-    kept.as_of
+    kept.night_no, kept.file_no, kept.institution, institutions.institution_id, kept.taken_as,
+    kept.state, kept.taken_bytes, kept.taken_sha256, kept.looked_stamp,
+    kept.accepted_sha256 as accepted_mark, kept.processed_folder, kept.as_of
 from kept
 inner join institutions on institutions.slug = kept.institution
 where kept.nth = 1

@@ -377,11 +377,8 @@ with newest as (
 
 states as (
     select
-        coalesce(newest.outcome, 'undecided') as outcome,
-        entries.status,
-        entries.settles_at,
-        adjustments.redemption_no is not null as is_owed_back,
-        deliveries.state,
+        coalesce(newest.outcome, 'undecided') as outcome, entries.status, entries.settles_at,
+        adjustments.redemption_no is not null as is_owed_back, deliveries.state,
         deliveries.next_attempt_at
     from (select distinct followed.purchase_no from followed) as followed
     inner join purchases

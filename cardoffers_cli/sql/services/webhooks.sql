@@ -1,14 +1,8 @@
 -- name: find
 -- How far the event of one redemption is, with its bytes.
 select
-    deliveries.redemption_id,
-    deliveries.institution,
-    offers.offer_id,
-    deliveries.occurred_at,
-    deliveries.state,
-    deliveries.attempts,
-    deliveries.next_attempt_at,
-    outbox.body
+    deliveries.redemption_id, deliveries.institution, offers.offer_id, deliveries.occurred_at,
+    deliveries.state, deliveries.attempts, deliveries.next_attempt_at, outbox.body
 from deliveries
 inner join outbox
     on outbox.redemption_no = deliveries.redemption_no
@@ -19,14 +13,8 @@ where deliveries.redemption_id = try_cast($redemption_id as uuid);
 -- name: log
 -- The attempts of one redemption's event, in their order. Grain: one row per attempt.
 select
-    attempts.number,
-    attempts.started_at,
-    attempts.http_status,
-    attempts.error,
-    attempts.duration_ms,
-    attempts.is_manual as manual,
-    attempts.delay_ms,
-    attempts.next_attempt_at
+    attempts.number, attempts.started_at, attempts.http_status, attempts.error,
+    attempts.duration_ms, attempts.is_manual as manual, attempts.delay_ms, attempts.next_attempt_at
 from attempts
 inner join outbox
     on outbox.redemption_no = attempts.redemption_no
@@ -52,15 +40,9 @@ limit 1;
 -- name: list
 -- Events, the newest first; nulls in the parameters filter nothing. Grain: one row per event.
 select
-    deliveries.redemption_id,
-    deliveries.institution,
-    offers.offer_id,
-    deliveries.occurred_at,
-    deliveries.state,
-    deliveries.attempts,
-    deliveries.next_attempt_at,
-    attempts.started_at as last_attempt_at,
-    attempts.http_status as last_http_status,
+    deliveries.redemption_id, deliveries.institution, offers.offer_id, deliveries.occurred_at,
+    deliveries.state, deliveries.attempts, deliveries.next_attempt_at,
+    attempts.started_at as last_attempt_at, attempts.http_status as last_http_status,
     attempts.error as last_error
 from deliveries
 inner join offers on offers.offer_no = deliveries.offer_no
@@ -126,11 +108,8 @@ where institution_id = $institution_id
 -- Writes the next signing secret of an institution, of which the store has the hash.
 insert into webhook_secrets (secret_no, institution_id, secret_sha256, created_at, activate_at)
 select
-    coalesce(max(webhook_secrets.secret_no), 0) + 1,
-    cast($institution_id as uuid),
-    $secret_sha256,
-    $now,
-    $activate_at
+    coalesce(max(webhook_secrets.secret_no), 0) + 1, cast($institution_id as uuid), $secret_sha256,
+    $now, $activate_at
 from webhook_secrets;
 
 -- name: waiting
@@ -156,8 +135,7 @@ where outbox.institution_id = $institution_id
 -- how many attempts half of them and 95 of 100 needed at most, and how long the one that succeeded
 -- took. Grain: one row per institution with an event.
 select
-    deliveries.institution,
-    count(*) as events,
+    deliveries.institution, count(*) as events,
     count(*) filter (where deliveries.state = 'delivered') as delivered,
     count(*) filter (where deliveries.state = 'due') as due,
     count(*) filter (where deliveries.state = 'failed') as failed,
