@@ -16,7 +16,7 @@ from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
 from tables import NOON, select
-from work import file_of, found, job, new_store, taken, tell
+from work import file_of, found, job, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -82,6 +82,7 @@ theirs  dan         M1          2026-06-01T07:30:00Z
 """
 
 
+@once
 def complaints(folder: Path) -> Job:
     """Make the store: received, matched, settled, one reversed, one that waits; two days later."""
     made = new_store(folder)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
 from tables import NOON, put
-from work import file_of, found, job, new_store, taken
+from work import file_of, found, job, new_store, once, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,6 +140,7 @@ def offer_of(name: str) -> str:
     return f"of-{list(NAMES.values()).index(name):02}"
 
 
+@once
 def hostile_store(folder: Path) -> Job:
     """Make the store and return a job an hour later; the redemption of `colour` is reversed."""
     made = new_store(folder)

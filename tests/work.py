@@ -8,8 +8,8 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from cardoffers_cli.store.lock import StoreLock
 from tables import NOON, Row, given, read, select, snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     import pytest
@@ -151,6 +151,22 @@ def with_catalogue(folder: Path) -> Job:
         links="cardholder offer\nc0 of-1\nc1 of-1\nc2 of-2",
     )
     return made
+
+
+def once(build: Callable[[Path], Job]) -> Callable[[Path], Job]:
+    """Let what a function builds in a folder be built once in a process, and be copied then."""
+
+    @cache
+    def built() -> Job:
+        return build(Path(tempfile.mkdtemp(dir=templates())))
+
+    @wraps(build)
+    def copied(folder: Path) -> Job:
+        made = built()
+        shutil.copytree(made.path.parent, folder, dirs_exist_ok=True)
+        return replace(made, path=folder / made.path.name)
+
+    return copied
 
 
 @contextmanager

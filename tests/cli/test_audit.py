@@ -17,7 +17,7 @@ from cardoffers_cli.store.call_book import CallBook
 from goldens import parquet_text, workbook_text
 from sizes import one_in
 from tables import NOON, uid
-from work import new_store, tell
+from work import new_store, once, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    """A store whose log has an entry of alder's key and one of brook's; a third waits."""
-    job = new_store(tmp_path)
+    return with_log(tmp_path)
+
+
+@once
+def with_log(folder: Path) -> Job:
+    """Make a store whose log has an entry of alder's key and one of brook's; a third waits."""
+    job = new_store(folder)
     tell(job, institutions="institution\nalder\nbrook", keys="key institution\na alder\nb brook")
     for key in ("a", "b"):
         revoke_key(str(uid(key)), job)
@@ -127,10 +132,15 @@ def test_a_head_that_does_not_fit_is_a_finding(audit: Any, job: Job) -> None:
 
 @pytest.fixture
 def changed(tmp_path: Path) -> Job:
-    """A store in which a catalogue was imported, imported again with changes, and settings set."""
-    made = new_store(tmp_path)
-    catalogue = tmp_path / "catalog"
-    copy_sample_data(tmp_path)
+    return with_changes(tmp_path)
+
+
+@once
+def with_changes(folder: Path) -> Job:
+    """Make a store in which a catalogue was imported, again with changes, and settings set."""
+    made = new_store(folder)
+    catalogue = folder / "catalog"
+    copy_sample_data(folder)
     import_catalogue(made, catalogue)
     offers = catalogue / "offers.csv"
     with offers.open() as text:

@@ -8,7 +8,7 @@ import pytest
 
 from cardoffers_cli.jobs.elsewhere import match_purchases
 from doors import DOORS, open_door
-from work import new_store, tell
+from work import new_store, once, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +90,7 @@ SITUATION = {
 """
 
 
+@once
 def situation(folder: Path) -> Job:
     """Make a store with the situation in a folder."""
     job = new_store(folder)

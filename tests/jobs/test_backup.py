@@ -29,7 +29,7 @@ from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
 from sizes import FULL, at_the_gate, one_in
 from tables import NOON, put, snapshot
-from work import job, kept, new_store, settings, tell
+from work import job, kept, new_store, once, settings, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,12 @@ def buy(made: Job, name: str, *, rows: int = 1, kind: str = "nightly") -> None:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Job:
-    made = new_store(tmp_path)
+    return with_purchases(tmp_path)
+
+
+@once
+def with_purchases(folder: Path) -> Job:
+    made = new_store(folder)
     buy(made, "first", rows=50)
     return made
 

@@ -10,7 +10,7 @@ from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.stores import status
 from tables import uid
-from work import file_of, job, new_store, taken, tell
+from work import file_of, job, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Job:
-    """A job on a store with 25 redemptions of alder's and an unresolved purchase."""
-    made = new_store(tmp_path)
+    return with_redemptions(tmp_path)
+
+
+@once
+def with_redemptions(folder: Path) -> Job:
+    """Make a store with 25 redemptions of alder's and an unresolved purchase."""
+    made = new_store(folder)
     tell(
         made,
         institutions="institution\nalder\nbrook",
@@ -31,7 +36,7 @@ def made(tmp_path: Path) -> Job:
         links="cardholder offer\nann A",
     )
     rows = [{"ref": f"{n:02}", "identifier": "M1"} for n in range(25)]
-    taken(made, file_of(tmp_path / "tx.csv", [*rows, {"ref": "x", "identifier": "M9"}]))
+    taken(made, file_of(folder / "tx.csv", [*rows, {"ref": "x", "identifier": "M9"}]))
     match_purchases(made)
     return made
 

@@ -12,7 +12,7 @@ from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
 from tables import NOON
-from work import file_of, found, job, kept, new_store, taken, tell
+from work import file_of, found, job, kept, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Job:
-    """A job on a store where the budget, and ann's one use, are taken by purchase 1."""
-    made = new_store(tmp_path)
+    return with_one_use(tmp_path)
+
+
+@once
+def with_one_use(folder: Path) -> Job:
+    """Make a store where the budget, and ann's one use, are taken by purchase 1."""
+    made = new_store(folder)
     tell(
         made,
         institutions="institution\nalder",
@@ -32,7 +37,7 @@ def made(tmp_path: Path) -> Job:
         offers="offer merchant cashback rate budget uses\nA bakery 2.00 0.1 2.20 1",
         links="cardholder offer\nann A",
     )
-    buy(made, tmp_path, "1")
+    buy(made, folder, "1")
     return made
 
 

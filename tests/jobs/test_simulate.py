@@ -16,7 +16,7 @@ from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.simulate import judge_event, simulate_event, simulate_file
 from cardoffers_cli.services.institutions import find_institution
 from tables import moment, uid
-from work import file_of, found, kept, new_store, taken, tell
+from work import file_of, found, kept, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,11 +59,16 @@ r1   ann         M1          20.00   2026-06-01T12:00:00Z
 
 @pytest.fixture
 def made(tmp_path: Path) -> Job:
-    """A job on a store in which one purchase of another institution waits for a match."""
-    made = new_store(tmp_path)
+    return where_one_waits(tmp_path)
+
+
+@once
+def where_one_waits(folder: Path) -> Job:
+    """Make a store in which one purchase of another institution waits for a match."""
+    made = new_store(folder)
     tell(made, **CATALOGUE)
     waiting = "ref cardholder identifier at\nw1 ann M1 2026-06-01T11:30:00Z"
-    taken(made, file_of(tmp_path / "waiting.csv", waiting), "brook")
+    taken(made, file_of(folder / "waiting.csv", waiting), "brook")
     return made
 
 

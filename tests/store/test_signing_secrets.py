@@ -41,7 +41,7 @@ from killing import killed_everywhere
 from outbox import events, goes_to, redemption
 from sizes import at_the_gate
 from tables import NOON, select, uid
-from work import found, job, new_store
+from work import found, job, new_store, once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,9 +56,14 @@ LAST_WITH_SECRETS_INSIDE = 7
 
 @pytest.fixture
 def made(tmp_path: Path) -> Job:
-    """Return a store with one event, and a webhook with its secret."""
     folder = tmp_path / "store"
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
+    return with_secret(folder)
+
+
+@once
+def with_secret(folder: Path) -> Job:
+    """Make a store with one event, and a webhook with its secret."""
     made = events(folder)
     goes_to(made, URL)
     return made
