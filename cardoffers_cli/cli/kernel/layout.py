@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text as RichText
 
-    from cardoffers_cli.cli.kernel.show import Block, Style
+    from cardoffers_cli.cli.kernel.blocks import Block, Style
 
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|&~]|(?<![^\W_])_|_(?![^\W_]))")
 _MARKDOWN_BLOCK = re.compile(r"^( *\d*)(#|[-+.)](?=\s|$)|[-=]+$)")

@@ -9,13 +9,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from cardoffers_cli.cli.kernel.blocks import Block, Style, Text
 from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
@@ -28,34 +27,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
 
 __all__ = ["Block", "Column", "Kind", "Row", "Sheet", "Style", "Text", "read_columns", "show"]
-
-
-@dataclass(frozen=True)
-class Text:
-    """Free lines among the sheets, in tables and Markdown only."""
-
-    lines: Iterable[str]
-    title: str | None = None
-
-
-Block = Sheet | Text
-
-
-@dataclass(frozen=True)
-class Style:
-    """The form to show, and for whom; `mode` is that of the file it goes to, if to any.
-
-    A page says what it is of: the command as its `title`, the moment, and where it is from.
-    """
-
-    format: Format
-    is_terminal: bool = False
-    has_colour: bool = False
-    raw: bool = False
-    mode: int = 0o600
-    title: str = ""
-    as_of: datetime | None = None
-    about: tuple[str, ...] = ()
 
 
 def format_of(path: Path) -> Format:
