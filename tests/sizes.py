@@ -22,5 +22,10 @@ def one_in(number: int) -> pytest.MarkDecorator:
     return pytest.mark.one_in(number)
 
 
+def tries(each_time: int, gate: int) -> int:
+    """Return how much is tried of something that is drawn: examples, kills, rows."""
+    return gate if GATE else each_time
+
+
 at_the_gate = pytest.mark.skipif(not GATE, reason="CARDOFFERS_TESTS is neither gate nor full")
 """Marks what is tried by `.ci/run` and not each time."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from commands import cardoffers
+from sizes import at_the_gate
 from tables import snapshot
 from work import job
 
@@ -130,6 +131,7 @@ def test_the_report_of_redemptions_agrees_with_the_ledger(first: dict[str, Any])
     assert paid == {row["id"]: [row[name] for name in names] for row in first["report"]}
 
 
+@at_the_gate  # each time, of small data: test_story.py
 def test_everything_again_changes_nothing(ask: Ask, first: dict[str, Any]) -> None:
     before = kept(ask)
     again = main_job(ask)

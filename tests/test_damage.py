@@ -24,7 +24,7 @@ import pytest
 from cardoffers_cli.store.blocks import damaged_blocks
 from commands import Ended, in_a_pipe
 from sampled import sampled
-from sizes import FULL
+from sizes import FULL, one_in
 from work import held
 
 if TYPE_CHECKING:
@@ -228,6 +228,7 @@ HARM = [cut, zeroed, zeroed_to_its_end, another_disk_s]
 
 
 @pytest.mark.parametrize("seed", range(CASES))
+@one_in(2)
 def test_a_store_that_is_cut_or_zeroed_is_called_damaged(
     place: Place, tmp_path: Path, seed: int
 ) -> None:
@@ -316,6 +317,7 @@ BESIDE = {
 
 @pytest.mark.parametrize("seed", range(FLIPS))
 @pytest.mark.parametrize("name", BESIDE)
+@one_in(2)
 def test_one_flip_in_a_file_beside_a_store_is_told_or_changes_nothing(
     place: Place, tmp_path: Path, name: str, seed: int
 ) -> None:

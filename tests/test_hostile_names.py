@@ -248,6 +248,7 @@ def of_a_spreadsheet(text: str) -> bool:
 
 
 @pytest.mark.parametrize("place", PLACES)
+@one_in(2)
 def test_an_importer_refuses_what_acts_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

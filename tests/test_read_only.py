@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sampled import sampled
+from sizes import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -145,6 +146,7 @@ TAKEN: list[Callable[[Path], AbstractContextManager[None]]] = [
 
 
 @pytest.mark.parametrize("taken", TAKEN)
+@one_in(2)
 def test_a_store_that_may_not_be_written_is_said_to_be_one(
     place: Path, tmp_path: Path, taken: Callable[[Path], AbstractContextManager[None]]
 ) -> None:

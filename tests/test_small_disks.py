@@ -22,7 +22,7 @@ from cardoffers_cli.store.opening import open_copy
 from commands import in_a_pipe
 from disks import fill, small_disk
 from sampled import sampled
-from sizes import FULL
+from sizes import FULL, one_in
 from work import job, kept, new_store, settings, tell
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("line", FILES.strip().splitlines())
+@one_in(2)
 def test_a_file_is_written_whole_or_not_at_all(
     place: Path, tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

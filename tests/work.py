@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
@@ -222,14 +222,15 @@ def found(made: Job, sql: str) -> list[tuple[Any, ...]]:
         return select(store, sql)
 
 
-def short_nights(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_nights(monkeypatch: pytest.MonkeyPatch, *steps: Literal["import", "second_look"]) -> None:
     """Let a night be what it does with files, without what becomes of them: a third of its time.
 
     It looks at them twice without the second between.
     """
     from cardoffers_cli.jobs.night import looking, run  # noqa: PLC0415  heavy
 
-    kept = [step for step in run.STEPS if step.name in {"import", "second_look"}]
+    kept = [step for step in run.STEPS if step.name in steps]
+    assert len(steps) == len(kept)
     monkeypatch.setattr(run, "STEPS", kept)
     monkeypatch.setattr(looking, "LOOK_S", 0.01)
     monkeypatch.setattr(run, "write_night_page", lambda *_: None)

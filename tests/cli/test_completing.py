@@ -11,6 +11,7 @@ import pytest
 
 import work
 from cardoffers_cli.cli.help_topics import KNOWN
+from sizes import one_in
 from tables import uid
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def tab(process: Any, made: Job) -> Tab:
         ("", "cardoffers help files a"),
     ],
 )
+@one_in(3)
 def test_values_are_offered(tab: Tab, expected: str, line: str) -> None:
     assert sorted(expected.split()) == sorted(tab(line).split())
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cardoffers_cli.files.bundled import copy_sample_data, sample_data
+from commands import in_a_pipe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from commands import Ended
 
 MADE_ANEW = {"run_id", "import_id", "already_imported"}
 TOLD_BY_A_COMMAND = {"snapshot_at"}  # the demo has its store to itself
@@ -20,6 +25,12 @@ def told(result: dict[str, Any]) -> dict[str, Any]:
     """Leave out the ids that no two runs share, and what a command says of its reading."""
     left_out = MADE_ANEW | TOLD_BY_A_COMMAND
     return {name: value for name, value in result.items() if name not in left_out}
+
+
+@pytest.fixture(scope="module")
+def demo() -> Callable[..., Ended]:
+    """Run the demo as it is, once for all who ask for it in one form."""
+    return cache(lambda *words: in_a_pipe(("demo", *words)))
 
 
 @pytest.fixture
@@ -46,28 +57,28 @@ def test_every_command_it_shows_does_what_it_shows(
         assert told(step["result"]) == told(typed), step["command"]
 
 
-def test_it_tells_where_the_money_came_from_and_went(cardoffers: Any) -> None:
-    story = cardoffers("demo", "--format", "table").stdout
+def test_it_tells_where_the_money_came_from_and_went(demo: Callable[..., Ended]) -> None:
+    story = demo("--format", "table").stdout
     assert "GBP: 209.66 from merchants = 196.50 to institutions + 13.16 commission." in story
 
 
-def test_the_receiver_of_the_demo_verifies_every_event(cardoffers: Any) -> None:
-    steps = cardoffers("demo", "--format", "json").document["steps"]
+def test_the_receiver_of_the_demo_verifies_every_event(demo: Callable[..., Ended]) -> None:
+    steps = demo("--format", "json").document["steps"]
     (sent,) = [step["result"] for step in steps if step["name"] == "webhook_send"]
     assert (49, 49, 49) == (sent["attempted"], sent["delivered"], sent["verified"])
     assert [{"institution": "tarnhollow", "reason": "no_url", "events": 33}] == sent["held"]
 
 
-def test_no_token_is_shown_in_full(cardoffers: Any, tmp_path: Path) -> None:
-    shown = [cardoffers("demo", "--format", form).stdout for form in ("table", "json")]
-    cardoffers("demo", tmp_path / "demo")
+def test_no_token_is_shown_in_full(demo: Callable[..., Ended], tmp_path: Path) -> None:
+    shown = [demo("--format", form).stdout for form in ("table", "json")]
+    in_a_pipe(("demo", tmp_path / "demo"))
     tokens = (tmp_path / "demo" / "cardholder.txt").read_text().split()
     assert 2 == len(tokens)
     assert [] == [token for token in tokens for text in shown if token in text]
 
 
-def test_what_was_just_seen_and_added_is_in_the_funnel(cardoffers: Any) -> None:
-    steps = cardoffers("demo", "--format", "json").document["steps"]
+def test_what_was_just_seen_and_added_is_in_the_funnel(demo: Callable[..., Ended]) -> None:
+    steps = demo("--format", "json").document["steps"]
     feed, add, funnel = (
         next(step["result"] for step in steps if step["name"] == name)
         for name in ("feed", "add", "funnel")

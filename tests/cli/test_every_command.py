@@ -21,7 +21,7 @@ from cardoffers_cli.cli import main
 from cardoffers_cli.files.sheets import cell_text
 from commands import command, every_command
 from everything import AS_OF, RUN_ON, Line, Place, everything, lines
-from sizes import one_in
+from sizes import at_the_gate, one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,8 @@ LONG = 36
 PROSE = {"api GET /openapi.json", "help formats", "browse -i larkmere {ref} --text"}
 """Lines that print a text as it is, and no data."""
 SAMPLE = ("status", "offer feed", "why", "timeline", "report redemptions --by", "report funnel")
+LONG_ONES = {"demo"}
+"""Lines that take seconds each time they are run; `test_demo.py` tries it each time."""
 LOOKS = {"NO_COLOR": {"NO_COLOR": "1"}, "dumb": {"TERM": "dumb"}, "--no-color": {}}
 
 
@@ -47,7 +49,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def every(chosen: list[Line]) -> Any:
-    return pytest.mark.parametrize("line", chosen, ids=[line.words for line in chosen])
+    marked = [
+        pytest.param(line, id=line.words, marks=at_the_gate if line.words in LONG_ONES else ())
+        for line in chosen
+    ]
+    return pytest.mark.parametrize("line", marked)
 
 
 def words(text: str) -> set[str]:

@@ -21,6 +21,7 @@ from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import EXAMPLES, templates, write_templates
 from cardoffers_cli.jobs.catalogue import import_catalogue
 from commands import in_a_pipe
+from sizes import one_in
 from work import found, new_store
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ OFFER = "offer create A -i alder --merchant Bakery --title T --min-spend 5 --cas
         ((2, "value_invalid"), f"{OFFER} --expires 2027-01-01 --cashback 0"),
     ],
 )
+@one_in(3)
 def test_what_no_file_may_hold_is_refused(bank: Any, expected: Any, line: str) -> None:
     assert expected == bank(line)
 

@@ -13,6 +13,7 @@ import pytest
 
 from complaints import complaints, redemption
 from goldens import held, parquet_text, workbook_text
+from sizes import one_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +63,7 @@ def ask(cardoffers: Any, made: Job, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", REPORTS)
+@one_in(3)
 def test_a_report_is_shown_in_every_text_format(ask: Any, name: str, form: str) -> None:
     held(f"{name}.{form}", ask(name, "--format", form))
 

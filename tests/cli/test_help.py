@@ -20,6 +20,7 @@ from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
 from cardoffers_cli.domain.tokens import ELLIPSIS
 from cardoffers_cli.settings import Settings
+from sizes import one_in
 
 
 @pytest.mark.parametrize("words", [[], ["--help"]])
@@ -82,6 +83,7 @@ def test_every_page_of_the_folder_is_a_topic() -> None:
 
 
 @pytest.mark.parametrize("topic", PAGES)
+@one_in(4)
 def test_a_page_is_plain_markdown_in_a_pipe(process: Any, topic: str) -> None:
     outcome = process("help", topic)
     assert (0, "") == (outcome.exit_code, outcome.stderr)

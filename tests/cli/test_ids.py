@@ -21,6 +21,7 @@ from cardoffers_cli.services.institutions import find_institution
 from commands import command, in_a_pipe
 from everything import AS_OF, Place, everything
 from outbox import events
+from sizes import one_in
 from work import found
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ KINDS = ("redemption", "key", "night", "message", "offer")
 
 
 @pytest.mark.parametrize("line", TABLE.strip().splitlines())
+@one_in(4)
 def test_a_beginning_and_latest_mean_the_same_as_the_whole_id(
     place: Place, ids: dict[str, str], line: str
 ) -> None:
@@ -228,6 +230,7 @@ def reversed_with(made: Job, *words: str, typed: str | None) -> tuple[int, str]:
         ("reversed", 0, None, []),  # nobody is asked where nobody is
     ],
 )
+@one_in(2)
 def test_a_reversal_shows_what_it_moves_and_asks_whoever_is_there(
     made: Job, status: str, exit_code: int, typed: str | None, more: list[str]
 ) -> None:

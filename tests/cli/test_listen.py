@@ -15,6 +15,7 @@ import trustme
 from cardoffers_cli.wire.sender import AttemptLimits
 from commands import cardoffers, command
 from post import SECRET, delivery, post, send
+from sizes import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,7 @@ FULL = json.dumps(
         "institution_payout_amount": 12.5,
     }
 ).encode()
+
 ONE_BY_ONE = AttemptLimits(deadline_s=5, allow_insecure=True, per_lane=1)
 
 
@@ -96,6 +98,7 @@ def test_what_does_not_verify_is_answered_401_and_ends_with_3(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md"])
+@one_in(3)
 def test_no_full_token_is_shown(form: str) -> None:
     with listener("--count", 1, "--format", form) as (url, process):
         send([delivery(url, body=FULL)], ONE_BY_ONE)
@@ -111,6 +114,7 @@ def test_no_full_token_is_shown(form: str) -> None:
     [b"", b"no json", b"[]", b'{"event": 1, "redemption_id": []}', b'"\xff"', b"[" * 9999],
     ids=["empty", "text", "list", "other types", "not UTF-8", "deep"],
 )
+@one_in(2)
 def test_what_is_no_event_is_shown_too(body: bytes) -> None:
     with listener("--count", 1, "--format", "json") as (url, process):
         send([delivery(url, body=body)], ONE_BY_ONE)

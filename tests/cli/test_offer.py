@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.services import feed
+from sizes import one_in
 from work import new_store, tell
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ HINTS = (
     "--segment kanarie-segment --prefer-merchants kanarie-merchant"
     " --prefer-categories kanarie-category"
 )
+
 FORMATS = ("table", "tsv", "csv", "json", "jsonl", "md")
 
 
@@ -164,6 +166,7 @@ def test_an_offer_is_shown_with_its_lists(offer: Any) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
+@one_in(2)
 def test_no_token_segment_or_hint_leaves(
     offer: Any, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

@@ -33,6 +33,7 @@ WORLDS: dict[str, Any] = {
     "many rows": lambda folder: worlds.many(folder, MANY),
 }
 WAYS = [(scheme, width) for width in (400, 800, 1280) for scheme in ("light", "dark")]
+WAYS = WAYS if GATE else [WAYS[0], WAYS[-1]]
 WHOLE = {"status", "nights by command"}
 """Pages of any list: they show the rows that the command has, those of nothing too."""
 MOST_BYTES = 350_000

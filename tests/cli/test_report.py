@@ -22,6 +22,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import seen
 from goldens import held
+from sizes import one_in
 from tables import NOON, given, put, read
 from work import job, new_store
 
@@ -89,6 +90,7 @@ def test_redemptions_are_counted_in_every_format(report: Any, by: str, form: str
 
 @pytest.mark.parametrize("by", ["day", "offer", "merchant"])
 @pytest.mark.parametrize("looks", ["NO_COLOR=1", "TERM=dumb"])
+@one_in(3)
 def test_counts_have_bars_on_a_screen(made: Job, by: str, looks: str) -> None:
     name, value = looks.split("=")
     shown = seen("report", "redemptions", "--by", by, "--store", made.path, **{name: value})
@@ -302,6 +304,7 @@ def test_sums_are_shown_in_every_format(
 
 
 @pytest.mark.parametrize("name", SUMS)
+@one_in(2)
 def test_sums_fit_on_a_screen_with_names_first_and_ids_last(settled: Job, name: str) -> None:
     as_of = (NOON + timedelta(days=5)).isoformat() + "Z"
     words = ["report", *SUMS[name].split(), "--store", settled.path, "--as-of", as_of]

@@ -16,6 +16,7 @@ from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Style, Text
 from cardoffers_cli.cli.kernel.tones import painted, tone_of
 from commands import on_a_screen
 from complaints import complaints
+from sizes import one_in
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -26,6 +27,7 @@ SHEET = Sheet(
     (Column("at", kind="moment"), Column("amount", kind="money"), Column("rows", kind="integer")),
     [{"at": AT, "amount": Decimal("1234567.5"), "rows": 12345, "currency": "GBP"}],
 )
+
 RED, YELLOW, GREEN, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
 
 
@@ -70,6 +72,7 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?! UTC)")
 
 
 @pytest.mark.parametrize("line", LINES.strip().splitlines())
+@one_in(3)
 def test_every_screen_has_one_form_of_times(made: Job, line: str) -> None:
     usual = ("--store", made.path, "--as-of", f"{made.now.isoformat()}Z")
     ended = on_a_screen([*line.split(), *usual], columns=200, NO_COLOR="1")

@@ -8,6 +8,7 @@ import pytest
 
 from cardoffers_cli.files.bundled import copy_sample_data
 from commands import seen
+from sizes import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,6 +88,7 @@ def test_redemptions_of_the_last_days_are_drawn(status: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["tsv", "json", "md"])
+@one_in(3)
 def test_a_picture_is_for_the_eye_only(cardoffers: Any, status: Any, form: str) -> None:
     status(*FILLED)
     assert "▁" not in cardoffers("status", *HELD, "--format", form).stdout

@@ -11,6 +11,7 @@ from cardoffers_cli.cli import main
 from cardoffers_cli.jobs.doctor import names
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store.layout import book_path, log_path
+from sizes import one_in
 from work import found, job, new_store
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def test_a_store_with_a_fault_ends_with_3(made: Job) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "jsonl", "md"])
+@one_in(3)
 def test_every_command_of_the_store_has_every_form(made: Job, form: str) -> None:
     backup = made.path.with_name("b")
     lost = ("store", "accept-loss", "--yes")

@@ -19,7 +19,7 @@ from commands import cardoffers as process
 from commands import command
 from outbox import events, goes_to, redemption
 from post import real_clock
-from sizes import at_the_gate
+from sizes import at_the_gate, one_in
 from strangers import STRANGERS, listening
 from work import found, new_store, tell
 
@@ -86,6 +86,7 @@ PAST = [
 
 
 @pytest.mark.parametrize("case", PAST)
+@one_in(2)
 def test_who_sets_a_first_webhook_is_asked_about_events_from_before(
     tmp_path: Path, webhook: Any, case: tuple[str, bytes, str, int]
 ) -> None:
@@ -324,6 +325,7 @@ def test_an_address_that_was_allowed_once_is_refused_later(
 @pytest.mark.parametrize(
     ("how", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "terminate"]
 )
+@one_in(2)
 def test_asked_to_stop_it_finishes_what_is_in_flight(
     tmp_path: Path, how: signal.Signals, exit_code: int
 ) -> None:

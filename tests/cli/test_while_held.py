@@ -15,6 +15,7 @@ from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.store.layout import snapshot_path
 from commands import cardoffers as process
 from complaints import ANN, complaints, redemption
+from sizes import one_in
 from work import held
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def ask(cardoffers: Any, made: Job, won: str) -> Any:
 
 
 @pytest.mark.parametrize("line", ASKED)
+@one_in(3)
 def test_who_asks_is_answered_from_the_snapshot(ask: Any, made: Job, line: str) -> None:
     before = ask(line, "--format", "json")
     with held(made.path):

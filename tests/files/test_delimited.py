@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cardoffers_cli.files.delimited import Layout, LineFault, read_page, split_fields
-from sizes import FULL
+from sizes import FULL, tries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
-EXAMPLES = 2000 if FULL else 250
+EXAMPLES = 2000 if FULL else tries(80, 250)
 
 
 @pytest.mark.parametrize(

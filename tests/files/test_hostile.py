@@ -16,7 +16,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.transactions import FileReading, open_transactions
-from sizes import FULL
+from sizes import FULL, one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,6 +167,7 @@ SIZE_MIB = 2048 if FULL else 16
 
 
 @pytest.mark.parametrize("name", ENDLESS)
+@one_in(2)
 def test_no_file_takes_memory_or_time_without_end(tmp_path: Path, name: str) -> None:
     """A process of its own is limited and measured, which takes its start of a second."""
     start, filler, is_packed = ENDLESS[name]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.files.chunks import FileReading, Judge
 from cardoffers_cli.files.fields import COLUMNS, REQUIRED
 from cardoffers_cli.files.rulebook import OPTIONAL, rulebook
+from sizes import tries
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -80,7 +81,7 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame([lines, *columns])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(60, 200), deadline=None)
 @given(
     rows=st.lists(ROW, min_size=1, max_size=30) | st.lists(MOSTLY_GOOD, min_size=1, max_size=60),
     absent=st.sets(st.sampled_from([name for name in OPTIONAL if name not in REQUIRED])),

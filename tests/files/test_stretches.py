@@ -20,6 +20,7 @@ from cardoffers_cli.files.documents import (
     read_document,
 )
 from cardoffers_cli.files.stretches import Document
+from sizes import tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,13 +93,13 @@ def told(pages: list[Objects]) -> Any:
     )
 
 
-@profile(max_examples=500, deadline=None)
+@profile(max_examples=tries(150, 500), deadline=None)
 @examples(text=TEXTS, size=st.integers(1, 40))
 def test_stretches_are_the_whole(text: bytes, size: int) -> None:
     assert as_a_whole(text) == in_stretches(text, size)
 
 
-@profile(max_examples=500, deadline=None)
+@profile(max_examples=tries(150, 500), deadline=None)
 @examples(text=TEXTS, size=st.integers(1, 40), data=st.data())
 def test_a_fault_is_found_where_it_is(text: bytes, size: int, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))

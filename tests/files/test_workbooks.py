@@ -16,6 +16,7 @@ from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.sheets import Column, Sheet
 from cardoffers_cli.files.workbooks import write_xlsx
+from sizes import at_the_gate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,7 +148,9 @@ def test_a_long_name_leaves_room_for_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        (({"a": "x"} for _ in range(1_048_576)), "more rows"),
+        pytest.param(
+            ({"a": "x"} for _ in range(1_048_576)), "more rows", marks=at_the_gate
+        ),  # which takes seconds
         ([{"a": "x" * 32_768}], "a longer text"),
     ],
 )

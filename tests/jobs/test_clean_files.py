@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.validate import validate
+from sizes import tries
 from tables import NOON
 from work import file_of, job, new_store, taken, tell
 
@@ -50,7 +51,7 @@ def changed(content: bytes, changes: list[tuple[float, int, bytes]]) -> bytes:
     return content
 
 
-@profile(max_examples=25, deadline=None)
+@profile(max_examples=tries(8, 25), deadline=None)
 @examples(changes=CHANGES)
 def test_what_validates_clean_is_taken_whole(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[float, int, bytes]]

@@ -176,6 +176,7 @@ def test_jitter_is_drawn_for_each_event_and_then_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failures", [1, 5, 8])
+@one_in(3)
 def test_a_success_ends_the_schedule(tmp_path: Path, failures: int) -> None:
     made = events(tmp_path)
     with failing(fail=failures) as receiver:
@@ -215,6 +216,7 @@ def test_a_receiver_may_ask_for_time(
 
 
 @pytest.mark.parametrize("code", [200, 201, 204, 299])
+@one_in(4)
 def test_any_2xx_delivers(tmp_path: Path, code: int) -> None:
     made = events(tmp_path)
     with listening(status(code)) as (port,):
@@ -258,6 +260,7 @@ def test_a_retry_begins_the_schedule_again_and_ends_in_an_alert_of_its_own(tmp_p
         (0, {"since": NOON + timedelta(days=1)}),
     ],
 )
+@one_in(2)
 def test_a_retry_takes_what_is_chosen(
     tmp_path: Path, expected: int, filters: dict[str, Any]
 ) -> None:
@@ -312,6 +315,7 @@ def test_what_was_reversed_before_it_arrived_is_not_sent(
 
 
 @pytest.mark.parametrize(("past", "delivered"), [(None, 0), ("now", 0), ("all", 2)])
+@one_in(2)
 def test_a_first_webhook_is_told_what_becomes_of_events_from_before(
     tmp_path: Path, receiver: Receiver, past: str | None, delivered: int
 ) -> None:

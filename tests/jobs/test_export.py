@@ -30,7 +30,7 @@ from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
-from sizes import FULL, at_the_gate
+from sizes import FULL, at_the_gate, one_in
 from tables import NOON, select, snapshot
 from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
 from work import file_of, found, job, kept, taken, with_catalogue
@@ -176,6 +176,7 @@ def test_a_match_after_an_export_decides_as_without_one(
         ("abfs://history@account.dfs.core.windows.net/", "extra_missing"),
     ],
 )
+@one_in(3)
 def test_where_no_history_can_be_nothing_is_done(made: Job, where: str | None, code: str) -> None:
     before = kept(made)
     with pytest.raises(UsageError) as caught:
@@ -263,6 +264,7 @@ def test_a_part_that_was_cut_off_is_said(exported: Job, files: Files) -> None:
 @pytest.mark.parametrize("table", history.TABLES)
 @pytest.mark.parametrize("place", [0.0, 0.3, 0.5, 0.7, 0.99])
 @pytest.mark.parametrize("root", ["folder"], indirect=True)
+@one_in(4)
 def test_one_byte_of_a_part_that_is_another_is_found(
     exported: Job, files: Files, table: str, place: float
 ) -> None:
@@ -368,6 +370,7 @@ def known() -> dict[str, float]:
     ],
     indirect=["root"],
 )
+@one_in(5)
 def test_an_export_killed_at_any_moment_moves_all_or_nothing(
     made: Job, root: str, files: Files, seconds: float, moment: float
 ) -> None:

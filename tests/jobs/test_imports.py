@@ -18,6 +18,7 @@ from cardoffers_cli.domain.errors import FileUnusable, NotFound, Refused
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.simulate import simulate_file
+from sizes import tries
 from tables import NOON, uid
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 
@@ -347,7 +348,7 @@ ROW = st.fixed_dictionaries(
 )
 
 
-@profile(max_examples=10, deadline=None)
+@profile(max_examples=tries(4, 10), deadline=None)
 @examples(files=st.lists(st.lists(ROW, min_size=4, max_size=12), min_size=2, max_size=3))
 def test_every_row_is_accepted_a_duplicate_or_invalid(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, Any]]]

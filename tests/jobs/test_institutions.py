@@ -6,6 +6,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.jobs.institutions import all_institutions, set_institution, show_institution
+from sizes import one_in
 from tables import given, select, uid
 from work import new_store
 
@@ -68,6 +69,7 @@ SET = [
 
 
 @pytest.mark.parametrize(("field", "text", "value", "old"), SET)
+@one_in(2)
 def test_a_setting_changes_and_the_old_value_is_kept(
     job: Job, field: str, text: str, value: Any, old: str
 ) -> None:

@@ -14,6 +14,7 @@ from cardoffers_cli.jobs.key_notices import give_notices
 from cardoffers_cli.jobs.keys import revoke_key, rotate_key
 from cardoffers_cli.jobs.security import list_security
 from cardoffers_cli.services import key_notices
+from sizes import tries
 from tables import given, moment, put, uid
 from work import found, kept, new_store, tell
 
@@ -94,7 +95,7 @@ def test_which_notices_are_owed(store: Store, owed: list[str], times: str) -> No
     assert owed == [row["notice"] for row in key_notices.due(store, moment("2026-08-01"))]
 
 
-@profile(max_examples=30, deadline=None)
+@profile(max_examples=tries(10, 30), deadline=None)
 @examples(st.lists(st.integers(0, 40 * 24), max_size=30), st.integers(1, 24))
 def test_however_often_and_late_it_runs_each_is_given_once(
     scratch: Store, hours: list[int], hour: int

@@ -8,6 +8,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.jobs.elsewhere import match_purchases
+from sizes import tries
 from tables import NOON
 from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 
@@ -83,7 +84,7 @@ INPUT = st.lists(
 ).map(lambda rows: [(where, {"ref": f"r{n}", **row}) for n, (where, row) in enumerate(rows)])
 
 
-@profile(max_examples=6, deadline=None)
+@profile(max_examples=tries(3, 6), deadline=None)
 @examples(rows=INPUT, data=st.data())
 def test_shuffling_and_cutting_the_input_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Any], data: st.DataObject

@@ -32,7 +32,7 @@ from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.merging import MANY
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
-from sizes import FULL, at_the_gate
+from sizes import FULL, at_the_gate, one_in
 from tables import NOON, snapshot
 from work import file_of, found, held, job, kept, taken, with_catalogue
 
@@ -183,6 +183,7 @@ def test_parts_in_a_bucket_are_merged_and_removed_alike(tmp_path: Path, bucket: 
         *("timeline R0100 -i alder", "find --ref R0100 -i alder", "find -i alder --amount 5.07"),
     ],
 )
+@one_in(3)
 def test_every_answer_is_the_same(nights: Path, merged: Path, line: str) -> None:
     asked = (*line.split(), "--as-of", "2026-06-02", "--format", "json", "--store")
     before, after = (in_a_pipe([*asked, store]) for store in (nights, merged))
@@ -395,6 +396,7 @@ def seconds(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
 
 
 @pytest.mark.parametrize("moment", [(n + 0.5) / MOMENTS for n in range(MOMENTS)])
+@one_in(3)
 def test_a_merge_killed_at_any_moment_is_done_or_not_begun(
     made: Job, seconds: float, moment: float
 ) -> None:

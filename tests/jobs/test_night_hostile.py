@@ -45,7 +45,7 @@ BANK, OTHER_BANK = 5001, 5002
 @pytest.fixture(autouse=True)
 def _short(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "whole_nights" not in request.fixturenames:
-        short_nights(monkeypatch)
+        short_nights(monkeypatch, "import")
 
 
 @pytest.fixture
@@ -326,6 +326,7 @@ def without(drop: Path) -> None:
         (without, None),
     ],
 )
+@one_in(3)
 def test_a_folder_that_is_none_is_left_alone(
     made: Job, how: Callable[[Path], None], code: str | None
 ) -> None:
@@ -425,6 +426,7 @@ def test_a_night_that_is_told_to_stop_blames_no_file(
         ({"file_most_bytes": 80}, HEADER, "file_too_large"),
     ],
 )
+@one_in(2)
 def test_a_file_keeps_within_its_bounds(
     tmp_path: Path, limits: dict[str, Any], data: bytes, code: str
 ) -> None:
@@ -486,6 +488,7 @@ def luhn(number: int) -> int:
         (6, 4, "rows_rejected"),
     ],
 )
+@one_in(2)
 def test_rows_that_the_end_of_a_file_makes_invalid_count(
     tmp_path: Path, right: int, unreadable: int, code: str
 ) -> None:

@@ -12,7 +12,8 @@ import pytest
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
-from work import Job, file_of, found, kept, new_store, tell
+from sizes import one_in
+from work import Job, file_of, found, kept, new_store, short_nights, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,17 @@ GOOD = """
     r1   10.00
     r2   2.50
 """
+
+
+@pytest.fixture(autouse=True)
+def _short(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "whole_nights" not in request.fixturenames:
+        short_nights(monkeypatch, "import")
+
+
+@pytest.fixture
+def whole_nights() -> None:
+    """Nights with all of their steps."""
 
 
 @pytest.fixture
@@ -90,6 +102,7 @@ CUT_IN_ITS_LAST_LINE = [
 
 
 @pytest.mark.parametrize(("manifest", "status", "purchases"), CUT_IN_ITS_LAST_LINE, ids=str)
+@one_in(2)
 def test_a_manifest_vouches_for_a_last_line_without_its_end(
     made: Job, manifest: dict[str, Any], status: str, purchases: int
 ) -> None:
@@ -119,6 +132,7 @@ def test_a_sum_does_not_vouch_where_rows_are_missing_from_it(made: Job) -> None:
     ],
     ids=["right", "rows", "amount", "digest", "no manifest"],
 )
+@one_in(2)
 def test_a_manifest_is_held_against_its_file(
     made: Job, manifest: dict[str, Any], status: str
 ) -> None:
@@ -156,6 +170,7 @@ def test_a_folder_of_nobody_is_left_alone_and_said(made: Job) -> None:
     assert path.exists()
 
 
+@pytest.mark.usefixtures("whole_nights")
 def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> None:
     dropped(made, "alder/tx.csv", "ref  amount\nr1   10.00\nr2   0")
     dropped(made, "alder/bad.csv", b"")
@@ -170,6 +185,7 @@ def test_a_rehearsal_says_what_the_night_will_and_keeps_nothing(made: Job) -> No
     assert states[0] == states[1]
 
 
+@pytest.mark.usefixtures("whole_nights")
 def test_the_result_is_kept_beside_the_store(made: Job) -> None:
     dropped(made, "alder/tx.csv")
     result = night(made)

@@ -19,6 +19,7 @@ from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.taken import Looked, accept_taken, look_at
 from commands import in_a_pipe
+from sizes import one_in
 from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def made(tmp_path: Path) -> Job:
 @pytest.fixture(autouse=True)
 def _short(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "whole_nights" not in request.fixturenames:
-        short_nights(monkeypatch)
+        short_nights(monkeypatch, "import", "second_look")
 
 
 @pytest.fixture
@@ -158,6 +159,7 @@ def stop(*_given: Any) -> None:
 
 @pytest.mark.usefixtures("whole_nights")
 @pytest.mark.parametrize("at", ["_compute", "send_webhooks", "look_at"])
+@one_in(3)
 def test_a_second_look_that_was_broken_off_is_finished(
     made: Job, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
@@ -278,6 +280,7 @@ def test_others_may_write_while_somebody_looks_at_what_to_accept(
 
 
 @pytest.mark.parametrize(("begins", "what"), [(b"C", "changed"), (b"c", "grew")])
+@one_in(2)
 def test_a_file_that_grows_without_end_is_told_and_can_be_accepted(
     made: Job, begins: bytes, what: str
 ) -> None:
@@ -310,6 +313,7 @@ def cut(path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [rewrite, cut])
+@one_in(2)
 def test_what_is_not_what_was_read_is_told(made: Job, how: Callable[[Path], None]) -> None:
     """Also with its size and time as before: the kernel tells that it was written to."""
     dropped(made)

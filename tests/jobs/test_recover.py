@@ -29,7 +29,7 @@ from cardoffers_cli.jobs.stores import accept_loss
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
-from sizes import FULL
+from sizes import FULL, one_in
 from tables import NOON, put
 from work import found, job, kept, new_store
 
@@ -160,6 +160,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("seed", range(CUTS))
+@one_in(3)
 def test_whatever_the_power_leaves_of_a_log_no_more_is_lost_than_went_with_it(
     killed: Killed, tmp_path: Path, seed: int
 ) -> None:

@@ -11,6 +11,7 @@ from cardoffers_cli.jobs.clock import Clock
 from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
+from sizes import one_in
 from tables import NOON
 from work import file_of, found, job, kept, new_store, once, taken, tell
 
@@ -156,6 +157,7 @@ MOMENTS = [
 
 
 @pytest.mark.parametrize(("status", "after", "code"), MOMENTS)
+@one_in(2)
 def test_a_reversal_is_dated_after_what_it_reverses_and_not_in_the_future(
     made: Job,
     monkeypatch: pytest.MonkeyPatch,

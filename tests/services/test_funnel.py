@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.funnel import people as people_of
 from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel, count_people
+from sizes import tries
 from tables import NOON, Row, given, put, uid
 
 if TYPE_CHECKING:
@@ -307,7 +308,9 @@ def people_plainly(events: list[Row], window: Window) -> tuple[int, ...]:
 
 
 @profile(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(20, 60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @examples(st.lists(EVENTS, max_size=30), MOMENTS, st.integers(1, 80))
 def test_it_counts_as_a_plain_loop_does(

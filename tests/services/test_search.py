@@ -9,6 +9,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.services.search import Wanted, search
+from sizes import tries
 from tables import given, put, uid
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def refs(store: Store, pattern: str) -> set[str]:
 
 
 @profile(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(20, 60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @examples(pattern=REFS, known=st.sets(REFS, max_size=8))
 def test_only_a_star_and_a_question_mark_are_wild(
