@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-import schemathesis
 
 from cardoffers_cli.contract.docs import show
 from cardoffers_cli.contract.openapi import OPERATIONS, REFUSALS
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 
 def validate(document: Any) -> None:
+    import schemathesis  # noqa: PLC0415 - takes a second of everybody who collects tests
+
     schemathesis.openapi.from_dict(document).validate()
 
 

@@ -15,6 +15,7 @@ from cardoffers_cli.domain.errors import EngineFailed, UsageError
 from cardoffers_cli.engine import connecting
 from cardoffers_cli.engine.spark import SparkEngine
 from cardoffers_cli.sql.binding import Table
+from sizes import tries
 from sparks import free_port, sail
 
 if TYPE_CHECKING:
@@ -84,8 +85,9 @@ def test_what_is_no_address_is_refused_and_not_repeated(url: str) -> None:
 
 
 def test_a_server_that_dies_is_unreachable(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(connecting._RETRIES, "max_retries", tries(2, 6))
     with sail() as server:
         engine = SparkEngine.at(server.url, str(tmp_path / "work"))
         this_run = engine.put("this_run", one_run())
