@@ -145,6 +145,7 @@ def new_folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [*(step.golden for step in STORY), FINDINGS])
+@one_in(4)
 def test_a_command_says_what_its_golden_says(story: dict[str, str], name: str) -> None:
     golden = EXPECTED / name
     if os.environ.get("UPDATE_GOLDENS"):

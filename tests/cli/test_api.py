@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sizes import one_in
 from tables import key_text
 from work import new_store, tell
 
@@ -142,6 +143,7 @@ EXITS = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "exit_code"), EXITS)
+@one_in(3)
 def test_the_exit_code_follows_the_status(
     api: Any, method: str, path: str, body: Any, exit_code: int
 ) -> None:

@@ -78,6 +78,7 @@ def test_entries_are_listed_the_newest_first_with_those_that_waited(audit: Any) 
         ([3, 2, 1], ["--to", "2026-06-02"]),
     ],
 )
+@one_in(3)
 def test_entries_are_filtered(audit: Any, expected: list[int], words: list[str]) -> None:
     assert expected == [entry["entry_no"] for entry in audit("list", *words).document]
 

@@ -16,6 +16,7 @@ import pytest
 from cardoffers_cli.store.layout import night_path
 from cardoffers_cli.store.night_lock import NightLock, night_holder
 from commands import seen
+from sizes import one_in
 from tables import NOON, select
 from work import found, job, with_catalogue
 
@@ -66,6 +67,7 @@ Page: REPORTS/2026-06-01/index.html
 
 
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
+@one_in(2)
 def test_the_mail_of_cron_says_what_happened_and_what_to_type(
     cardoffers: Any, folder: Path, quiet: tuple[str, ...]
 ) -> None:

@@ -30,6 +30,7 @@ from cardoffers_cli.domain.errors import (
     StoreVersion,
     UsageError,
 )
+from sizes import one_in
 
 CANARY = "tok_8f14e45fceea167a5a36dedd4bea2543"
 
@@ -265,6 +266,7 @@ def test_a_signal_unwinds_the_work(
 
 
 @pytest.mark.parametrize("form", ["tsv", "json", "table"])
+@one_in(3)
 def test_a_reader_who_has_seen_enough_is_no_error(start: Any, form: str) -> None:
     running = start("flood", "--format", form)
     assert running.stdout.readline()

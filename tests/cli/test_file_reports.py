@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sizes import one_in
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,6 +37,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md"])
+@one_in(3)
 def test_a_good_file_is_told_in_every_format(cardoffers: Any, file: Any, form: str) -> None:
     ended = cardoffers("validate", file("good.csv", row("1")), "--format", form, *AT)
     assert (0, "") == (ended.exit_code, ended.stderr)
@@ -72,6 +75,7 @@ def test_what_is_found_in_most_rows_is_said_once(cardoffers: Any, file: Any) -> 
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md", "html"])
+@one_in(3)
 def test_an_unknown_column_is_named_in_every_format(cardoffers: Any, file: Any, form: str) -> None:
     text = HEADER.replace("\n", ",colour\n") + row("ref-1").replace("\n", ",red\n")
     shown = cardoffers("validate", file("tx.csv", header=text), "--format", form, *AT).stdout
@@ -118,6 +122,7 @@ def test_standard_input_is_named_too(cardoffers: Any) -> None:
 @pytest.mark.parametrize(
     "words", [("validate",), ("simulate", "-i", "alder"), ("import", "-i", "alder")], ids=str
 )
+@one_in(3)
 def test_an_unusable_file_is_named_by_every_command(
     cardoffers: Any, file: Any, words: tuple[str, ...]
 ) -> None:

@@ -69,12 +69,14 @@ def test_a_report_is_shown_in_every_text_format(ask: Any, name: str, form: str) 
 
 
 @pytest.mark.parametrize("name", LINES)
+@one_in(4)
 def test_parquet_has_decimals_moments_in_utc_and_text(ask: Any, name: str, tmp_path: Path) -> None:
     ask(name, "-o", tmp_path / "file.parquet")
     held(f"{name}.parquet.txt", parquet_text(tmp_path / "file.parquet"))
 
 
 @pytest.mark.parametrize("name", LINES)
+@one_in(4)
 def test_a_workbook_has_numbers_dates_and_text(ask: Any, name: str, tmp_path: Path) -> None:
     ask(name, "-o", tmp_path / "file.xlsx")
     held(f"{name}.xlsx.txt", workbook_text(tmp_path / "file.xlsx"))

@@ -23,6 +23,7 @@ from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.jobs.funnel import Funnel, PeopleFunnel
 from cardoffers_cli.services.funnel import FunnelCounts, FunnelPeople
 from goldens import held
+from sizes import one_in
 from tables import NOON
 from work import new_store, tell
 
@@ -57,12 +58,14 @@ def asked(cardoffers: Any, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "jsonl", "md"])
+@one_in(3)
 def test_it_is_shown_in_every_format(asked: Any, form: str) -> None:
     held(f"funnel.{form}", asked("--compare", "--format", form).stdout)
 
 
 @pytest.mark.parametrize("by", ["day", "offer", "merchant"])
 @pytest.mark.parametrize("form", ["table", "csv"])
+@one_in(3)
 def test_it_is_taken_apart(asked: Any, by: str, form: str) -> None:
     shown = asked("--by", by, "--from", "2026-05-29", "--format", form).stdout
     held(f"funnel-{by}.{form}", shown)

@@ -12,6 +12,7 @@ import pytest
 from cardoffers_cli.domain.keys import is_well_formed
 from cardoffers_cli.store.call_book import CallBook
 from commands import command
+from sizes import one_in
 from tables import NOON, key_text, uid
 from work import new_store, tell
 
@@ -82,6 +83,7 @@ def test_a_key_goes_to_a_file_of_its_owners(key: Any, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
+@one_in(3)
 def test_what_is_written_to_a_file_is_its_owners(key: Any, folder: Path, form: str) -> None:
     out = folder / "made"
     out.touch(0o644)
@@ -175,6 +177,7 @@ def test_a_key_is_revoked_once(key: Any) -> None:
 
 
 @pytest.mark.parametrize(("answer", "exit_code"), [(b"n\n", 130), (b"\n", 130), (b"y\n", 0)])
+@one_in(3)
 def test_who_revokes_is_asked_first(folder: Path, answer: bytes, exit_code: int) -> None:
     ours, theirs = pty.openpty()
     words = ("key", "revoke", uid("app"), "--store", folder / "store.duckdb", "--as-of", AS_OF)

@@ -129,6 +129,7 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("line", "stdin", "exit_code", "code"), ENDS)
+@one_in(4)
 def test_a_refusal_has_the_code_of_the_contract(
     offer: Any, line: str, stdin: str | None, exit_code: int, code: str
 ) -> None:

@@ -18,6 +18,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import in_a_pipe
 from goldens import held
+from sizes import one_in
 from tables import NOON, given
 from work import held as busy
 from work import job, new_store
@@ -94,6 +95,7 @@ def as_golden(name: str, page: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
+@one_in(4)
 def test_a_report_is_a_page(made: Job, name: str) -> None:
     as_golden(name, report(made, PAGES[name], "--format", "html").stdout)
 

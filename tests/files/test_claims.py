@@ -25,6 +25,7 @@ from cardoffers_cli.files.processed import DONE, TAKEN, Processed
 from cardoffers_cli.files.sources import Limits
 from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
 from disks import small_disk
+from sizes import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,6 +291,7 @@ def outside(drop: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("swap", SWAPS.values(), ids=SWAPS.keys())
+@one_in(4)
 def test_no_swap_at_any_moment_makes_a_claim_read_or_write_elsewhere(
     drop: Path, tmp_path: Path, swap: Callable[[Path], None]
 ) -> None:

@@ -110,6 +110,7 @@ def test_duplicate_keys_fault_their_item_only(read: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("filler", [b"x", b",", b'"', b" ", b"\0"])
+@one_in(3)
 def test_a_line_of_any_length_is_one_finding_in_flat_memory(tmp_path: Path, filler: bytes) -> None:
     path = tmp_path / "long.csv"
     with path.open("wb") as file:

@@ -8,6 +8,7 @@ import pytest
 
 from cardoffers_cli.http.wire import is_exact
 from serving import Served, said, serving_within
+from sizes import one_in
 from tables import key_text
 from work import new_store, tell
 
@@ -159,5 +160,6 @@ def test_who_waits_for_leave_to_send_a_body_has_it_after_the_key_is_judged(
         (False, b"GET / HTTP/1.1\r\na: b\n\r\n"),
     ],
 )
+@one_in(3)
 def test_a_head_is_exact_or_not(expected: bool, head: bytes) -> None:
     assert expected == is_exact(head)

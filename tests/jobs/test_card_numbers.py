@@ -95,6 +95,7 @@ def as_array(path: Path, *events: dict[str, str]) -> Path:
 
 @pytest.mark.parametrize("write", [csv_of, as_lines, as_array])
 @pytest.mark.parametrize("raw", [False, True])
+@one_in(3)
 def test_what_was_refused_lies_masked_in_a_file_of_its_owners(
     alder: Job, tmp_path: Path, write: Any, raw: bool
 ) -> None:

@@ -313,6 +313,7 @@ CONCERNED = [
 
 
 @pytest.mark.parametrize(("changes", "effective_at", "concerned"), CONCERNED)
+@one_in(3)
 def test_it_is_said_how_many_waiting_purchases_a_change_concerns(
     job: Job, changes: list[tuple[str, str]], effective_at: str, concerned: int
 ) -> None:
@@ -360,6 +361,7 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize(("budget", "messages"), BUDGETS)
+@one_in(3)
 def test_a_budget_lowered_below_what_is_spent_is_said(
     job: Job, budget: str, messages: list[str]
 ) -> None:
@@ -387,6 +389,7 @@ URLS = [
 
 
 @pytest.mark.parametrize(("url", "message"), URLS)
+@one_in(3)
 def test_a_webhook_url_is_checked_as_webhook_set_does(job: Job, url: str, message: str) -> None:
     before = kept(job)
     folder = job.path.with_name("again")
@@ -591,6 +594,7 @@ def test_engagement_does_not_leave(tmp_path: Path, job: Job) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json"])
+@one_in(2)
 def test_what_is_exported_is_imported_as_it_was(tmp_path: Path, job: Job, suffix: str) -> None:
     export_catalogue(job, tmp_path / "first", suffix=suffix)
     before = kept(job)

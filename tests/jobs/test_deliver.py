@@ -413,6 +413,7 @@ def test_resending_what_is_exhausted_alerts_nobody_again(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("id_", ["00000000-0000-4000-8000-000000000000", "no-id", ""])
+@one_in(3)
 def test_an_unknown_redemption_is_not_found(tmp_path: Path, id_: str) -> None:
     made = events(tmp_path)
     for act in (lambda: resend(made, id_), lambda: retry(made, redemption_ids=[id_])):

@@ -11,6 +11,7 @@ from cardoffers_cli.jobs.find import find
 from cardoffers_cli.services import search
 from cardoffers_cli.services.search import STATES, Wanted
 from complaints import ANN, complaints, redemption
+from sizes import one_in
 from tables import NOON, uid
 from work import file_of, taken
 
@@ -115,6 +116,7 @@ def test_a_redemption_leads_to_its_purchase(made: Job) -> None:
 
 
 @pytest.mark.parametrize("newest", [1, 3, 100_000])
+@one_in(3)
 def test_every_state_can_be_asked_for(
     made: Job, newest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

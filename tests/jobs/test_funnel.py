@@ -14,6 +14,7 @@ from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_
 from cardoffers_cli.jobs.reports import report_page
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
+from sizes import one_in
 from tables import NOON, uid
 from work import kept, new_store, tell
 
@@ -87,6 +88,7 @@ def test_the_usual_window_is_the_last_thirty_days(job: Job) -> None:
 
 
 @pytest.mark.parametrize("by", ["day", "offer", "merchant"])
+@one_in(3)
 def test_a_window_that_ends_now_includes_what_happens_now(job: Job, by: Any) -> None:
     views_at(job, NOON - SECOND, NOON, NOON + SECOND)
     tell(

@@ -95,6 +95,7 @@ REFUSED: list[tuple[str, str, str, type[CardoffersError], str]] = [
 
 
 @pytest.mark.parametrize(("slug", "field", "text", "error", "code"), REFUSED)
+@one_in(3)
 def test_what_will_not_do_is_refused(  # noqa: PLR0917 - a table
     job: Job, slug: str, field: str, text: str, error: type[CardoffersError], code: str
 ) -> None:

@@ -21,6 +21,7 @@ from cardoffers_cli.jobs.keys import (
 from cardoffers_cli.services.keys import find_key
 from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.layout import snapshot_path
+from sizes import one_in
 from tables import NOON, given, key_text, moment, uid
 from work import found, kept, new_store, tell
 
@@ -249,6 +250,7 @@ def test_the_successor_of_a_key_from_before_scopes_is_given_them_all(job: Job) -
         ("revoked", "key_revoked"),
     ],
 )
+@one_in(3)
 def test_a_key_that_has_had_its_time_has_no_successor(job: Job, key: str, code: str) -> None:
     before = kept(job)
     with pytest.raises(Refused) as caught:

@@ -444,6 +444,7 @@ def refuse(*_given: Any, **_more: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["too large", "too large, elsewhere", "not to be moved"])
+@one_in(3)
 def test_what_to_look_at_and_where_a_file_is_kept_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:

@@ -115,6 +115,7 @@ LIMITS = [
 
 
 @pytest.mark.parametrize(("limit", "widget_limit", "expected"), LIMITS)
+@one_in(3)
 def test_a_limit_is_cut_to_what_the_widget_shows(
     job: Job, limit: int | None, widget_limit: int, expected: int
 ) -> None:
@@ -136,6 +137,7 @@ def test_a_limit_outside_of_1_to_100_is_refused(job: Job, limit: int) -> None:
     ("locale", "title"),
     [(None, "bread"), ("en", "bread"), ("es", "pan"), ("pt-BR", "bread"), ("de", "bread")],
 )
+@one_in(3)
 def test_a_feed_speaks_the_language_asked_for(job: Job, locale: str | None, title: str) -> None:
     tell(job, texts="offer language title\no001 en bread\no001 es pan")
     assert title == read(job, locale=locale, limit=1)["offers"][0]["title"]
@@ -244,6 +246,7 @@ AFTERWARDS = [
 
 
 @pytest.mark.parametrize("change", AFTERWARDS)
+@one_in(3)
 def test_a_repeated_add_finds_the_link_whatever_became_of_the_offer(job: Job, change: str) -> None:
     done = add(job, "o001")
     with job.store() as store:
@@ -348,6 +351,7 @@ SEGMENTS = [
 
 
 @pytest.mark.parametrize(("segments", "segment", "code"), SEGMENTS)
+@one_in(3)
 def test_a_segment_gates_an_add(
     job: Job, segments: str | None, segment: str | None, code: str | None
 ) -> None:

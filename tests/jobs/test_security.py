@@ -10,6 +10,7 @@ from cardoffers_cli.jobs import security
 from cardoffers_cli.jobs.security import collect, list_security, verify_security
 from cardoffers_cli.services import security_log
 from cardoffers_cli.store.call_book import CallBook, Entries
+from sizes import one_in
 from tables import NOON, given, select, uid
 from work import new_store
 
@@ -128,6 +129,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("column", CHANGES)
+@one_in(4)
 def test_a_change_of_any_column_of_any_row_is_found(job: Job, column: str) -> None:
     for number in (1, 2, 3):
         value = CHANGES[column] if (column, number) != ("key_id", 2) else CHANGES["event_id"]
@@ -178,6 +180,7 @@ MOVES = [
 @pytest.mark.parametrize(
     ("sql", "expected"), [move[1:] for move in MOVES], ids=[move[0] for move in MOVES]
 )
+@one_in(3)
 def test_a_row_out_of_its_place_is_found(job: Job, sql: str, expected: tuple[int, str]) -> None:
     tamper(job, sql)
     number, fault = expected

@@ -10,6 +10,7 @@ from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.why import plain_answers, why, why_each
 from cardoffers_cli.services.explanations import explain
 from complaints import ANN, HOSTILE, complaints
+from sizes import one_in
 from tables import given, select, uid
 from work import kept
 
@@ -65,6 +66,7 @@ SHOWN = r"=cinema\x1b[31m[bold]<b>|\u202e"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+@one_in(4)
 def test_every_reason_has_its_answer(made: Job, row: list[str]) -> None:
     ref, status, reason, offer, headline = (cell.replace("CINEMA", SHOWN) for cell in row)
     told = why(ref, "alder", made)

@@ -16,7 +16,7 @@ from cardoffers_cli.pipeline.redeem import find_held
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.store.opening import scratch_store
 from serial import Service
-from sizes import GATE
+from sizes import GATE, one_in
 from tables import NOON, given, put, read, select
 from work import job, settings
 
@@ -287,6 +287,7 @@ def redeemed(store: Store) -> list[tuple[str, str]]:
         ),
     ],
 )
+@one_in(4)
 def test_the_outcome_of_every_purchase_and_offer(store: Store, offers: str, purchases: str) -> None:
     situation(store, offers, purchases)
     decide(store, job())
@@ -445,6 +446,7 @@ def test_the_outcome_of_every_purchase_and_offer(store: Store, offers: str, purc
         ),
     ],
 )
+@one_in(3)
 def test_terms_are_those_in_force_at_the_purchase(
     store: Store, offers: str, versions: str, purchases: str
 ) -> None:
@@ -899,6 +901,7 @@ def catalogue() -> Iterator[Store]:
 @pytest.mark.parametrize("runs", ["in one run", "in two runs"])
 @profile(max_examples=30 if GATE else 8, deadline=None, suppress_health_check=list(HealthCheck))
 @examples(drawn=worlds(), share=st.integers(0, 96))
+@one_in(2)
 def test_rounds_end_where_the_plain_loop_ends(
     catalogue: Store, runs: str, drawn: World, share: int
 ) -> None:

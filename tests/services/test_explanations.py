@@ -8,6 +8,7 @@ import pytest
 from cardoffers_cli.jobs.match import decide
 from cardoffers_cli.services.explanations import explain, near_refs, reasons, titles
 from cardoffers_cli.services.redemptions import reverse_redemption, show_redemption
+from sizes import one_in
 from tables import NOON, given, moment, select, uid
 from work import job
 
@@ -114,6 +115,7 @@ ATTEMPTS = [
 
 
 @pytest.mark.parametrize(("attempts", "expected"), ATTEMPTS)
+@one_in(3)
 def test_a_webhook_sent_again_was_delivered_by_the_first_that_arrived(
     store: Store, attempts: str, expected: int
 ) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.funnel import people as people_of
 from cardoffers_cli.services.funnel import By, Window, count_by, count_funnel, count_people
-from sizes import tries
+from sizes import one_in, tries
 from tables import NOON, Row, given, put, uid
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ SECOND, INSTANT = timedelta(seconds=1), timedelta(microseconds=1)
         (0, DAY.to_at + SECOND),
     ],
 )
+@one_in(3)
 def test_a_window_holds_its_start_and_not_its_end(store: Store, inside: int, at: datetime) -> None:
     situation(store)
     put(store, "engagement", [{"event": "widget_view", "at": at}])

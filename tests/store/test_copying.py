@@ -8,6 +8,7 @@ from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.store import copying
 from cardoffers_cli.store.layout import log_path, log_paths
 from cardoffers_cli.store.opening import connected
+from sizes import one_in
 from tables import select
 from work import kept, new_store, settings, tell
 
@@ -67,6 +68,7 @@ def test_what_cannot_be_copied_leaves_no_draft(made: Job) -> None:
         "drop table key_notices",
     ],
 )
+@one_in(3)
 def test_a_copy_that_differs_is_found(made: Job, change: str) -> None:
     with made.store() as store:
         before = copying.contents(store)

@@ -81,6 +81,7 @@ def refusal(work: Work, made: Job) -> CardoffersError:
 
 
 @pytest.mark.parametrize("work", WORK)
+@one_in(4)
 def test_nothing_works_on_a_store_of_two_names(made: Job, work: Work) -> None:
     before = kept(made)
     second = made.path.with_name("second.duckdb")

@@ -15,6 +15,7 @@ import pytest
 from cardoffers_cli.domain.errors import Interrupted
 from complaints import complaints
 from grinding import LOOKING, grind
+from sizes import one_in
 from tables import select, uid
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def ended(running: Future[Any], store: Store) -> None:
         pytest.param(lambda store: store.stream("store/info:currencies", frames()), id="stream"),
     ],
 )
+@one_in(3)
 def test_what_runs_is_broken_off_and_nothing_runs_after_it(
     store: Store, thread: ThreadPoolExecutor, runs: Callable[[Store], None]
 ) -> None:
@@ -142,6 +144,7 @@ def test_an_interrupt_of_the_engine_itself_is_that_of_a_command(store: Store) ->
 
 
 @pytest.mark.parametrize("seed", range(4))
+@one_in(3)
 def test_no_moment_is_a_wrong_one(made: Job, thread: ThreadPoolExecutor, seed: int) -> None:
     """Also not that between two statements, nor that in which one begins."""
     chance = Random(seed)  # noqa: S311 - repeatable

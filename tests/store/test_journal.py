@@ -17,6 +17,7 @@ from cardoffers_cli.jobs.stores import accept_loss, init, lost_commits, migrate
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.migrations import newest_version
+from sizes import one_in
 from tables import NOON, moment, read, select
 from work import job, new_store
 
@@ -194,6 +195,7 @@ def put_back(made: Job, after: int) -> None:
         (4, [5], ["2026-06-02"]),
     ],
 )
+@one_in(3)
 def test_an_old_copy_is_noticed_and_what_to_run_again_is_named(
     made: Job, after: int, lost: list[int], nights: list[str]
 ) -> None:

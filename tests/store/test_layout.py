@@ -115,6 +115,7 @@ def test_whatever_replaces_a_store_does_so_where_the_file_is(
 
 
 @pytest.mark.parametrize("way", WAYS)
+@one_in(3)
 def test_everything_beside_a_store_stands_beside_its_file(
     home: Path, way: Callable[[Path], Path]
 ) -> None:

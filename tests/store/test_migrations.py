@@ -13,6 +13,7 @@ from cardoffers_cli.jobs.stores import info, migrate
 from cardoffers_cli.services.explanations import explain
 from cardoffers_cli.store.migrations import applied, apply, migrations, newest_version
 from cardoffers_cli.store.opening import connected
+from sizes import one_in
 from tables import NOON, given, moment, select, snapshot, uid
 from work import job, new_store
 
@@ -63,6 +64,7 @@ def of_version(folder: Path, version: int) -> Job:
 
 
 @pytest.mark.parametrize("version", VERSIONS[:-1])
+@one_in(4)
 def test_a_store_of_any_version_becomes_a_current_one(tmp_path: Path, version: int) -> None:
     made = of_version(tmp_path, version)
     assert later(version) == [int(name.split()[0]) for name in migrate(made)["applied"]]

@@ -17,6 +17,7 @@ from cardoffers_cli.jobs.stores import init, migrate
 from cardoffers_cli.store.layout import journal_path, lock_path
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.store import guarded
+from sizes import one_in
 from tables import select
 from work import job, new_store
 
@@ -113,6 +114,7 @@ def _checksum_part(content: bytes | bytearray) -> int:
         (of_another_engine, "store_version"),
     ],
 )
+@one_in(4)
 def test_only_a_store_of_this_version_opens(
     tmp_path: Path, make: Callable[[Path], None], code: str
 ) -> None:

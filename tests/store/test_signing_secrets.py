@@ -39,7 +39,7 @@ from cardoffers_cli.store.signing_secrets import (
 from cardoffers_cli.store.snapshot import snapshot_path
 from killing import killed_everywhere
 from outbox import events, goes_to, redemption
-from sizes import at_the_gate
+from sizes import at_the_gate, one_in
 from tables import NOON, select, uid
 from work import found, job, new_store, once
 
@@ -194,6 +194,7 @@ def gone(file: Path) -> None:
         (a_list, "secrets_damaged"),
     ],
 )
+@one_in(3)
 def test_a_file_of_secrets_that_is_no_good_signs_nothing_and_is_told(
     made: Job, harm: Callable[[Path], None], fault: str
 ) -> None:
@@ -225,6 +226,7 @@ def test_events_wait_for_a_secret_that_is_gone_and_a_new_one_sends_them(made: Jo
         (gone, {"webhooks_held", "audit_failed"}),
     ],
 )
+@one_in(3)
 def test_a_night_does_the_rest_without_them(
     made: Job, tmp_path: Path, harm: Callable[[Path], None], codes: set[str]
 ) -> None:

@@ -16,7 +16,7 @@ from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.recover import recover
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.store.torn_blocks import mend
-from sizes import FULL
+from sizes import FULL, one_in
 from tables import NOON
 from work import job, kept, new_store
 
@@ -92,6 +92,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Stores:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@one_in(3)
 def test_a_checkpoint_that_was_cut_off_loses_nothing(
     stores: Stores, tmp_path: Path, seed: int
 ) -> None:

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from hostile import ACTS, NAMES, offer_of
 from screens import browse, held_to, seen
+from sizes import one_in
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.job import Job
@@ -48,6 +49,7 @@ def test_no_line_of_the_list_acts(hostile: Job) -> None:
 @pytest.mark.parametrize(
     "name", ["markup", "a cleared screen", "bidi override", "ten thousand wide letters"]
 )
+@one_in(3)
 def test_a_hostile_name_is_shown_and_harmless(hostile: Job, name: str) -> None:
     offer = offer_of(NAMES[name])
 
