@@ -12,13 +12,13 @@ from cardoffers_cli.wire.receiver import Received, Receiver
 from commands import cardoffers, command
 from outbox import events, goes_to
 from post import real_clock
-from sizes import FULL
+from sizes import FULL, tries
 from work import found
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = 200 if FULL else 12
+KILLS = 200 if FULL else tries(6, 12)
 PER_KILL = 3
 """Events that a run has sent when it is killed; two of them were answered at least."""
 

@@ -180,6 +180,7 @@ def test_every_command_is_named_and_no_other() -> None:
     assert {entry.name for entry in COMMANDS} == set(named)
 
 
+@at_the_gate  # each time the short tour, and the nights of test_night.py
 def test_the_night_can_be_run_as_it_is_shown(tmp_path: Path) -> None:
     (shown,) = [
         block

@@ -13,6 +13,7 @@ from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from doors import open_door
+from sizes import tries
 from tables import select
 from work import new_store, tell
 
@@ -142,7 +143,7 @@ def store_after(folder: Path, way: str, events: list[dict[str, str]]) -> dict[st
 
 
 @profile(
-    max_examples=6,
+    max_examples=tries(3, 6),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
