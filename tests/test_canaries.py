@@ -33,7 +33,9 @@ TOKEN = "ch_9f8e7d6c5b4a3kanarie0f1e2d3c4b5a6"  # noqa: S105 - a token of a test
 CARD = "ct_9f8e7d6c5b4a3kanarie0f1e2d3c4b5a6"
 CANARY = re.compile("|".join(["kanarie", *CARD_NUMBERS, *WRITTEN_APART]).encode(), re.IGNORECASE)
 FORMATS = ("table", "json", "xlsx")
+VERBS = ("simulate", "import")
 if GATE:
+    VERBS += ("import",)
     FORMATS += ("tsv", "csv", "jsonl", "md", "html", "parquet")
 
 HEADER = (
@@ -222,7 +224,7 @@ def look_at_files(listener: Listener) -> None:
 
 def take_files(listener: Listener) -> None:
     for name in (*FILES, *UNUSABLE):
-        for verb in ("simulate", "import", "import"):
+        for verb in VERBS:
             errors = listener.folder / f"{verb}-errors-of-{name}.csv"
             path = listener.folder / name
             listener.run(verb, path, "-i", "alder", "--errors", errors, "--debug")

@@ -246,6 +246,7 @@ def test_a_night_that_has_ended_says_so_and_does_nothing(folder: Path) -> None:
     assert runs == found(folder, "select max(run_no) from runs")
 
 
+@at_the_gate
 def test_a_file_that_comes_later_has_a_night_of_its_own(folder: Path) -> None:
     run(folder)
     before = exports(folder)
@@ -258,6 +259,7 @@ def test_a_file_that_comes_later_has_a_night_of_its_own(folder: Path) -> None:
     assert before.items() <= exports(folder).items()
 
 
+@at_the_gate
 def test_two_undisturbed_nights_write_the_same_bytes(little: Path, tmp_path: Path) -> None:
     made = [shutil.copytree(little, tmp_path / name) for name in ("one", "other")]
     for each in made:

@@ -20,6 +20,7 @@ import pytest
 
 from cardoffers_cli.files.bundled import copy_sample_data
 from goldens import held
+from sizes import at_the_gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +106,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     terminal.close()
 
 
+@at_the_gate
 def test_a_newcomer_can_go_on_without_guessing(terminal: Terminal) -> None:
     answers = [terminal.types(line) for line in SESSION.strip().splitlines()]
     held("session.screen", "\n\n".join(answers) + "\n")

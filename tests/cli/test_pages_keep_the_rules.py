@@ -17,7 +17,7 @@ import pytest
 
 import worlds
 from browser import browser, shown
-from sizes import FULL, GATE, at_the_gate
+from sizes import FULL, GATE, at_the_gate, tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ WORLDS: dict[str, Any] = {
     "many rows": lambda folder: worlds.many(folder, MANY),
 }
 WAYS = [(scheme, width) for width in (400, 800, 1280) for scheme in ("light", "dark")]
-WAYS = WAYS if GATE else [WAYS[0], WAYS[-1]]
+TRIED = WAYS if GATE else WAYS[:1]
 WHOLE = {"status", "nights by command"}
 """Pages of any list: they show the rows that the command has, those of nothing too."""
 MOST_BYTES = 350_000
@@ -180,7 +180,7 @@ def test_every_page_keeps_the_rules_at_every_width(opened: Any, world: World) ->
             title, answer, *_ = filter(None, seen.page.evaluate(FIRST_LINES))
             assert title == seen.page.title()
             assert name == "status" or answer.endswith("."), (name, answer)
-            for scheme, width in WAYS:
+            for scheme, width in TRIED:
                 seen.page.emulate_media(media="screen", color_scheme=scheme)
                 seen.page.set_viewport_size({"width": width, "height": 900})
                 found = broken(seen, is_whole=name in WHOLE)
@@ -209,7 +209,8 @@ def test_no_page_is_large(world: World) -> None:
 )
 def test_no_page_keeps_anybody_out(opened: Any, world: World) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    for place, (name, path) in enumerate(world.pages.items()):
+    some = [*world.pages.items()][:: tries(3, 1)]
+    for place, (name, path) in enumerate(some):
         scheme, width = WAYS[place % len(WAYS)]
         with shown(opened, path, scheme=scheme, width=width) as seen:
             seen.page.evaluate(EVERYTHING)

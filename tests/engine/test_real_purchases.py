@@ -14,6 +14,7 @@ from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.engine.spark import SparkEngine
 from commands import cardoffers
 from engines import FOUND, differing, everything, held_on_both
+from sizes import at_the_gate
 from test_calderdale import DATA, SLUGS
 from work import job
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the data is not beside the repository")
 
 
+@at_the_gate
 def test_the_engines_find_the_same(spark: Spark, tmp_path: Path) -> None:
     path = tmp_path / "store.duckdb"
     expected = json.loads((DATA / "expected.json").read_text())

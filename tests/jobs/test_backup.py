@@ -204,6 +204,7 @@ def files_of(name: str) -> set[str]:
     return {name, f"{name}.checksum", f"{name}.secrets"}
 
 
+@at_the_gate
 def test_what_stands_for_a_backup_that_was_moved_is_left_alone(made: Job, kept_in: Path) -> None:
     words = [sys.executable, "-c", BACK_UP, made.path, kept_in / "b", Path(__file__).parents[1]]
     subprocess.run([*map(str, words), "named"], check=False)

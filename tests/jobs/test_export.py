@@ -307,6 +307,7 @@ def test_readers_a_snapshot_and_copies_see_the_history(
     assert expected == status(exported)[0]["institutions"]
 
 
+@at_the_gate
 def test_an_older_store_put_back_lists_fewer_parts(exported: Job, tmp_path: Path) -> None:
     older = kept(exported)
     backup(exported, tmp_path / "older.duckdb")
@@ -318,6 +319,7 @@ def test_an_older_store_put_back_lists_fewer_parts(exported: Job, tmp_path: Path
     assert [] == audits(exported)
 
 
+@at_the_gate
 def test_parts_that_another_copy_lists_are_never_removed(exported: Job, tmp_path: Path) -> None:
     """A store is put back to a moment at which a run of its future had only begun."""
     taken(exported, file_of(tmp_path / "tx.csv", rows(5)))

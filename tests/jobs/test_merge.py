@@ -245,6 +245,7 @@ def test_a_snapshot_goes_on_answering(made: Job) -> None:
         assert before["purchases"] == snapshot(store)["purchases"]
 
 
+@at_the_gate
 def test_a_backup_from_before_is_whole_and_later_it_is_not(made: Job, tmp_path: Path) -> None:
     older = kept(made)
     backup(made, tmp_path / "older.duckdb")
@@ -264,6 +265,7 @@ def test_a_backup_from_before_is_whole_and_later_it_is_not(made: Job, tmp_path: 
     assert "history_incomplete" == caught.value.code
 
 
+@at_the_gate
 def test_a_store_that_was_put_back_keeps_what_it_was_meanwhile(made: Job, tmp_path: Path) -> None:
     """Between the two it was a store that lists what this one has left; so do its backups."""
     backup(made, tmp_path / "older.duckdb")

@@ -19,7 +19,7 @@ from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.taken import Looked, accept_taken, look_at
 from commands import in_a_pipe
-from sizes import one_in
+from sizes import at_the_gate, one_in
 from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def test_a_young_file_is_looked_at_again_before_the_night_ends(made: Job) -> Non
 
 
 @pytest.mark.usefixtures("whole_nights")
+@at_the_gate
 def test_a_marker_that_comes_meanwhile_counts(made: Job) -> None:
     path = dropped(made, old=False)
     result = night(made, During("match", path.with_name("tx.csv.done").touch))
@@ -404,6 +405,7 @@ def test_folders_of_an_earlier_version_stay_as_history(made: Job) -> None:
     assert ["done", "failed"] == sorted(path.name for path in alder.iterdir())
 
 
+@at_the_gate
 def test_files_that_an_earlier_version_had_not_taken_are_left_for_the_next_look(
     made: Job,
 ) -> None:
