@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commands import cardoffers, command
-from sizes import FULL
+from sizes import FULL, tries
 from tables import select
 from work import file_of, job, new_store, tell
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-KILLS = 120 if FULL else 12
+KILLS = 120 if FULL else tries(3, 12)
 ROWS = 40_000
 DIRTY = 97
 
