@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import NotFound, StoreBusy, UsageError
 

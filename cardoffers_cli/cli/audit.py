@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import All, AnyInstitution, From, Limit, To, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 

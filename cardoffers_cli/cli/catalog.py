@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.counting import counted
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import DryRun, argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet
 from cardoffers_cli.domain.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel.bars import bar
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import By, From, Institution, Raw, To, option
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text
 from cardoffers_cli.domain.counting import counted

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.cli.kernel.options import argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text

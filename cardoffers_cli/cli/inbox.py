@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.errors import UsageError

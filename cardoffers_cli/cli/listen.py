@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import option
 from cardoffers_cli.cli.kernel.secret import VARIABLE, SecretFile, read_secrets
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns, say

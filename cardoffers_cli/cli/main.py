@@ -18,7 +18,7 @@ from typer.main import get_command, get_group
 
 from cardoffers_cli import __version__
 from cardoffers_cli.cli.kernel import exits
-from cardoffers_cli.cli.kernel.everywhere import Command, Group
+from cardoffers_cli.cli.kernel.commands import Command, Group
 
 
 @dataclass(frozen=True)

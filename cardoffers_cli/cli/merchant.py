@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 
 if TYPE_CHECKING:

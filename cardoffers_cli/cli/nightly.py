@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import DryRun, Engine, argument, option
 from cardoffers_cli.domain.moments import parse_duration
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, Institution, argument, option
 from cardoffers_cli.cli.kernel.secret import typed
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns

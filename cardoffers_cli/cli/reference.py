@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cardoffers_cli.cli.kernel.everywhere import everywhere_params, help_of
+from cardoffers_cli.cli.kernel.commands import everywhere_params, help_of
 
 _TITLE = """# Commands
 

@@ -8,8 +8,8 @@ import typer
 
 from cardoffers_cli.cli.funnel import funnel
 from cardoffers_cli.cli.kernel.bars import bar
+from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format, group
 from cardoffers_cli.cli.kernel.options import (
     All,
     AnyInstitution,

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import (
     All,
     AnyInstitution,

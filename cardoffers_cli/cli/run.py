@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format, group
 from cardoffers_cli.cli.kernel.options import DryRun, Limit, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.cli.nightly import Log, WebhookTime, as_seconds, onlooker, show_night

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel.commands import moment
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import moment
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 
 COLUMNS = show.read_columns("sample.columns")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cardoffers_cli.cli.kernel.bars import sparkline
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
 from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.domain.counting import counted

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.catalog import file_sheets
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import group
 from cardoffers_cli.cli.kernel.options import DryRun, Yes, argument, option
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted

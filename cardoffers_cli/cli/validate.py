@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.options import (
     Delimiter,
     Errors,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.kernel import completing
+from cardoffers_cli.cli.kernel.commands import group, moment
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import group, moment
 from cardoffers_cli.cli.kernel.exits import stop_on_signals
 from cardoffers_cli.cli.kernel.options import (
     All,

@@ -16,7 +16,7 @@ import pytest
 from rich.cells import cell_len
 
 from cardoffers_cli.cli.funnel import picture
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.layout import print_blocks
 from cardoffers_cli.cli.kernel.show import Style, Text
 from cardoffers_cli.domain.funnel import STEPS

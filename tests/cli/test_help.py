@@ -10,7 +10,7 @@ import typer
 
 import cardoffers_cli
 from cardoffers_cli.cli.help_topics import LISTS, PAGES, page_text
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.cli.kernel.layout import print_page
 from cardoffers_cli.cli.kernel.show import Style

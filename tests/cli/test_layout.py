@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.layout import markdown_lines, print_blocks
 from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Style, Text
 

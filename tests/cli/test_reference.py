@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from cardoffers_cli.cli.kernel.everywhere import help_pages
+from cardoffers_cli.cli.kernel.commands import help_pages
 from cardoffers_cli.cli.main import COMMANDS, Entry, app, load
 from cardoffers_cli.cli.reference import reference
 

@@ -20,8 +20,8 @@ import pytest
 import typer
 from rich.cells import cell_len
 
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
-from cardoffers_cli.cli.kernel.everywhere import Format
 from cardoffers_cli.cli.kernel.layout import print_blocks
 from cardoffers_cli.cli.kernel.options import Raw
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Style, Text

@@ -1,6 +1,6 @@
 """What the commands are made with: nothing in here imports a command.
 
-Lives here: `everywhere` (what every command takes), `options` (what several take), `desk`
+Lives here: `commands` (what every command takes), `options` (what several take), `desk`
 (settings, clock, ways to speak), `show` (the only writer to stdout) with `blocks` and `layout`,
 `exits` (errors, exit codes, the only writer to stderr), `progress`, `completing`, and what a few
 commands share. May import: jobs, services, files, domain, settings; what is heavy inside functions.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.files.sheets import Sheet
 
 

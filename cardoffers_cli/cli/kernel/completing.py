@@ -42,8 +42,8 @@ def keys(ctx: typer.Context) -> Offered:
 
 
 def _quietly(ctx: typer.Context, look: Callable[[Any], list[Any]]) -> list[Any]:
+    from cardoffers_cli.cli.kernel.commands import Options
     from cardoffers_cli.cli.kernel.desk import Desk
-    from cardoffers_cli.cli.kernel.everywhere import Options
 
     try:
         return look(Desk(ctx.ensure_object(Options), os.environ, "completion").job)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cardoffers_cli.cli.kernel import exits, progress, show
-from cardoffers_cli.cli.kernel.everywhere import Format, Options
+from cardoffers_cli.cli.kernel.commands import Format, Options
 from cardoffers_cli.cli.kernel.show import Block, Style
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_length, format_minute

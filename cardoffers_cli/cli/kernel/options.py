@@ -1,7 +1,7 @@
 """The options that several commands share, each an alias to be used as an annotation.
 
 Modules of commands do without `from __future__ import annotations`: Typer reads the annotations
-when it runs. The options of every command stand in `everywhere.py`.
+when it runs. The options of every command stand in `commands.py`.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cardoffers_cli.cli.kernel import completing
-from cardoffers_cli.cli.kernel.everywhere import moment
+from cardoffers_cli.cli.kernel.commands import moment
 from cardoffers_cli.domain.errors import UsageError
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.cli.kernel.blocks import Block, Style, Text
-from cardoffers_cli.cli.kernel.everywhere import Format
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.visible import controls_visible, visible

@@ -5,7 +5,7 @@ What lives here: one module per thing made (`merchants`, `offers`, `links`, `eng
 (`plan`) and the pen (`writing`).
 What it may import: `domain/`, polars and the standard library; never a clock or a store.
 Where to add: a category or a name in `words.toml`; a column in the module that makes its table; a
-kind of faulty row in `dirty.py`.
+kind of faulty row in `dirty.toml`, or in `dirty.py` if it is a fault of the line.
 Read first: `sample.py`, which makes everything in order; then `chance.py`.
 
 Every value is a function of (seed, name of the value, number of the row) in integer arithmetic and
