@@ -104,7 +104,10 @@ def _first_findings(report: FileReport) -> Iterator[str]:
     """Yield the first findings that ask something of the reader, one a line, errors first."""
     told = [
         *((found["level"], _common(report, found)) for found in report.common_findings),
-        *((found["level"], _single(report, found)) for found in report.first_findings),
+        *(
+            (found["level"], f"{report.file}:{found['line']}: {found['code']} {found['message']}")
+            for found in report.first_findings
+        ),
         *((found["level"], _of_file(report, found)) for found in report.findings),
     ]
     for level in ("error", "warning"):
@@ -118,10 +121,6 @@ def _common(report: FileReport, found: Mapping[str, Any]) -> str:
     message = found["message"] or CODES[found["code"]].summary
     of = f"{found['row_count']:,} of {counted(report.received, 'row')}"
     return f"{report.file}: {found['code']} {message}: {of}"
-
-
-def _single(report: FileReport, found: Mapping[str, Any]) -> str:
-    return f"{report.file}:{found['line']}: {found['code']} {found['message']}"
 
 
 def _of_file(report: FileReport, found: Mapping[str, Any]) -> str | None:

@@ -130,7 +130,7 @@ def find(
         "merchant": merchant,
         "state": state,
         **_cardholder(cardholder, token_file),
-        **_card(card),
+        "card_ends": None if card is None else _ends(card),
         **_amounts(amount, tolerance),
         **_window(_day(desk, on_day), from_at, to_at),
     }
@@ -206,10 +206,6 @@ def _cardholder(named: str | None, file: Path | None) -> Filters:
     if named == "-":
         return {"token": next(typed(named))}
     return {"token_ends": _ends(named)}
-
-
-def _card(named: str | None) -> Filters:
-    return {} if named is None else {"card_ends": _ends(named)}
 
 
 def _ends(masked: str) -> tuple[str | None, str]:

@@ -177,7 +177,8 @@ def _judge(texts: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, pl.DataFrame]
     )
     findings = _findings(cells, kind.rules)
     well_formed = cells.filter(~pl.col("line").is_in(findings["line"].implode()))
-    return well_formed.select("line", *_values(kind)), findings
+    values = [pl.col(f"read:{name}").alias(name) for name in kind.names]
+    return well_formed.select("line", *values), findings
 
 
 def _urls_refused(rows: pl.DataFrame, *, allow_insecure: bool) -> pl.DataFrame:
@@ -192,10 +193,6 @@ def _urls_refused(rows: pl.DataFrame, *, allow_insecure: bool) -> pl.DataFrame:
                 text = f"{refusal.message} {refusal.hint}"
                 found.append((line, "webhook_url", "webhook_url_refused", "error", text))
     return pl.DataFrame(found, schema=_FINDINGS, orient="row")
-
-
-def _values(kind: Kind) -> list[pl.Expr]:
-    return [pl.col(f"read:{name}").alias(name) for name in kind.names]
 
 
 def _findings(cells: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:

@@ -82,7 +82,7 @@ def split_fields(line: str, delimiter: str) -> list[str]:
     fields = line[1:-1].split(f"{_QUOTE}{delimiter}{_QUOTE}")
     if line.count(_QUOTE) == 2 * len(fields) and line[0] == line[-1] == _QUOTE:
         return fields  # every field is quoted and holds no quote
-    return _scanned(line, delimiter)
+    return [value for value, _, _ in _spans(line, delimiter)]
 
 
 def with_fields_masked(line: str, layout: Layout, names: Collection[str], mask: str) -> str:
@@ -91,10 +91,6 @@ def with_fields_masked(line: str, layout: Layout, names: Collection[str], mask: 
     return layout.delimiter.join(
         mask if name in names else line[start:end] for name, (_, start, end) in fields
     )
-
-
-def _scanned(line: str, delimiter: str) -> list[str]:
-    return [value for value, _, _ in _spans(line, delimiter)]
 
 
 def _spans(line: str, delimiter: str) -> Iterator[tuple[str, int, int]]:

@@ -114,12 +114,9 @@ def kind_of(head: bytes, list_key: str | None, known: Collection[str] = ()) -> s
     if not list_key:
         return "jsonl"
     has_list = isinstance(value.get(list_key), list)
-    is_other = not others and not value.keys() & {*known, list_key} and _has_list(value)
+    has_another = any(isinstance(member, list) for member in value.values())
+    is_other = not others and not value.keys() & {*known, list_key} and has_another
     return "json" if has_list or is_other else "jsonl"
-
-
-def _has_list(value: dict[str, Any]) -> bool:
-    return any(isinstance(member, list) for member in value.values())
 
 
 def _is_scalar(start: bytes) -> bool:

@@ -176,7 +176,7 @@ def _in_folder(
                 strays.append(Stray(name=shown, what=what_is(found)))
         elif not stat.S_ISREG(found.st_mode):
             strays.append(Stray(name=shown, what=what_is(found)))
-        elif not _is_input(entry.name):
+        elif entry.name.endswith((MARKER, MANIFEST, *REPORTS, *_HALVES)):
             continue
         elif not is_plain(found, folder.owner):
             strays.append(Stray(name=shown, what=what_is(found), code="file_linked"))
@@ -211,10 +211,6 @@ def _is_compressed(folder: OpenFolder, name: str) -> bool:
             return os.pread(opened, 2, 0) == _GZIP
     except OSError:
         return False
-
-
-def _is_input(name: str) -> bool:
-    return not name.endswith((MARKER, MANIFEST, *REPORTS, *_HALVES))
 
 
 def _is_text(name: str) -> bool:

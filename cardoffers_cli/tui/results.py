@@ -61,7 +61,9 @@ class Results(Choices):
 
     def show(self, rows: Sequence[FoundOne]) -> None:
         """Show other rows, and the names of the columns over them."""
-        self._cells = [[_cell(column(row)) for column in COLUMNS.values()] for row in rows]
+        self._cells = [
+            [shortened(column(row), _MOST) for column in COLUMNS.values()] for row in rows
+        ]
         self.offer(self._laid_out())
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -97,7 +99,3 @@ def _line(cells: Iterable[str], widths: Sequence[int]) -> str:
         space = width - content.cell_length
         parts.append(content.pad_left(space) if name == "amount" else content.pad_right(space))
     return (" " * _GAP).join(part.plain for part in parts).rstrip()
-
-
-def _cell(text: str) -> str:
-    return shortened(text, _MOST)

@@ -69,10 +69,11 @@ def counts_page(by: str, rows: Rows, asked: Asked, *, is_all: bool, more: str) -
     first = replace(part, lines=["There is more: --all shows every row.", *part.lines])
     shown = len({row["day"] for row in rows}) if by == "day" else len(rows)
     one, several = _FIRST[by]
+    redeemed = counted(sum(row["redemptions"] for row in rows), "redemption")
     which = f"The {one} has" if shown == 1 else f"The {shown:,} {several} have"
     return Page(
         title=asked.titled(title),
-        headline=f"{which} {_counted(rows)}{asked.ending}.",
+        headline=f"{which} {redeemed}{asked.ending}.",
         as_of=asked.as_of,
         sections=[first],
     )
@@ -88,10 +89,6 @@ def _page(title: str, rows: Rows, asked: Asked, sections: Sequence[Section]) -> 
         sections=sections,
         notes=["What was reversed since counts in full, and is told beside it."],
     )
-
-
-def _counted(rows: Rows) -> str:
-    return counted(sum(row["redemptions"] for row in rows), "redemption")
 
 
 def headline(rows: Rows, asked: Asked) -> str:

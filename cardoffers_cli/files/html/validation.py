@@ -53,32 +53,22 @@ def _headline(files: Rows) -> str:
 
 def _verdict(file: Row) -> str:
     if file["file_error"]:
-        return f"The file cannot be read: {_lower(_meaning_of(file))}."
+        what = meaning(file["file_error"]["code"])
+        return f"The file cannot be read: {what[:1].lower()}{what[1:]}."
     rows = counted(file["received"], "row")
     known = file["duplicates"] - file["conflicts"]
     beside = f", {known:,} of them known already" if known else ""
     more = f", and {known:,} more {'is' if known == 1 else 'are'} known already" if known else ""
     if file["ok"]:
-        return f"The file is good: {_all_of(file['received'], rows)} can be taken{beside}."
+        every = "all " if file["received"] > 1 else ""
+        return f"The file is good: {every}{rows} can be taken{beside}."
     wrong = file["invalid"] + file["conflicts"]
     return f"The file is not good: {wrong:,} of {rows} cannot be taken{more}."
-
-
-def _all_of(count: int, rows: str) -> str:
-    return f"all {rows}" if count > 1 else rows
 
 
 def _name(file: Row) -> str:
     """Return the name of a file without the folders it is in, which are nobody else's concern."""
     return str(file["file"]).rpartition("/")[2]
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-def _meaning_of(file: Row) -> str:
-    return meaning(file["file_error"]["code"])
 
 
 def _facts(files: Rows) -> Iterator[Fact]:

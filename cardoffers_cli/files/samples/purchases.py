@@ -61,10 +61,12 @@ class Purchases:
     def of_events(self, events: pl.DataFrame) -> pl.DataFrame:
         """Make the rows of these events (`event_no`, `is_conflict`)."""
         return (
-            events.with_columns(cardholder_no=self._cardholder())
+            events.with_columns(
+                cardholder_no=self.cardholders.shopper(self.chance.draw("cardholder", "event_no"))
+            )
             .with_columns(
                 merchant_no=self._merchant(),
-                is_second=self._is_second(),
+                is_second=chosen(self.chance.draw("card", "event_no"), SECOND_CARDS),
                 spread=self.chance.draw("amount", "event_no", "is_conflict"),
             )
             .select(
@@ -76,12 +78,6 @@ class Purchases:
                 transacted_at=self._time(),
             )
         )
-
-    def _cardholder(self) -> pl.Expr:
-        return self.cardholders.shopper(self.chance.draw("cardholder", "event_no"))
-
-    def _is_second(self) -> pl.Expr:
-        return self.cardholders.second_card(self.chance.draw("card", "event_no"))
 
     def _merchant(self) -> pl.Expr:
         merchants = self.cardholders.merchants
@@ -210,7 +206,3 @@ class Cardholders:
         """Write the token of a cardholder's first card, or of the second (a true `second`)."""
         parts = (self.chance.draw(f"card {part}", cardholder_no, second) for part in range(2))
         return "ct_" + hexadecimal(*parts)
-
-    def second_card(self, bits: pl.Expr) -> pl.Expr:
-        """Choose which card pays."""
-        return chosen(bits, SECOND_CARDS)

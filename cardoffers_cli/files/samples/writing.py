@@ -47,10 +47,12 @@ def write_transactions(
     path: Path, kind: str, frames: Iterable[pl.DataFrame], *, zipped: bool
 ) -> SampleFile:
     """Write frames of text columns as a transaction file: `csv`, `jsonl`, or `json` (an array)."""
-    rows = 0
+    rows, between = 0, b",\n" if kind == "json" else b""
     with _opened(path, zipped=zipped) as file:
         for frame in frames:
-            file.write(_opening(kind, frame.columns) if rows == 0 else _between(kind))
+            header = ",".join(frame.columns).encode() + b"\n"
+            opening = {"csv": header, "json": b"[\n"}.get(kind, b"")
+            file.write(between if rows else opening)
             file.write(_lines(kind, frame))
             rows += frame.height
         file.write(b"\n]\n" if kind == "json" else b"")
@@ -62,14 +64,6 @@ def write_bytes(path: Path, content: bytes, rows: int) -> SampleFile:
     with _opened(path, zipped=False) as file:
         file.write(content)
     return SampleFile(path, rows, len(content))
-
-
-def _opening(kind: str, columns: list[str]) -> bytes:
-    return {"csv": ",".join(columns).encode() + b"\n", "json": b"[\n"}.get(kind, b"")
-
-
-def _between(kind: str) -> bytes:
-    return b",\n" if kind == "json" else b""
 
 
 def _lines(kind: str, frame: pl.DataFrame) -> bytes:
