@@ -7,13 +7,13 @@ and settlements, one step a module. Imports go down only:
     4  jobs    jobs                   what an operator runs; owns clock, transaction, run record
     3  work    pipeline, services     the steps of the river; one-record operations and reads
     2  edges   files, store, engine   disk; DuckDB; where a plan runs;
-               wire                   HTTP to institutions
+               archive, wire          Parquet outside of the store, and Spark; HTTP to institutions
     1  words   domain                 rules of money, time, tokens, errors; no disk, clock or SQL
 
-`settings.py` reads the configuration; `sql/` holds every statement, named after the module that
-runs it. Each package's docstring says what lives there, what it may import, where to add and which
-file to read first. To find your way, read `jobs/imports.py` and `jobs/match.py` and follow them
-down.
+`settings.py` reads the configuration; `lasting.py` puts the names of files on the disk; `sql/`
+holds every statement, named after the module that runs it. Each package's docstring says what lives
+there, what it may import, where to add and which file to read first. To find your way, read
+`jobs/imports.py` and `jobs/match.py` and follow them down.
 """
 
 __version__ = "0.1.0"

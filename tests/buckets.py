@@ -14,7 +14,7 @@ import boto3
 from fsspec.core import url_to_fs
 from moto.server import ThreadedMotoServer
 
-from cardoffers_cli.store.places import place_of
+from cardoffers_cli.archive.buckets import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.archive.places import Folder
+from cardoffers_cli.archive.target import EngineTarget, given
 from cardoffers_cli.pipeline.handles import Held
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import find_held, redeem
@@ -12,17 +15,12 @@ from cardoffers_cli.sql import statements
 from tables import select
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from cardoffers_cli.engine.duck import DuckEngine
+    from cardoffers_cli.archive.spark import SparkEngine
     from cardoffers_cli.engine.plan import Engine, Made
-    from cardoffers_cli.engine.spark import SparkEngine
     from cardoffers_cli.pipeline.handles import Decided
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
-GIVEN = ("merchants", "identifiers", "terms_in_force", "link_starts", "purchases", "decisions")
-"""The tables of the store that plans read."""
 PLANS = ("resolve", "match", "limits", "redeem", "redeem_round", "outcome", "found")
 FOUND = [name for plan in PLANS for name in statements(f"plan/{plan}")]
 """Every table of a match."""
@@ -51,9 +49,6 @@ class Kept:
     def count(self, table: Table) -> int:
         return self._engine.count(table)
 
-    def fetch(self, table: Table) -> pa.RecordBatchReader:
-        return self._engine.fetch(table)
-
 
 def everything(engine: Engine, held: Held) -> tuple[Decided, dict[str, Table]]:
     """Run all plans of a match; return what it came to, and every table by name."""
@@ -63,18 +58,17 @@ def everything(engine: Engine, held: Held) -> tuple[Decided, dict[str, Table]]:
     return decided, kept.made
 
 
-def held_on_both(store: Store, duck: DuckEngine, spark: SparkEngine) -> tuple[Held, Held]:
+def held_on_both(store: Store, spark: SparkEngine) -> tuple[Held, Held]:
     """Give an engine what the other one reads of a store; return what is held, here and there."""
     here = find_held(store, 7)
-    for name in GIVEN:
-        spark.put(name, duck.read(name))
-    there = {name: spark.put(name, duck.fetch(table)) for name, table in vars(here).items()}
+    nowhere = EngineTarget(url="", root=Folder(Path()), named="")
+    there = given(store, nowhere, vars(here).values(), "purchases", "decisions").to(spark)
     return here, Held(**there)
 
 
 def differing(store: Store, mine: Table, engine: SparkEngine, theirs: Table) -> list[Any]:
     """Return the rows that only one of both has, each as often as it has more of them."""
-    fetched = engine.fetch(theirs).read_all()
+    fetched = engine.fetch(theirs)
     store.connection.register("theirs", fetched)
     names = ", ".join(fetched.column_names)
     rows = f"select {names} from {mine.identifier}"  # noqa: S608 - of our own plans

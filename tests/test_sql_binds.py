@@ -34,13 +34,13 @@ NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 WORD = re.compile(r"\w+")
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
-ELSEWHERE = {f"store/{stem}" for stem in "call_book copying history merging migrating".split()}
+ELSEWHERE = {"archive/archive", "store/call_book", "store/copying", "store/migrating"}
 
 
 def queries() -> dict[str, str]:
     """Return every query by its address, but those of migrations and views, which have been run,
-    and those about other files (of the call book, of copies, of older stores), which their own
-    tests run.
+    and those about other files (of the call book, of archives, of copies, of older stores), which
+    their own tests run.
     """
     stems = [
         f"{folder.name}/{file.name.removesuffix('.sql')}"

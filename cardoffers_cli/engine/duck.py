@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.engine.plan import each_select
-from cardoffers_cli.engine.tables import TABLES, columns
-
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
     from cardoffers_cli.engine.plan import Made
     from cardoffers_cli.sql.binding import Table, TempTables
-
-_BATCH_ROWS = 100_000
 
 
 class DuckEngine:
@@ -30,11 +24,11 @@ class DuckEngine:
 
     def define(self, plan: str, *tables: Table) -> Made:
         """Name every SELECT of `sql/plan/<plan>.sql`, without computing it."""
-        return each_select(plan, tables, self._tables, self._view)
+        return self._tables.each_select(plan, tables, self._view)
 
     def run(self, plan: str, *tables: Table) -> Made:
         """Compute every table of `sql/plan/<plan>.sql`."""
-        return each_select(plan, tables, self._tables, self._table)
+        return self._tables.each_select(plan, tables, self._table)
 
     def drop(self, *tables: Table) -> None:
         """Drop tables that nobody reads any more."""
@@ -45,26 +39,6 @@ class DuckEngine:
         """Return the number of rows of a table."""
         rows = self._connection.table(table.identifier).count("*").fetchall()
         return int(rows[0][0])
-
-    def fetch(self, table: Table) -> pa.RecordBatchReader:
-        """Return a table that was handed over, by its columns of `tables.py` if it is there.
-
-        The connection is busy until the last batch was taken.
-        """
-        return self._read(table.identifier, table.name)
-
-    def read(self, name: str) -> pa.RecordBatchReader:
-        """Return a table of the store, one of `tables.py`, by its columns there, as `fetch` does.
-
-        What is still in the store of a history is `recent_<name>`.
-        """
-        return self._read(name, name)
-
-    def _read(self, identifier: str, name: str) -> pa.RecordBatchReader:
-        table = self._connection.table(identifier)
-        if name in TABLES:
-            table = table.select(*columns(TABLES[name]))
-        return table.to_arrow_reader(_BATCH_ROWS)
 
     def _table(self, made: Table, select: str) -> None:
         self._connection.execute(f"create temp table {made.identifier} as {select}")

@@ -20,7 +20,7 @@ from cardoffers_cli.domain.money import AMOUNT_SCALE, MINOR_UNITS
 from cardoffers_cli.files import forms
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.exports import replacing, write_frame
-from cardoffers_cli.files.lasting import make_folder
+from cardoffers_cli.lasting import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.lasting import sync_folder
 from cardoffers_cli.files.sheets import SHARES, Column, Row, Sheet, cell_text
+from cardoffers_cli.lasting import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

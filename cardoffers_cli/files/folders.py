@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Self
 
 from cardoffers_cli.domain.errors import ConfigurationError
-from cardoffers_cli.files.lasting import sync_opened
+from cardoffers_cli.lasting import sync_opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

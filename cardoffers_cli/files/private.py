@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.files.lasting import sync_folder
+from cardoffers_cli.lasting import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

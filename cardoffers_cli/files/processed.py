@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
 from cardoffers_cli.files.folders import NAME_BYTES, OpenFolder, numbered
-from cardoffers_cli.files.lasting import sync_folder
+from cardoffers_cli.lasting import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

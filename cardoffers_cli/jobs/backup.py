@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.records import Record
@@ -25,7 +26,7 @@ from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
-from cardoffers_cli.store import backup_places, copying, history, journal, signing_secrets
+from cardoffers_cli.store import backup_places, copying, journal, signing_secrets
 from cardoffers_cli.store.journal_file import sync_folder
 from cardoffers_cli.store.layout import backup_name, secrets_path
 from cardoffers_cli.store.migrations import newest_version
@@ -233,9 +234,9 @@ def _is_of(checksum: Path, draft: Path) -> bool:
 
 
 def history_of(store: Store) -> str | None:
-    """Return where the history is, which no backup holds; None for a store without one."""
-    root = history.root(store)
-    return None if root is None else str(root)
+    """Return where the archive is, which no backup holds; None for a store without one."""
+    archive = archive_of(store)
+    return str(archive.root) if archive else None
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:

@@ -21,8 +21,8 @@ from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
-from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.runs import Run, finish_run, start_run
+from cardoffers_cli.lasting import make_folder
 from cardoffers_cli.pipeline.resolve import find_undecided, resolve
 from cardoffers_cli.services import (
     catalogue,

@@ -1,6 +1,6 @@
-"""Compact: a history of fewer parts, and the store as a new, smaller file in the place of the old.
+"""Compact: an archive of fewer parts, and the store as a new, smaller file in the place of the old.
 
-The small parts of the history are merged first, as `merge.py` has it.
+The small parts of the archive are merged first, as `merge.py` has it.
 What was deleted or updated leaves room in the file that is not given back. The copy is made beside
 the store, compared with it table by table, and takes its place in one step; killed before that, the
 store is as it was and a draft is left, which the next time removes. The file before has no name
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.archive.parts import small
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.backup import check_room
-from cardoffers_cli.jobs.merge import MergedParts, merge, planned, sweep
-from cardoffers_cli.store import copying, history, merging
+from cardoffers_cli.jobs.merge import MergedParts, merge, mergeable, sweep
+from cardoffers_cli.store import copying
 from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.layout import draft_path
@@ -33,7 +35,7 @@ def _nobody(step: str) -> None:
 
 
 class Compacted(Record):
-    """A store that was written anew, and the parts of its history that were merged before.
+    """A store that was written anew, and the parts of its archive that were merged before.
 
     How small it would be, a dry run does not know.
     """
@@ -46,10 +48,10 @@ class Compacted(Record):
 
 
 def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _nobody) -> Compacted:
-    """Merge the history and write the store anew, under its lock; return what each was and is.
+    """Merge the archive and write the store anew, under its lock; return what each was and is.
 
     With `dry_run` nothing is written. Raises
-    `NoSpace` before anything is begun, `StoreBusy` while another writes to the history, and
+    `NoSpace` before anything is begun, `StoreBusy` while another writes to the archive, and
     `StoreDamaged` if what was written is not what was read.
     """
     must_exist(job.path)
@@ -71,17 +73,17 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
 
 def _planned(job: Job) -> list[MergedParts]:
     with opened(job.opening(read_only=True)) as store:
-        return planned(store, merging.chosen(store, merging.small))
+        return mergeable(store, small)
 
 
 def _merged(job: Job) -> list[MergedParts]:
     with opened(job.opening()) as store:
-        root = history.root(store)
-        if root is None:
+        archive = archive_of(store)
+        if archive is None:
             return []
         with engine_lock(job.path):
-            sweep(store, job, root)
-            return merge(store, job, merging.small)
+            sweep(store, job, archive.root)
+            return merge(store, job, small)
 
 
 def _write_anew(job: Job, tell: Callable[[str], None]) -> None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
-from cardoffers_cli.store import backup_places, call_book, history, journal, signing_secrets
+from cardoffers_cli.store import backup_places, call_book, journal, signing_secrets
 from cardoffers_cli.store.audits import audits, offending
 from cardoffers_cli.store.blocks import damaged_blocks
 from cardoffers_cli.store.leftovers import leftovers
@@ -176,7 +177,8 @@ def _security_log(store: Store) -> Found:
 
 
 def _history(store: Store) -> Found:
-    return _listed(history.faults(store))
+    archive = archive_of(store)
+    return _listed(archive.faults() if archive else [])
 
 
 def _card_numbers(store: Store) -> Found:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.engines import compute, compute_in, list_parts, site_of
+from cardoffers_cli.jobs.engines import compute, compute_in, list_parts, target_of
 from cardoffers_cli.jobs.match import MatchReport, decide, record
 from cardoffers_cli.jobs.runs import check_uncommitted, commit_run, start_run
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.engines import Computed, Site
+    from cardoffers_cli.archive.target import EngineTarget
+    from cardoffers_cli.jobs.engines import Computed
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
@@ -29,7 +30,7 @@ def match_purchases(job: Job, *, rematch: bool = False, dry_run: bool = False) -
             return decide(store, job, rematch=rematch, dry_run=dry_run)
     if dry_run:
         with job.store() as store, store.transaction(keep=False):
-            return decide_at(site_of(store, job), store, job, rematch=rematch)
+            return decide_at(target_of(store, job), store, job, rematch=rematch)
     computed = compute(job, rematch=rematch)
     with job.store() as store, store.transaction():
         return keep(store, job, computed)
@@ -45,24 +46,26 @@ def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
     unmerged = computed.unmerged.message if computed.unmerged else None
     made = record(store, job, computed.run, redemptions, computed.counts)
     report = replace(made, unmerged=unmerged)
-    commit_run(store, computed.run, {**report.document(), "engine": computed.site.endpoint})
+    commit_run(store, computed.run, {**report.document(), "engine": computed.target.endpoint})
     return report
 
 
 def decide_at(
-    site: Site | None,
+    target: EngineTarget | None,
     store: Store,
     job: Job,
     *,
     rematch: bool = False,
     import_no: int | None = None,
 ) -> MatchReport:
-    """Decide everything at a site, or else here, in a transaction of the caller that is not kept.
+    """Decide everything on a target, or else here, in a transaction of the caller, never kept.
 
     Redemptions are there then, and of one import the decisions and outcomes.
     """
-    if site is None:
+    if target is None:
         return decide(store, job, rematch=rematch, dry_run=True)
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    counts, redemptions = compute_in(store, site, run.run_no, rematch=rematch, import_no=import_no)
+    counts, redemptions = compute_in(
+        store, target, run.run_no, rematch=rematch, import_no=import_no
+    )
     return record(store, job, run, redemptions, counts, dry_run=True)

@@ -1,4 +1,4 @@
-"""Export: what grew with purchases moves out of the store, into its history.
+"""Export: what grew with purchases moves out of the store, into its archive.
 
 It is written, read back and on the disk before one transaction lists it and empties the tables it
 came from. A crash before that leaves the store as it was, and a folder that nobody reads, which the
@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.archive import archive
+from cardoffers_cli.archive.buckets import place_of
+from cardoffers_cli.archive.parts import TABLES, due
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.jobs.merge import Merged, MergedParts, merge_due, planned, sweep
+from cardoffers_cli.jobs.merge import Merged, MergedParts, merge_due, mergeable, sweep
 from cardoffers_cli.jobs.runs import commit_run, start_run
-from cardoffers_cli.store import history, merging
 from cardoffers_cli.store.engine_lock import engine_lock
-from cardoffers_cli.store.places import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from cardoffers_cli.archive.places import Place
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.store.places import Place
     from cardoffers_cli.store.store import Store
 
 KIND = "export"
@@ -35,7 +36,7 @@ class MovedRows(Record):
 
 
 class Exported(Record):
-    """What was moved into the history at `root`, and merged there; `unmerged` says why not."""
+    """What was moved into the archive at `root`, and merged there; `unmerged` says why not."""
 
     store: str
     root: str
@@ -46,10 +47,10 @@ class Exported(Record):
 
 
 def export(job: Job, to: str | None, *, dry_run: bool = False) -> Exported:
-    """Move everything into the history, which begins at `to` if there is none yet.
+    """Move everything into the archive, which begins at `to` if there is none yet.
 
     With `dry_run` it is told what would be moved and merged. The place is not asked for.
-    Raises `UsageError` for a place where no history can be, `Refused` where it is elsewhere,
+    Raises `UsageError` for a place where no archive can be, `Refused` where it is elsewhere,
     `NetworkFailure` where it cannot be reached, and `StoreBusy` while a match on an engine writes
     there.
     """
@@ -66,9 +67,9 @@ def export(job: Job, to: str | None, *, dry_run: bool = False) -> Exported:
 def _planned(job: Job, to: str | None) -> Exported:
     with job.store(read_only=True) as store:
         root = _root(store, to)
-        history.check_root(store, root)
-        recent = {table: sums.row_count for table, sums in history.recent(store).items()}
-        merged = Merged(tables=planned(store, merging.chosen(store, merging.due)))
+        archive.check_root(store, root)
+        recent = {table: sums.row_count for table, sums in archive.recent(store).items()}
+        merged = Merged(tables=mergeable(store, due))
     return _report(job, root, recent, merged, dry_run=True)
 
 
@@ -78,7 +79,7 @@ def _report(
     return Exported(
         store=str(job.path),
         root=str(root),
-        moved=[MovedRows(table_name=name, row_count=moved.get(name, 0)) for name in history.TABLES],
+        moved=[MovedRows(table_name=name, row_count=moved.get(name, 0)) for name in TABLES],
         merged=merged.tables,
         unmerged=merged.failure.message if merged.failure else None,
         dry_run=dry_run,
@@ -86,33 +87,33 @@ def _report(
 
 
 def move_recent(store: Store, job: Job, root: Place) -> dict[str, int]:
-    """Move what is recent into the history at `root`; return the rows by table.
+    """Move what is recent into the archive at `root`; return the rows by table.
 
     The store must be open for writing, and in no transaction. The run is written first, so that
     whose the folders are is known whatever happens.
     """
-    if history.root(store) == root and not history.recent(store):
+    found = archive.archive_of(store)
+    if found and found.root == root and not archive.recent(store):
         return {}
     with store.transaction():
         run = start_run(store, kind=KIND, now=job.now, actor=job.actor)
     with store.transaction():
-        history.begin(store, root)
-        sums = history.move(store, run.run_no, run.run_id)
-        moved = {table: each.row_count for table, each in sums.items()}
+        begun = archive.begin(store, root)
+        moved = {table: each.row_count for table, each in begun.move(run).items()}
         commit_run(store, run, moved)
-    history.show(store)
+    begun.show()
     return moved
 
 
 def _root(store: Store, to: str | None) -> Place:
-    there = history.root(store)
     if to is not None:
         return place_of(to)
-    if there is None:
+    found = archive.archive_of(store)
+    if found is None:
         raise UsageError(
             "This store has no history yet.",
             code="history_missing",
             hint="Name the folder or the URL where it is to begin: `cardoffers store export --to "
             "ROOT`.",
         )
-    return there
+    return found.root

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
+from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.files.sources import aside
 from cardoffers_cli.files.transactions import FileReading, open_transactions
 from cardoffers_cli.jobs.card_numbers import recognised
-from cardoffers_cli.jobs.engines import site_of
+from cardoffers_cli.jobs.engines import target_of
 from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.intake import FileTold, Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
@@ -21,16 +22,15 @@ from cardoffers_cli.pipeline.judge import doubtful_references, take_masked, with
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
-from cardoffers_cli.store import history
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
     from decimal import Decimal
 
+    from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.jobs.engines import Site
     from cardoffers_cli.jobs.intake import FileReport, Judged, Progress
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.imports import EarlierImport
@@ -116,15 +116,15 @@ def import_file(
 ) -> ImportReport:
     """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
     with aside(source) as given, job.store() as store:
-        site = site_of(store, job)
+        target = target_of(store, job)
         with store.transaction(keep=not options.dry_run):
             owner = find_institution(store, institution)
             may_upload(owner)
             with open_transactions(given, reading_for(owner, job, options)) as file:
-                taken = take_in(store, file, owner, job, options, site=site, progress=progress)
+                taken = take_in(store, file, owner, job, options, target=target, progress=progress)
                 write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
-        if site and not options.dry_run:
-            move_recent(store, job, site.root)
+        if target and not options.dry_run:
+            move_recent(store, job, target.root)
     return taken.made
 
 
@@ -135,22 +135,22 @@ def take_in(
     job: Job,
     options: ImportOptions,
     *,
-    site: Site | None = None,
+    target: EngineTarget | None = None,
     progress: Progress | None = None,
     approve: Callable[[Judged], None] | None = None,
 ) -> TakenIn:
     """Stage, judge and admit an open file in the caller's transaction, and record the import.
 
-    At a `site` an engine looks for what is known already. `approve` is shown the file before
+    On a `target` an engine looks for what is known already. `approve` is shown the file before
     anything is admitted, and raises what is against it.
     """
-    if site is not None:
-        history.begin(store, site.root)  # or the purchases would be in a store without one
+    if target is not None:
+        begin(store, target.root)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
     if masked := recognised(job, owner.id, lambda: doubtful_references(store, staged)):
         take_masked(store, staged, masked, owner.id)
     numbered = number(store, staged, owner.id)
-    judged = judge_file(store, file, staged, numbered, owner.id, site=site)
+    judged = judge_file(store, file, staged, numbered, owner.id, target=target)
     if approve:
         approve(judged)
     earlier = earlier_import(store, owner.id, file.sha256)

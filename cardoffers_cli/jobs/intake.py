@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.jobs.engines import Site
     from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedWhole
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
@@ -203,17 +203,17 @@ def judge_file(
     numbered: Numbered,
     institution_id: UUID,
     *,
-    site: Site | None = None,
+    target: EngineTarget | None = None,
 ) -> Judged:
     """Judge what was staged of the file, against the history of its institution.
 
-    At a `site` it is the engine there that knows the history, and look-alikes are those of the
+    At a `target` it is the engine there that knows the history, and look-alikes are those of the
     file alone.
     """
-    known = dedupe(store, site, numbered) if site else find_known(store, numbered)
+    known = dedupe(store, target, numbered) if target else find_known(store, numbered)
     repeats = find_repeats(store, staged, known)
     look_alikes = find_look_alikes(
-        store, numbered, repeats, institution_id, with_history=site is None
+        store, numbered, repeats, institution_id, with_history=target is None
     )
     return _judged(store, file, staged, repeats, look_alikes)
 

@@ -1,4 +1,4 @@
-"""Merge: the small parts of a history become few, beside the work that adds to them.
+"""Merge: the small parts of an archive become few, beside the work that adds to them.
 
 Whoever holds the engine's lock may merge: a match on an engine and an export do, once there are
 many of a size; compacting does, whatever there is. The run is written first, so that whose the
@@ -13,16 +13,19 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.archive.archive import Archive, archive_of
+from cardoffers_cli.archive.parts import due, total
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.jobs.runs import commit_run, start_run
-from cardoffers_cli.store import history, merging
+from cardoffers_cli.jobs.runs import commit_id, commit_run, start_run
+from cardoffers_cli.store import journal
+from cardoffers_cli.store.leftovers import is_alive
 
 if TYPE_CHECKING:
+    from cardoffers_cli.archive.archive import Merging
+    from cardoffers_cli.archive.parts import Choice
+    from cardoffers_cli.archive.places import Place
     from cardoffers_cli.jobs.job import Job
-    from cardoffers_cli.jobs.runs import Run
-    from cardoffers_cli.store.history import Part
-    from cardoffers_cli.store.places import Place
     from cardoffers_cli.store.store import Store
 
 KIND = "merge"
@@ -52,16 +55,31 @@ class Merged:
 
 
 def sweep(store: Store, job: Job, root: Place) -> None:
-    """Remove from the history at `root` what nobody needs any more, under the engine's lock."""
-    history.sweep(store, job.path, root)
+    """Remove from the archive at `root` what nobody needs any more, under the engine's lock.
+
+    A store that was put back to an earlier state may take a run for unfinished whose parts another
+    copy of it lists: the journal knows better. It also keeps the parts that were merged before: its
+    other copy may have listed them, and its backups with it. Raises `NetworkFailure` where the
+    place cannot be reached.
+    """
+    archive = Archive(store, root)
+    archive.remove_work(is_alive)
+    if unfinished := archive.unfinished():
+        committed = journal.all_ids(job.path)
+        for run_id, folder in unfinished:
+            if commit_id(run_id) not in committed:
+                folder.remove()
     before = job.now - timedelta(days=job.settings.history_keep_days)
-    merging.sweep(store, job.path, root, before=before)
+    if archive.has_left(before):
+        put_back_at = journal.put_back_at(job.path)
+        if put_back_at is None or put_back_at < before:
+            archive.remove_left(before)
 
 
 def merge_due(store: Store, job: Job) -> Merged:
     """Merge what there are many of, as `merge` does, beside work that it must not stop."""
     try:
-        return Merged(tables=merge(store, job, merging.due))
+        return Merged(tables=merge(store, job, due))
     except CardoffersError as error:
         return Merged(tables=[], failure=error)
     except OSError as error:
@@ -69,46 +87,47 @@ def merge_due(store: Store, job: Job) -> Merged:
         return Merged(tables=[], failure=failure)
 
 
-def merge(store: Store, job: Job, choice: merging.Choice) -> list[MergedParts]:
+def merge(store: Store, job: Job, choice: Choice) -> list[MergedParts]:
     """Merge the parts of a choice; return what became of them by table.
 
     The store must be open for writing, and in no transaction.
     """
-    merged = merging.chosen(store, choice)
-    if not merged:
+    archive = archive_of(store)
+    merging = archive.mergeable(choice) if archive else {}
+    if not archive or not merging:
         return []
     began = time.monotonic()
     with store.transaction():
         run = start_run(store, kind=KIND, now=job.now, actor=job.actor)
-    told = planned(store, merged)
-    merging.write(store, merged, run.run_id)
+    told = planned(archive, merging)
+    archive.write_merged(merging, run)
     with store.transaction():
-        merging.replace(store, merged, run.run_no, run.run_id, left_at=job.now)
-        sizes = _sizes(store, run)
-        told = [replace(row, size_bytes=sizes[row.table_name]) for row in told]
+        archive.replace(merging, run, job.now)
+        made = {part.table_name: part for part in archive.parts() if part.run_id == run.run_id}
+        told = [replace(row, size_bytes=archive.size([made[row.table_name]])) for row in told]
         seconds = round(time.monotonic() - began, 3)
         commit_run(store, run, {"tables": told, "seconds": seconds})
-    history.show(store)
+    archive.show()
     return told
 
 
-def planned(store: Store, merged: dict[str, list[Part]]) -> list[MergedParts]:
+def mergeable(store: Store, choice: Choice) -> list[MergedParts]:
+    """Return what `merge` would tell, but for the sizes after it."""
+    archive = archive_of(store)
+    return planned(archive, archive.mergeable(choice)) if archive else []
+
+
+def planned(archive: Archive, merging: Merging) -> list[MergedParts]:
     """Return how many parts each table has before and after, and how much is written anew."""
-    listed = Counter(part.table for part in history.parts(store))
+    listed = Counter(part.table_name for part in archive.parts())
     return [
         MergedParts(
             table_name=table,
             parts_before=listed[table],
             parts=listed[table] - len(parts) + 1,
-            row_count=merging.total([part.sums for part in parts]).row_count,
-            size_bytes_before=merging.size(store, parts),
+            row_count=total(parts).row_count,
+            size_bytes_before=archive.size(parts),
             size_bytes=None,
         )
-        for table, parts in merged.items()
+        for table, parts in merging.items()
     ]
-
-
-def _sizes(store: Store, run: Run) -> dict[str, int]:
-    """Return the bytes of the parts of a run, by table."""
-    parts = [part for part in history.parts(store) if part.run_id == run.run_id]
-    return {part.table: merging.size(store, [part]) for part in parts}

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.store.history import commit_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +104,11 @@ def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     run_id = commit_id(run.run_id)
     commit = start_run(store, kind=COMMIT, now=run.as_of, actor=run.actor, run_id=run_id)
     finish_run(store, commit, {"run_id": run.run_id})
+
+
+def commit_id(run_id: UUID) -> UUID:
+    """Return the id of the run that commits another, by which the journal knows that it was."""
+    return uuid5(run_id, "commit")
 
 
 def check_uncommitted(store: Store, run: Run) -> None:

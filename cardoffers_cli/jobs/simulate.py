@@ -18,7 +18,7 @@ from cardoffers_cli.files.records import judge_records
 from cardoffers_cli.files.sources import aside
 from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.elsewhere import decide_at
-from cardoffers_cli.jobs.engines import site_of
+from cardoffers_cli.jobs.engines import target_of
 from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
 from cardoffers_cli.jobs.intake import FileTold, Outputs, write_outputs
 from cardoffers_cli.jobs.match import MatchReport, decide_import
@@ -88,13 +88,13 @@ def simulate_file(
 ) -> SimulateReport:
     """Import and match a file, return what came of it, and keep nothing."""
     with aside(source) as given, job.store() as store, store.transaction(keep=False):
-        site = site_of(store, job)
+        target = target_of(store, job)
         owner = find_institution(store, institution)
         with open_transactions(given, reading_for(owner, job, options)) as file:
-            taken = take_in(store, file, owner, job, options, site=site, progress=progress)
+            taken = take_in(store, file, owner, job, options, target=target, progress=progress)
             write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
         made = taken.made
-        matched = decide_at(site, store, job, import_no=made.import_no)
+        matched = decide_at(target, store, job, import_no=made.import_no)
         items = decisions_of_import(store, owner.id, made.import_no)
     return SimulateReport(taken=made, matched=matched, items=items)
 

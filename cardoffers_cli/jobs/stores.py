@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
-from cardoffers_cli.store import history, journal, merging
+from cardoffers_cli.store import journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import book_path, kept_files, snapshot_path
 from cardoffers_cli.store.migrating import migrate_store, missing_migrations
@@ -146,16 +148,15 @@ def info(job: Job) -> StoreInfo:
 
 
 def _history(store: Store) -> HistoryInfo | None:
-    root, parts = history.root(store), history.parts(store)
-    if root is None:
+    archive = archive_of(store)
+    if archive is None:
         return None
+    parts, left = archive.parts(), archive.left()
     by_table = {
-        table: [part.sums.row_count for part in parts if part.table == table]
-        for table in history.TABLES
+        table: [part.row_count for part in parts if part.table_name == table] for table in TABLES
     }
-    left = merging.left_by_table(store)
     return HistoryInfo(
-        root=str(root),
+        root=str(archive.root),
         tables=[
             HistoryTable(
                 table_name=table,

@@ -5,22 +5,27 @@ statement reads and writes, and one statement. A query is addressed as `folder/f
 and files are named after the modules that use them. `schema.sql` tells the tables of today (read it
 first), `migrations/` makes them, `views/` says once what many statements read, `plan/` holds the
 portable SELECTs that an `engine` runs, `audits/` selects rows that must not exist. Imports nothing
-of ours; `store` and `engine` read it. A statement that meets temporary tables of other files
-declares them in its header (`binding.py`). To add a statement, add a block to the file of the
-module that runs it.
+of ours; `store`, `archive` and `engine` read it. A statement that meets temporary tables of other
+files declares them in its header (`binding.py`). One that is the same for several tables is told
+once: its header says `-- for each: purchases, decisions`, and it stands for a statement of each,
+`<query>_<table>`, with the columns that `schema.sql` gives `recent_<table>`. To add a statement,
+add a block to the file of the module that runs it.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from importlib.resources.abc import Traversable
 
 _MARK = "-- name:"
+_FOR_EACH = re.compile(r"-- for each: (.+)\n")
+_COLUMN = re.compile(r"^    (\w+) (\w+(?:\(\d+, \d+\))?)", re.MULTILINE)
 
 
 def sql_folder() -> Traversable:
@@ -32,11 +37,37 @@ def sql_folder() -> Traversable:
 def statements(stem: str) -> Mapping[str, str]:
     """Return the statements of one file by name, in their order (`stem` is `folder/file`)."""
     text = sql_folder().joinpath(f"{stem}.sql").read_text(encoding="utf-8")
-    blocks = text.split(_MARK)[1:]
-    return {name.strip(): body.strip() for name, _, body in (b.partition("\n") for b in blocks)}
+    blocks = (block.partition("\n") for block in text.split(_MARK)[1:])
+    return dict(each for name, _, body in blocks for each in _each(name.strip(), body.strip()))
 
 
 def statement(name: str) -> str:
     """Return one statement by its address `folder/file:query`."""
     stem, _, query = name.partition(":")
     return statements(stem)[query]
+
+
+def _each(name: str, body: str) -> Iterator[tuple[str, str]]:
+    """Yield a statement by its name, or those of each table that its header lists."""
+    listed = _FOR_EACH.search(body)
+    if listed is None:
+        yield name, body
+        return
+    for table in listed[1].split(", "):
+        types = dict(_COLUMN.findall(statement(f"schema:recent_{table}")))
+        ids = [column for column, kind in types.items() if kind == "uuid"]
+        yield (
+            f"{name}_{table}",
+            body.format(
+                table=table,
+                columns=", ".join(types),
+                stored=_cast(types, ids, "varchar"),
+                restored=_cast(types, ids, "uuid"),
+                amount="amount" if "amount" in types else "null",
+            ),
+        )
+
+
+def _cast(columns: Iterable[str], ids: list[str], kind: str) -> str:
+    """Return a list of columns, those that are ids cast to another type."""
+    return ", ".join(f"cast({c} as {kind}) as {c}" if c in ids else c for c in columns)

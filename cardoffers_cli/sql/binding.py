@@ -19,10 +19,10 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.sql import statement
+from cardoffers_cli.sql import statement, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _NUMBERS = count(1)
 _DECLARES = re.compile(r"\b(reads|changes|makes):\s*((?:\w+\([\w\s,]*\),?\s*)+)")
@@ -110,6 +110,29 @@ class TempTables:
             made = self._name(says.makes, says.columns, "view" if _VIEW.search(sql) else "table")
             identifiers[made.name] = made.identifier
         return Bound(sql=_renamed(sql, identifiers) if identifiers else sql, made=made)
+
+    def each_select(
+        self, plan: str, tables: Iterable[Table], act: Callable[[Table, str], None]
+    ) -> Mapping[str, Table]:
+        """Let `act` make a table of every SELECT of `plan/<plan>`, and return them by name.
+
+        Raises `LookupError` where the plan reads what it was not handed, or is handed what it does
+        not read.
+        """
+        made: dict[str, Table] = {}
+        at_hand = {table.name: table for table in tables}
+        unread = set(at_hand)
+        for query in statements(f"plan/{plan}"):
+            address = f"plan/{plan}:{query}"
+            bound = self.bind_any(address, {**at_hand, **made})
+            if bound.made is None:
+                raise LookupError(f"{address} declares no columns that it makes.")
+            unread -= declared(address).handed.keys()
+            act(bound.made, bound.sql)
+            made[query] = bound.made
+        if unread:
+            raise LookupError(f"plan/{plan} is handed {sorted(unread)}, which it does not declare.")
+        return made
 
     def name(self, name: str, columns: Iterable[str]) -> Table:
         """Return a handle for a table that its caller makes."""

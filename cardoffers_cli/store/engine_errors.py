@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from cardoffers_cli.archive import buckets
 from cardoffers_cli.domain.errors import (
     CardoffersError,
     NoSpace,
@@ -21,7 +22,6 @@ from cardoffers_cli.domain.errors import (
     StoreDamaged,
     StoreVersion,
 )
-from cardoffers_cli.store import buckets
 from cardoffers_cli.store.layout import log_paths
 
 READ_ONLY = "read_only"

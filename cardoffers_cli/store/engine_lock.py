@@ -1,4 +1,4 @@
-"""One writer at a time in the folder of a history: who matches on an engine, or exports."""
+"""One writer at a time in the folder of an archive: who matches on an engine, or exports."""
 
 from __future__ import annotations
 

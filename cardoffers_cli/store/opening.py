@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from cardoffers_cli.archive.archive import show
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreVersion
-from cardoffers_cli.store import copying, engine_errors, history, journal
+from cardoffers_cli.store import copying, engine_errors, journal
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.identity import inode
 from cardoffers_cli.store.layout import draft_path, journal_path, log_paths, secrets_path
@@ -85,20 +86,20 @@ def look_first(opening: Opening) -> None:
 def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
     """Open a store of this version under a lock that is held, whatever its journal says.
 
-    Where it is not to be `whole`, parts of its history may be missing, and are left out.
+    Where it is not to be `whole`, parts of its archive may be missing, and are left out.
     """
     with connected(opening.path, opening.settings, read_only=opening.read_only) as store:
         check_version(store, opening.path)
-        history.show(store, whole=whole)
+        show(store, whole=whole)
         yield store
 
 
 @contextmanager
 def open_copy(path: Path, settings: Settings) -> Iterator[Store]:
-    """Open a copy of a store to look at it, with what is there of the history that it lists."""
+    """Open a copy of a store to look at it, with what is there of the archive that it lists."""
     with connected(path, settings, read_only=True) as store:
         check_version(store, path)
-        history.show(store, whole=False)
+        show(store, whole=False)
         yield store
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.archive.archive import show
 from cardoffers_cli.domain.errors import NoStore, StoreDamaged, StoreVersion
-from cardoffers_cli.store import copying, history
+from cardoffers_cli.store import copying
 from cardoffers_cli.store.journal_file import sync_folder
 from cardoffers_cli.store.layout import draft_path, snapshot_path
 from cardoffers_cli.store.opening import check_version, connected
@@ -91,7 +92,7 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
                 hint="Take a new one with `cardoffers store publish`.",
                 **error.details,
             ) from None
-        _show_history(store)
+        _show_archive(store)
         try:
             yield store
         except StoreDamaged as error:
@@ -105,10 +106,10 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
             ) from error
 
 
-def _show_history(store: Store) -> None:
-    """Show the history that a snapshot lists, of which a part may be merged and gone by now."""
+def _show_archive(store: Store) -> None:
+    """Show the archive that a snapshot lists, of which a part may be merged and gone by now."""
     try:
-        history.show(store)
+        show(store)
     except StoreDamaged as error:
         raise StoreDamaged(
             error.message,

@@ -8,7 +8,7 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.elsewhere import match_purchases
-from tables import given, temporary, uid
+from tables import given, temporary
 from work import fresh_store, new_store
 
 if TYPE_CHECKING:
@@ -42,12 +42,6 @@ def test_what_is_defined_is_computed_where_it_is_read(store: Store) -> None:
     resolutions = engine.run("resolve", undecided)["resolutions"]
     given(store, "purchases", "ref\n1")
     assert (1, 0) == (engine.count(undecided), engine.count(resolutions))
-
-
-def test_ids_are_fetched_as_text_and_by_the_columns_that_plans_read(store: Store) -> None:
-    given(store, "merchants", "merchant category\nbakery food")
-    (row,) = DuckEngine(store.connection, store.tables).read("merchants").read_all().to_pylist()
-    assert {"merchant_no": 1, "merchant_id": str(uid("bakery"))} == row
 
 
 def test_two_runs_of_a_plan_on_one_connection_never_meet(store: Store) -> None:

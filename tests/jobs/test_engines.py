@@ -16,6 +16,8 @@ import pytest
 
 import nights
 from buckets import Files
+from cardoffers_cli.archive.archive import archive_of, part_folder, recent
+from cardoffers_cli.archive.parts import MANY, TABLES
 from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.files.samples.plan import Plan
@@ -23,7 +25,7 @@ from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.compact import compact
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.elsewhere import keep, match_purchases
-from cardoffers_cli.jobs.engines import compute, site_of
+from cardoffers_cli.jobs.engines import compute, target_of
 from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.imports import ImportOptions, reading_for, take_in
 from cardoffers_cli.jobs.intake import Outputs
@@ -31,8 +33,6 @@ from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.store import history
-from cardoffers_cli.store.merging import MANY
 from cardoffers_cli.wire.receiver import Receiver
 from commands import cardoffers, command
 from sizes import FULL, at_the_gate
@@ -137,8 +137,8 @@ def audits(made: Job) -> list[str]:
 def on_the_way(made: Job) -> list[str]:
     """Return what is left in the working folder of the history."""
     with made.store(read_only=True) as store:
-        root = history.root(store)
-    return Files(str(root)).below("work") if root else []
+        archive = archive_of(store)
+    return Files(str(archive.root)).below("work") if archive else []
 
 
 # With an engine as without one
@@ -157,7 +157,7 @@ def test_imports_and_matches_keep_the_same(each_pair: tuple[Job, Job], tmp_path:
     assert content(plain) == content(elsewhere)
     assert [] == audits(elsewhere) + on_the_way(elsewhere)
     with elsewhere.store(read_only=True) as store:
-        assert {} == history.recent(store)
+        assert {} == recent(store)
     [(counts,)] = found(elsewhere, "select counts from runs where kind = 'match' limit 1")
     assert f'"engine": "{elsewhere.settings.engine}"' in counts
 
@@ -273,7 +273,7 @@ def test_a_match_after_merging_decides_as_without(pair: tuple[Job, Job], tmp_pat
     for part, way in enumerate([elsewhere, job(elsewhere.path), elsewhere]):
         if part == 2:
             compact(elsewhere)
-            assert dict.fromkeys(history.TABLES, 1) == dict(found(elsewhere, PARTS))
+            assert dict.fromkeys(TABLES, 1) == dict(found(elsewhere, PARTS))
         for each in (plain, way):
             taken(each, file_of(tmp_path / "tx.csv", rows(part)))
             match_purchases(each)
@@ -336,7 +336,7 @@ def test_an_import_that_died_before_its_purchases_moved_is_no_hindrance(
     with made.store() as store, store.transaction():
         owner = find_institution(store, "alder")
         with open_transactions(str(file), reading_for(owner, made, options)) as opened:
-            take_in(store, opened, owner, made, options, site=site_of(store, made))
+            take_in(store, opened, owner, made, options, target=target_of(store, made))
     assert 0 < match_purchases(made).redeemed.redeemed
     assert [] == audits(made)
 
@@ -420,7 +420,7 @@ def test_parts_that_are_not_what_was_computed_are_not_listed(
     _, made = each_pair
     taken(made, file_of(tmp_path / "tx.csv", rows(0)))
     computed = compute(made)
-    history.folder_of(computed.site.root, "outcomes", computed.run.run_id).remove()
+    part_folder(computed.target.root, "outcomes", computed.run.run_id).remove()
     before = kept(made)
     with made.store() as store, pytest.raises(CardoffersError) as caught, store.transaction():
         keep(store, made, computed)

@@ -15,6 +15,9 @@ from uuid import UUID
 import pytest
 
 from buckets import Files
+from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.archive.archive import recent as recent_rows
+from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged, UsageError
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs.backup import backup
@@ -26,7 +29,6 @@ from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.jobs.stores import accept_loss, info, status
-from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
@@ -36,7 +38,9 @@ from test_story import IMPORTS, MONEY, REPORTS, STORY, reports, run, tell
 from work import file_of, found, job, kept, taken, with_catalogue
 
 if TYPE_CHECKING:
+    from cardoffers_cli.archive.archive import Archive
     from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.store.store import Store
 
 MOMENTS = 40 if FULL else 3
 DOCTOR = "doctor --strict"
@@ -89,18 +93,16 @@ def files(root: str) -> Files:
 
 def recent(made: Job) -> list[str]:
     with made.store(read_only=True) as store:
-        return sorted(history.recent(store))
+        return sorted(recent_rows(store))
 
 
 def test_an_export_moves_every_row_and_changes_none(made: Job, root: str, files: Files) -> None:
     before = kept(made, *OWN)
-    assert sorted(history.TABLES) == recent(made)
+    assert sorted(TABLES) == recent(made)
     done = export(made, root)
     assert before == kept(made, *OWN)
     assert [] == recent(made)
-    assert [len(before[table]) for table in history.TABLES] == [
-        row["row_count"] for row in done["moved"]
-    ]
+    assert [len(before[table]) for table in TABLES] == [row["row_count"] for row in done["moved"]]
     listed = found(made, "select table_name || '/run=' || run_id from history_parts")
     assert {folder for (folder,) in listed} == files.folders()
 
@@ -132,6 +134,13 @@ def test_what_comes_in_later_is_found_beside_it_and_is_exported_too(
     export(exported, None)
     assert [] == recent(exported)
     assert audits(exported) == []
+
+
+def listed_by(store: Store) -> Archive:
+    """Return the archive of a store that has one."""
+    archive = archive_of(store)
+    assert archive
+    return archive
 
 
 def audits(made: Job) -> list[str]:
@@ -257,11 +266,11 @@ def test_a_part_that_was_cut_off_is_said(exported: Job, files: Files) -> None:
         status(exported)
     assert "history_damaged" == caught.value.code
     with current(exported.opening(read_only=True)) as store:
-        [fault] = history.faults(store)
+        [fault] = listed_by(store).faults()
     assert ("decisions", None) == (fault["table"], fault["rows_found"])
 
 
-@pytest.mark.parametrize("table", history.TABLES)
+@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("place", [0.0, 0.3, 0.5, 0.7, 0.99])
 @pytest.mark.parametrize("root", ["folder"], indirect=True)
 @one_in(4)
@@ -273,7 +282,7 @@ def test_one_byte_of_a_part_that_is_another_is_found(
     content[int(place * len(content))] ^= 1
     files.write(file, bytes(content))
     with current(exported.opening(read_only=True)) as store:
-        [fault] = history.faults(store)
+        [fault] = listed_by(store).faults()
     assert (table, None) == (fault["table"], fault["rows_found"])
 
 
@@ -328,7 +337,7 @@ def test_parts_that_another_copy_lists_are_never_removed(exported: Job, tmp_path
             run = start_run(store, kind="export", now=NOON, actor="tester")
         shutil.copy(exported.path, tmp_path / "begun.duckdb")
         with store.transaction():
-            moved = history.move(store, run.run_no, run.run_id)
+            moved = listed_by(store).move(run)
             commit_run(store, run, {})
     assert {"purchases", "purchase_details"} == moved.keys()
     listed = kept(exported)
@@ -383,7 +392,7 @@ def test_an_export_killed_at_any_moment_moves_all_or_nothing(
         time.sleep((0.4 + 0.6 * moment) * seconds)  # Python itself takes the first part
         exporting.kill()
     assert before == kept(made, *OWN)
-    assert recent(made) in ([], sorted(history.TABLES))
+    assert recent(made) in ([], sorted(TABLES))
     assert [] == audits(made)
     export(made, root)
     assert (before, []) == (kept(made, *OWN), recent(made))

@@ -18,6 +18,7 @@ import duckdb
 import pytest
 
 from buckets import Files
+from cardoffers_cli.archive.parts import MANY, TABLES
 from cardoffers_cli.domain.errors import NoSpace, StoreBusy, StoreDamaged
 from cardoffers_cli.jobs.backup import backup
 from cardoffers_cli.jobs.compact import compact
@@ -27,9 +28,7 @@ from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.stores import info, status
-from cardoffers_cli.store import history
 from cardoffers_cli.store.engine_lock import engine_lock
-from cardoffers_cli.store.merging import MANY
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
 from sizes import FULL, at_the_gate, one_in
@@ -104,7 +103,7 @@ def parts(made: Job) -> list[int]:
 def folders(made: Job) -> list[int]:
     """Return how many parts of each table lie in the folder of the history."""
     root = made.path.with_name("history")
-    return [len(list((root / table).iterdir())) for table in history.TABLES]
+    return [len(list((root / table).iterdir())) for table in TABLES]
 
 
 def left(made: Job) -> list[int]:
@@ -365,13 +364,13 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from cardoffers_cli.jobs.merge import merge
-from cardoffers_cli.store import merging
+from cardoffers_cli.archive.parts import small
 from cardoffers_cli.store.engine_lock import engine_lock
 from work import job
 made = job(sys.argv[1])
 with made.store() as store, engine_lock(made.path):
     print("begins", flush=True)
-    merge(store, made, merging.small)
+    merge(store, made, small)
     print("ends", flush=True)
 """
 

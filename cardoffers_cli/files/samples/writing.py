@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import polars as pl
 
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.lasting import make_folder
+from cardoffers_cli.lasting import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -26,7 +26,7 @@ from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
 from cardoffers_cli.files.sources import Source
 from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
 from cardoffers_cli.files.transactions import open_transactions
-from cardoffers_cli.jobs.engines import site_of
+from cardoffers_cli.jobs.engines import target_of
 from cardoffers_cli.jobs.imports import (
     ImportOptions,
     ImportReport,
@@ -104,7 +104,7 @@ def take_late_files(work: Work) -> list[NightFile]:
 def take_files(work: Work, files: Sequence[NightFile]) -> None:
     """Take in files of the night that wait, and move those out of the way that are judged."""
     with work.job.store(read_only=True) as store:
-        work.site = site_of(store, work.job)
+        work.target = target_of(store, work.job)
     if files:
         work.processed.prepare()
     for number, file in enumerate(files):
@@ -236,7 +236,7 @@ class _File:
                 owner,
                 job,
                 options,
-                site=self.work.site,
+                target=self.work.target,
                 progress=look,
                 approve=approve,
             )

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.files.processed import Processed
-    from cardoffers_cli.jobs.engines import Computed, Site
+    from cardoffers_cli.jobs.engines import Computed
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.services.nights import Counts, Night, NightStep
 
@@ -78,7 +79,7 @@ class Onlooker:
 class Work:
     """A night at work. `job` has the night's own clock, `clock` is what the command was given.
 
-    `processed` is where the files are kept that it takes. `site` is where its engine works, if it
+    `processed` is where the files are kept that it takes. `target` is where its engine works, if it
     has one, and `computed` the match that was made there.
     """
 
@@ -89,7 +90,7 @@ class Work:
     clock: datetime
     processed: Processed
     remarks: list[NightFinding] = field(default_factory=list)
-    site: Site | None = None
+    target: EngineTarget | None = None
     computed: Computed | None = None
 
 

@@ -20,7 +20,6 @@ from cardoffers_cli.files.html.institution import MOST_ROWS, institution_page
 from cardoffers_cli.files.html.night import NightPage, is_busy, night_page, page_of
 from cardoffers_cli.files.html.pages import write_page
 from cardoffers_cli.files.html.runs import MOST_NIGHTS, runs_page
-from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.jobs.funnel import window_of
 from cardoffers_cli.jobs.night.reports import report_files, reports_folder
 from cardoffers_cli.jobs.report_pages import (
@@ -31,6 +30,7 @@ from cardoffers_cli.jobs.report_pages import (
     offers,
     unknown,
 )
+from cardoffers_cli.lasting import make_folder
 from cardoffers_cli.services import nights, offer_results, settlements, webhooks
 from cardoffers_cli.services.imports import rejects_by_code
 from cardoffers_cli.services.institutions import list_institutions

@@ -10,10 +10,10 @@ from cardoffers_cli.domain.json_text import pieces
 from cardoffers_cli.domain.records import OpenRecord, Record
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.lasting import make_folder
 from cardoffers_cli.files.processed import DONE, FAILED, Processed
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, told
 from cardoffers_cli.jobs.night.reports import reports_folder
+from cardoffers_cli.lasting import make_folder
 from cardoffers_cli.services import nights
 from cardoffers_cli.store.layout import runs_folder
 

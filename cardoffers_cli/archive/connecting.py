@@ -1,7 +1,8 @@
 """A session of Spark: of Spark Connect, answered within seconds or given up, or of spark-submit.
 
 Left alone the client tries for ten minutes to reach a server, and for ever one that accepts a
-connection and says nothing.
+connection and says nothing. What it raises becomes one of our errors: its own texts may quote data,
+and are not passed on.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.engine.failures import guarded, unreachable
+from cardoffers_cli.domain.errors import EngineFailed, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 HERE = "session"
 """Named in the place of an address: the session of the process itself."""
+UNREACHABLE = "engine_unreachable"
+_THEIRS = {"grpc", "py4j", "pyspark"}
+_GONE = {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
+_LOUD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Loggers that write failed statements to stderr, with what is in them."""
 _EXTRA = {"google", "grpc", "grpc_status", "numpy", "pandas", "pyspark"}
 _ANSWER_S = 10
 _RETRIES: dict[str, Any] = {  # five seconds in all: a server that restarts has lost the session
@@ -64,6 +69,49 @@ def disconnect(session: SparkSession, *, release: bool) -> None:
     session.stop()
 
 
+def silence() -> None:
+    """Let the client write nothing to stderr of what it raises."""
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415 - heavy, and an extra
+
+    for name in _LOUD:
+        PySparkLogger.getLogger(name).disabled = True
+
+
+@contextmanager
+def guarded(endpoint: str) -> Iterator[None]:
+    """Raise what the client of an engine raises as `EngineFailed`, named by the endpoint."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # what matters of them is raised in the end
+            yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in _THEIRS:
+            raise
+        raise _ours(endpoint, error) from error
+
+
+def _ours(endpoint: str, error: Exception) -> EngineFailed:
+    """Return what an exception of a client means."""
+    status = getattr(error, "getGrpcStatusCode", None) or getattr(error, "code", None)
+    if callable(status) and status().name in _GONE:
+        return _unreachable(endpoint)
+    condition = getattr(error, "getCondition", lambda: None)()
+    return EngineFailed(
+        f"The engine at {endpoint} failed ({condition or type(error).__name__}).",
+        hint="Nothing of this was kept: look into the engine's log, then run it again.",
+        endpoint=endpoint,
+    )
+
+
+def _unreachable(endpoint: str) -> EngineFailed:
+    """Return the error of an engine that nothing is heard of."""
+    return EngineFailed(
+        f"The engine at {endpoint} cannot be reached.",
+        code=UNREACHABLE,
+        hint="Look whether it runs and lets this machine in, then run it again.",
+        endpoint=endpoint,
+    )
+
+
 def _builder(url: str) -> DefaultChannelBuilder:
     with _extra_named():
         from pyspark.errors import PySparkValueError  # noqa: PLC0415 - heavy, and an extra
@@ -101,7 +149,7 @@ def _await_answer(builder: DefaultChannelBuilder, endpoint: str) -> None:
     try:
         grpc.channel_ready_future(channel).result(timeout=_ANSWER_S)
     except grpc.FutureTimeoutError:
-        raise unreachable(endpoint) from None
+        raise _unreachable(endpoint) from None
     finally:
         channel.close()
 

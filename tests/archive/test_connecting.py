@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+from cardoffers_cli.archive import connecting
+from cardoffers_cli.archive.spark import SparkEngine
 from cardoffers_cli.cli.kernel.exits import exit_code_of
 from cardoffers_cli.domain.errors import EngineFailed, UsageError
-from cardoffers_cli.engine import connecting
-from cardoffers_cli.engine.spark import SparkEngine
 from cardoffers_cli.sql.binding import Table
 from sizes import tries
 from sparks import free_port, sail
@@ -34,8 +34,8 @@ def in_time() -> Iterator[None]:
     assert time.monotonic() - started < ENOUGH_S
 
 
-def one_run() -> pa.RecordBatchReader:
-    return pa.table({"run_no": [7]}).to_reader()
+def one_run() -> pa.Table:
+    return pa.table({"run_no": [7]})
 
 
 def test_where_nothing_listens_the_engine_is_unreachable(
@@ -140,7 +140,7 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch)
 
 def test_who_asks_for_no_engine_loads_none() -> None:
     code = (
-        "import sys, cardoffers_cli.engine.spark as s; print({'grpc', 'pyspark'} & {*sys.modules})"
+        "import sys, cardoffers_cli.archive.spark as s; print({'grpc', 'pyspark'} & {*sys.modules})"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "set()" == told.stdout.strip()

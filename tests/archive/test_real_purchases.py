@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.archive.spark import SparkEngine
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.engine.spark import SparkEngine
 from commands import cardoffers
 from engines import FOUND, differing, everything, held_on_both
 from sizes import at_the_gate
@@ -38,7 +38,7 @@ def test_the_engines_find_the_same(spark: Spark, tmp_path: Path) -> None:
     engine = SparkEngine.at(spark.url, str(tmp_path / "work"))
     with job(path).store() as store, store.transaction(keep=False):
         duck = DuckEngine(store.connection, store.tables)
-        here, there = held_on_both(store, duck, engine)
+        here, there = held_on_both(store, engine)
         decided, mine = everything(duck, here)
         assert (expected["purchases"], expected["redeemed"]) == (
             decided.counts.considered,

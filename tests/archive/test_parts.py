@@ -1,26 +1,28 @@
-"""Which parts of a history are merged: as digits are carried in counting."""
+"""Which parts of an archive are merged: as digits are carried in counting."""
 
 from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
-from pathlib import Path
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.store.history import Part, Sums
-from cardoffers_cli.store.merging import LARGE_ROWS, MANY, due, small, total
-from cardoffers_cli.store.places import Folder
+from cardoffers_cli.archive.parts import LARGE_ROWS, MANY, Part, Sums, due, small, total
 
 DIGITS = len(str(LARGE_ROWS)) - 1
 
 
 def part(row_count: int) -> Part:
-    sums = Sums(row_count=row_count, purchase_no_sum=2 * row_count, amount=Decimal("0.01"))
-    return Part(table="purchases", run_id=UUID(int=0), folder=Folder(Path("part")), sums=sums)
+    return Part(
+        table_name="purchases",
+        run_id=UUID(int=0),
+        row_count=row_count,
+        purchase_no_sum=2 * row_count,
+        amount=Decimal("0.01"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_ten_of_a_size_are_merged_and_by_hand_all_that_are_small(
 
 
 def rows_of(parts: list[Part]) -> list[int]:
-    return [each.sums.row_count for each in parts]
+    return [each.row_count for each in parts]
 
 
 @given(st.lists(st.integers(1, 2 * LARGE_ROWS) | st.integers(1, 300), max_size=300))
@@ -61,17 +63,17 @@ def test_parts_stay_few_and_rows_are_seldom_written_anew(nights: list[int]) -> N
         if merged:
             taken = [(each, times) for each, times in listed if each in merged]
             listed = [pair for pair in listed if pair not in taken]
-            sums = total([each.sums for each in merged])
+            sums = total(merged)
             listed.append((part(sums.row_count), 1 + max(times for _, times in taken)))
-        sizes = Counter(len(str(each.sums.row_count)) for each, _ in listed)
+        sizes = Counter(len(str(each.row_count)) for each, _ in listed)
         assert all(sizes[digits] <= MANY for digits in range(1, DIGITS + 1))
-    assert sum(nights) == sum(each.sums.row_count for each, _ in listed)
+    assert sum(nights) == sum(each.row_count for each, _ in listed)
     assert all(times <= DIGITS for _, times in listed)
 
 
 def test_sums_add_up() -> None:
     assert Sums(row_count=12, purchase_no_sum=24, amount=Decimal("0.02")) == total(
-        [part(5).sums, part(7).sums]
+        [part(5), part(7)]
     )
     without = Sums(row_count=1, purchase_no_sum=1, amount=None)
     assert Sums(row_count=2, purchase_no_sum=2, amount=None) == total([without, without])

@@ -14,12 +14,12 @@ import pytest
 import s3fs
 
 from buckets import Files
+from cardoffers_cli.archive.buckets import Bucket
 from cardoffers_cli.domain.errors import NetworkFailure, UsageError
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.stores import info
 from cardoffers_cli.store.audits import offending
-from cardoffers_cli.store.buckets import Bucket
 from commands import cardoffers
 from sparks import free_port
 from work import file_of, found, kept, new_store, taken, tell

@@ -1,8 +1,9 @@
-"""A history below a URL: in a bucket of an object store, which fsspec and its packages reach.
+"""An archive below a URL: in a bucket of an object store, which fsspec and its packages reach.
 
 Endpoint and credentials they find by themselves, in the environment and in their own files of
 configuration; a URL holds none. An object that was written is there for all, and durable. The
-packages are loaded where a history is at a URL, and nowhere else.
+packages are loaded where an archive is at a URL, and nowhere else. To let one be at URLs of another
+scheme, add it to `_PACKAGES`.
 
 Listings are cached, as every look at a file would be a request otherwise, and an opening of DuckDB
 takes several. What was listed is forgotten whenever a store is opened, and listed again: parts do
@@ -14,27 +15,31 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
+from cardoffers_cli.archive.places import Folder, Place
 from cardoffers_cli.domain.errors import CardoffersError, NetworkFailure, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from urllib.parse import SplitResult
 
     import duckdb
 
 _PACKAGES = {
     **dict.fromkeys(("s3", "s3a"), "'cardoffers-cli[s3]'"),
-    **dict.fromkeys(("gs", "gcs"), "gcsfs"),
-    **dict.fromkeys(("abfs", "abfss", "az"), "adlfs"),
-    "oci": "ocifs",
-    "oss": "ossfs",
+    "gs": "gcsfs",
+    "abfs": "adlfs",
 }
 """The schemes of object stores, and what to install for each."""
 
-_WITH_ACCOUNT = {"abfs", "abfss"}
-"""Schemes that write `container@account`, of which neither is a secret."""
+_WITH_ACCOUNT = "abfs"
+"""The scheme that writes `container@account`, of which neither is a secret."""
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_WILD = re.compile(r"[*?\[\]{}]")
+_NO_PLACE = "root_not_a_folder"
 
 _TRIES = 2
 """How often s3fs asks; botocore asks five times for each, and waits 15 s for an answer."""
@@ -44,8 +49,8 @@ _TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ ].*\n)*([\w
 
 
 @dataclass(frozen=True)
-class Bucket:
-    """What lies below a URL."""
+class Bucket(Place):
+    """What lies below a URL: an object may be written anywhere, and has a checksum of its own."""
 
     url: str
 
@@ -78,16 +83,6 @@ class Bucket:
                 found.setdefault(each.rpartition("/")[0], []).append(each)
         return found
 
-    def make(self) -> None:
-        """Do nothing: an object may be written anywhere."""
-
-    def settle(self) -> None:
-        """Do nothing: what was written is durable."""
-
-    def damaged(self) -> list[str]:
-        """Return nothing: an object store holds its objects against checksums of its own."""
-        return []
-
     def remove(self) -> None:
         """Remove everything below."""
         with suppress(NetworkFailure), _reached(self.url):
@@ -101,27 +96,38 @@ class Bucket:
             return [self.url + each.removeprefix(path) for each in files.find(path)]
 
 
-def checked_url(parts: SplitResult) -> str:
-    """Return the URL of a history as it is kept; raise `UsageError` where it cannot be one.
+def place_of(text: str) -> Place:
+    """Return the place that a path or a URL names; raise `UsageError` where no archive can be.
 
-    One that holds more than a place is not repeated: that may be a secret.
+    A URL that holds more than a place is not repeated: that may be a secret.
     """
-    account = parts.scheme in _WITH_ACCOUNT and parts.password is None
-    if parts.fragment or ("@" in parts.netloc and not account):
+    if _WILD.search(text):
+        raise UsageError(
+            "The name of the place has a character that stands for others.",
+            code=_NO_PLACE,
+            hint="Choose one without * ? [ ] { and }.",
+        )
+    if not _URL.match(text):
+        return Folder(Path(text).absolute())
+    url = urlsplit(text)
+    if url.scheme == "file" and not url.netloc:
+        return Folder(Path(unquote(url.path)))
+    account = url.scheme == _WITH_ACCOUNT and url.password is None
+    if url.fragment or ("@" in url.netloc and not account):
         raise UsageError(
             "The URL of a history names a place, and nothing else.",
             code="root_holds_more",
             hint="Leave out user, password and what follows a #. Credentials are taken from the "
             "environment, or from where the tools of the object store keep them.",
         )
-    if parts.scheme not in _PACKAGES or not parts.netloc or "::" in parts.path:
+    if url.scheme not in _PACKAGES or not url.netloc or "::" in url.path:
         raise UsageError(
-            f"No history can be at a URL of {parts.scheme}:// like this.",
-            code="root_not_a_folder",
+            f"No history can be at a URL of {url.scheme}:// like this.",
+            code=_NO_PLACE,
             hint="Name a folder, or a URL such as s3://bucket/history; known are "
             f"{', '.join(sorted(_PACKAGES))}. Mount what is elsewhere.",
         )
-    return parts.geturl().rstrip("/")
+    return Bucket(url.geturl().rstrip("/"))
 
 
 def failure(kind: str, url: str | None = None) -> NetworkFailure:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from cardoffers_cli.engine import spark as module
+from cardoffers_cli.archive import spark as module
+from cardoffers_cli.archive.parts import Sums
+from cardoffers_cli.archive.spark import SparkEngine
+from cardoffers_cli.archive.target import rows_of, stored
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.engine.spark import SparkEngine
-from cardoffers_cli.engine.tables import TABLES, columns
 from cardoffers_cli.pipeline.redeem import keep_decisions
 from cardoffers_cli.pipeline.resolve import find_undecided
+from cardoffers_cli.sql.binding import declared
 from engines import FOUND, differing, everything, held_on_both
 from sizes import GATE
 from tables import NOON, Row, given, moment, put, temporary
@@ -62,7 +64,7 @@ def test_random_catalogues_come_to_the_same_tables(
 ) -> None:
     random_service(store, random.Random(seed))  # noqa: S311 - examples, not secrets
     duck = DuckEngine(store.connection, store.tables)
-    here, there = held_on_both(store, duck, engine)
+    here, there = held_on_both(store, engine)
     decided, mine = everything(duck, here)
     assert decided.counts.refusals > 20
     assert decided.counts.rounds >= 3
@@ -78,9 +80,9 @@ def test_what_was_decided_is_left_alone_but_for_a_rematch(
 ) -> None:
     random_service(store, random.Random(9))  # noqa: S311 - examples, not secrets
     duck = DuckEngine(store.connection, store.tables)
-    here, _ = held_on_both(store, duck, engine)
+    here, _ = held_on_both(store, engine)
     keep_decisions(store, everything(duck, here)[0])
-    held_on_both(store, duck, engine)
+    held_on_both(store, engine)
     for rematch in (False, True):
         mine, theirs = (find_undecided(each, rematch=rematch).purchases for each in (duck, engine))
         assert 0 < duck.count(mine) < 300
@@ -91,7 +93,8 @@ def test_the_refs_seen_before_and_their_conflicts_are_the_same(
     store: Store, engine: SparkEngine
 ) -> None:
     random_service(store, random.Random(5))  # noqa: S311 - examples, not secrets
-    again = f"select purchase_no as line, {', '.join(columns(TABLES['staged_refs'])[1:])}"
+    _, *columns = declared("plan/dedupe:known_refs").handed["staged_refs"]
+    again = f"select purchase_no as line, {', '.join(columns)}"
     refs = temporary(store, "staged_refs", f"{again} from purchases")
     for number, change in enumerate(CHANGES):
         store.connection.execute(
@@ -99,8 +102,8 @@ def test_the_refs_seen_before_and_their_conflicts_are_the_same(
             f" where line % {len(CHANGES) + 1} = {number}"
         )
     duck = DuckEngine(store.connection, store.tables)
-    engine.put("purchases", duck.read("purchases"))
-    sent = engine.put("staged_refs", duck.fetch(refs))
+    engine.put("purchases", stored(store, "recent_purchases"))
+    sent = engine.hand("staged_refs", rows_of(store, refs))
     mine, theirs = (
         each.run("dedupe", handed)["known_refs"] for each, handed in ((duck, refs), (engine, sent))
     )
@@ -129,18 +132,23 @@ EXTREMES = {
 
 
 def test_every_value_comes_back_as_it_was(engine: SparkEngine) -> None:
-    sent = engine.put("purchases", pa.table(EXTREMES).to_reader())
-    assert EXTREMES == engine.fetch(sent).read_all().sort_by("purchase_no").to_pydict()
+    sent = engine.put("purchases", pa.table(EXTREMES))
+    assert EXTREMES == engine.fetch(sent).sort_by("purchase_no").to_pydict()
+
+
+@pytest.mark.parametrize("kind", [pa.int32(), pa.uint32(), pa.int64(), pa.uint64()])
+def test_whole_numbers_of_any_type_are_taken(engine: SparkEngine, kind: pa.DataType) -> None:
+    sent = engine.hand("staged_refs", pa.table({"line": pa.array([1, 2**31 - 1], kind)}))
+    assert [1, 2**31 - 1] == sorted(engine.fetch(sent)["line"].to_pylist())
 
 
 def test_rows_go_in_as_many_messages_as_they_need(
-    engine: SparkEngine, monkeypatch: pytest.MonkeyPatch
+    engine: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_SLICE_BYTES", 64)
-    table = pa.table({"run_no": list(range(100))})
-    rows = pa.Table.from_batches(table.to_batches(max_chunksize=5)).to_reader()
-    sent = engine.put("this_run", rows)
-    assert list(range(100)) == sorted(engine.fetch(sent).read_all()["run_no"].to_pylist())
+    sent = engine.put("this_run", pa.table({"run_no": list(range(100))}))
+    assert 13 == len(list((tmp_path / "work").iterdir()))
+    assert list(range(100)) == sorted(engine.fetch(sent)["run_no"].to_pylist())
 
 
 def test_a_large_table_comes_back_in_buckets_by_offer(
@@ -148,8 +156,8 @@ def test_a_large_table_comes_back_in_buckets_by_offer(
 ) -> None:
     monkeypatch.setattr(module, "_BUCKET_ROWS", 10)
     rows = [{"offer_no": n % 7, "cardholder_no": n, "used": n} for n in range(100)]
-    sent = engine.put("uses", pa.Table.from_pylist(rows).to_reader())
-    found = engine.fetch(sent).read_all().to_pylist()
+    sent = engine.put("uses", pa.Table.from_pylist(rows))
+    found = engine.fetch(sent).to_pylist()
     assert rows == sorted(found, key=lambda row: row["used"])
     offers = [row["offer_no"] for row in found]
     assert offers == sorted(offers)  # eleven buckets, and each offer has one to itself
@@ -164,13 +172,13 @@ def test_a_table_is_what_folders_hold_and_what_is_sent(engine: SparkEngine, tmp_
     assert [1, 1, 2, 2, 3] == found(engine, "this_run", folders, [3])
 
 
-def runs(*numbers: int) -> pa.RecordBatchReader:
-    return pa.table({"run_no": pa.array(numbers, pa.int64())}).to_reader()
+def runs(*numbers: int) -> pa.Table:
+    return pa.table({"run_no": pa.array(numbers, pa.int64())})
 
 
 def found(engine: SparkEngine, name: str, folders: list[str], sent: list[int]) -> list[int]:
     table = engine.put(name, runs(*sent), folders)
-    return sorted(engine.fetch(table).read_all()["run_no"].to_pylist())
+    return sorted(engine.fetch(table)["run_no"].to_pylist())
 
 
 def test_what_is_saved_is_read_back_and_takes_the_place_of_what_was_there(
@@ -178,14 +186,15 @@ def test_what_is_saved_is_read_back_and_takes_the_place_of_what_was_there(
 ) -> None:
     folder = str(tmp_path / "purchases" / "run=1")
     for _ in range(2):
-        sent = engine.put("purchases", pa.table(EXTREMES).to_reader())
+        sent = engine.put("purchases", pa.table(EXTREMES))
         assert {
             "row_count": 2,
             "purchase_no_sum": 2**63,
-            "amount_sum": Decimal("100000000000000.0000"),
+            "amount": Decimal("100000000000000.0000"),
         } == engine.save(sent, folder)
     none = engine.put("this_run", runs())
-    assert {"row_count": 0} == engine.save(none, str(tmp_path / "nothing"))
+    nothing = Sums(row_count=0, purchase_no_sum=0, amount=None)
+    assert nothing == engine.save(none, str(tmp_path / "nothing"))
 
 
 def test_the_working_folder_is_left_empty(spark: Spark, tmp_path: Path) -> None:

@@ -9,30 +9,41 @@ worker that made it. What `define` names is computed where it is used.
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from cardoffers_cli.archive.connecting import (
+    HERE,
+    UNREACHABLE,
+    connect,
+    disconnect,
+    guarded,
+    session_here,
+    silence,
+)
+from cardoffers_cli.archive.parts import Sums
 from cardoffers_cli.domain.errors import EngineFailed
-from cardoffers_cli.engine.connecting import HERE, connect, disconnect, session_here
-from cardoffers_cli.engine.failures import UNREACHABLE, guarded, silence
-from cardoffers_cli.engine.plan import each_select
-from cardoffers_cli.engine.tables import HANDED, TABLES, columns
 from cardoffers_cli.sql.binding import Table, TempTables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
-
-    from cardoffers_cli.engine.plan import Made
 
 _SLICE_BYTES = 32 * 2**20
 """What is sent in one message, of which servers take 128 MiB."""
 _BUCKET_ROWS = 500_000
 _SETTINGS = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"}
 _SUMMED = {"purchase_no": "decimal(38,0)", "amount": "decimal(38,4)"}
+_WORDS = {
+    **dict.fromkeys(("uint32", "int64", "uint64"), "bigint"),
+    "int32": "int",
+    "string": "string",
+    "timestamp[us]": "timestamp_ntz",
+}
+"""Arrow's words for types, as Spark says them; decimals are said alike."""
 
 
 class SparkEngine:
@@ -65,33 +76,28 @@ class SparkEngine:
         engine._is_own = True
         return engine
 
-    def put(self, name: str, rows: pa.RecordBatchReader, folders: Sequence[str] = ()) -> Table:
-        """Return a table, one of `tables.py`, of these rows with those of Parquet folders.
+    def put(self, name: str, rows: pa.Table, folders: Sequence[str] = ()) -> Table:
+        """Let plans read a table of the store by its name: these rows, with Parquet folders'.
 
-        One of the store has that name here too; any other is to be handed to plans. A folder is
-        read where it is; one that is not there fails on most servers, and has no rows on some.
+        A folder is read where it is, by the columns of the rows; one that is not there fails on
+        most servers, and has no rows on some.
         """
-        schema = TABLES[name]
-        names = columns(schema)
-        sent = [self._send(schema, name, piece) for piece in _slices(rows, names)]
-        if name in HANDED:
-            table = self._tables.name(name, names)
-        else:
-            table = Table(name=name, identifier=name, columns=tuple(names))
-        with self._guarded():
-            self._read(schema, [*folders, *sent]).createOrReplaceTempView(table.identifier)
-            self._computed.add(table.identifier)
-        return table
+        table = Table(name=name, identifier=name, columns=tuple(rows.column_names))
+        return self._put(table, rows, folders)
 
-    def define(self, plan: str, *tables: Table) -> Made:
+    def hand(self, name: str, rows: pa.Table) -> Table:
+        """Return a table of these rows, which plans are to be handed."""
+        return self._put(self._tables.name(name, rows.column_names), rows)
+
+    def define(self, plan: str, *tables: Table) -> Mapping[str, Table]:
         """Name every SELECT of `sql/plan/<plan>.sql`, without computing it."""
         with self._guarded():
-            return each_select(plan, tables, self._tables, self._view)
+            return self._tables.each_select(plan, tables, self._view)
 
-    def run(self, plan: str, *tables: Table) -> Made:
+    def run(self, plan: str, *tables: Table) -> Mapping[str, Table]:
         """Compute every table of `sql/plan/<plan>.sql`."""
         with self._guarded():
-            return each_select(plan, tables, self._tables, self._run)
+            return self._tables.each_select(plan, tables, self._run)
 
     def drop(self, *tables: Table) -> None:
         """Let nobody read these tables any more; their files go with the working folder."""
@@ -105,31 +111,36 @@ class SparkEngine:
         with self._guarded():
             return self._session.table(table.identifier).count()
 
-    def fetch(self, table: Table) -> pa.RecordBatchReader:
+    def fetch(self, table: Table) -> pa.Table:
         """Return the rows of a table; a large one, which the server has to hold, by buckets."""
         view = table.identifier
         with self._guarded():
             if view not in self._computed:
                 self._compute(table, self._session.table(view))
             rows = self._session.table(view)
-            schema = rows.limit(0).toArrow().schema
-            buckets = 1 + rows.count() // _BUCKET_ROWS if "offer_no" in schema.names else 1
-        return pa.RecordBatchReader.from_batches(schema, self._buckets(rows, buckets))
+            buckets = 1 + rows.count() // _BUCKET_ROWS if "offer_no" in rows.columns else 1
+            if buckets == 1:
+                return rows.toArrow()
+            some = (rows.where(f"offer_no % {buckets} = {bucket}") for bucket in range(buckets))
+            return pa.concat_tables([each.toArrow() for each in some])
 
-    def save(self, table: Table, folder: str) -> dict[str, Any]:
+    def save(self, table: Table, folder: str) -> Sums:
         """Write a table as Parquet, in the place of what was in the folder; return what is there.
 
-        That is what was read back: `row_count`, and `purchase_no_sum` and `amount_sum` of a table
-        that has such columns. Without rows there may be no folder.
+        That is what was read back. Without rows there may be no folder.
         """
         with self._guarded():
             rows = self._session.table(table.identifier)
             rows.write.mode("overwrite").parquet(folder)
             found = self._session.read.schema(rows.schema).parquet(folder)
             names = [name for name in _SUMMED if name in found.columns]
-            sums = [f"sum(cast({name} as {_SUMMED[name]})) as {name}_sum" for name in names]
+            sums = [f"sum(cast({name} as {_SUMMED[name]})) as {name}" for name in names]
             (row,) = found.selectExpr("count(*) as row_count", *sums).toArrow().to_pylist()
-        return dict(row)
+        return Sums(
+            row_count=row["row_count"],
+            purchase_no_sum=row.get("purchase_no") or 0,
+            amount=row.get("amount"),
+        )
 
     def close(self) -> None:
         """Empty the working folder and end the session, if it was made here; never raises.
@@ -165,11 +176,18 @@ class SparkEngine:
         written.createOrReplaceTempView(made.identifier)
         self._computed.add(made.identifier)
 
+    def _put(self, table: Table, rows: pa.Table, folders: Sequence[str] = ()) -> Table:
+        schema = ", ".join(f"{column.name} {_word(column.type)}" for column in rows.schema)
+        with self._guarded():
+            sent = [self._send(schema, table.name, piece) for piece in _slices(rows)]
+            self._read(schema, [*folders, *sent]).createOrReplaceTempView(table.identifier)
+            self._computed.add(table.identifier)
+        return table
+
     def _send(self, schema: str, name: str, piece: pa.Table) -> str:
         folder = self._folder(name)
-        with self._guarded():
-            sent = self._session.createDataFrame(piece, schema)
-            sent.write.mode("overwrite").parquet(folder)
+        sent = self._session.createDataFrame(piece, schema)
+        sent.write.mode("overwrite").parquet(folder)
         return folder
 
     def _read(self, schema: str, folders: Sequence[str]) -> DataFrame:
@@ -180,24 +198,16 @@ class SparkEngine:
     def _folder(self, name: str) -> str:
         return f"{self._work}/{next(self._numbers):04}-{name}"
 
-    def _buckets(self, table: DataFrame, buckets: int) -> Iterator[pa.RecordBatch]:
-        for bucket in range(buckets):
-            with self._guarded():
-                part = table.where(f"offer_no % {buckets} = {bucket}") if buckets > 1 else table
-                found = part.toArrow()
-            yield from found.to_batches()
+
+def _slices(rows: pa.Table) -> Iterator[pa.Table]:
+    """Yield rows in pieces that fit into a message."""
+    size = max(1, rows.num_rows * _SLICE_BYTES // max(1, rows.nbytes))
+    yield from (rows.slice(start, size) for start in range(0, rows.num_rows, size))
 
 
-def _slices(rows: pa.RecordBatchReader, names: list[str]) -> Iterator[pa.Table]:
-    """Yield rows in pieces that fit into a message, by these columns alone."""
-    batches: list[pa.RecordBatch] = []
-    for batch in rows:
-        batches.append(batch.select(names))
-        if sum(each.nbytes for each in batches) >= _SLICE_BYTES:
-            yield pa.Table.from_batches(batches)
-            batches = []
-    if any(batches):
-        yield pa.Table.from_batches(batches)
+def _word(kind: pa.DataType) -> str:
+    """Return what Spark calls a type of Arrow."""
+    return _WORDS.get(str(kind)) or str(kind).replace("decimal128", "decimal")
 
 
 def _bare(select: str) -> str:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.archive.places import Folder
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.lasting import make_folder, sync_folder
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.files.processed import Processed
+from cardoffers_cli.lasting import make_folder, sync_folder
 from cardoffers_cli.store.aside import put_aside
-from cardoffers_cli.store.places import Folder
 from cardoffers_cli.store.snapshot import withdraw
 from tables import NOON
 

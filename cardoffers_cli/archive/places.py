@@ -1,7 +1,6 @@
-"""Where a history is: in a folder of this machine, or below a URL such as s3://bucket/prefix.
+"""Where an archive is: in a folder of this machine, or below a URL (`buckets.py`).
 
-Both are a `Place`, whose text is how DuckDB names it; what is at a URL is in `buckets.py`. To let a
-history be at URLs of another scheme, add the scheme there.
+Both are a `Place`, whose text is how DuckDB names it.
 """
 
 from __future__ import annotations
@@ -9,48 +8,55 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shutil
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import NoSpace, UsageError
-from cardoffers_cli.store.buckets import Bucket, checked_url
-from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.domain.errors import NoSpace
+from cardoffers_cli.lasting import make_folder, sync_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     import duckdb
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_WILD = re.compile(r"[*?\[\]{}]")
 _DIGESTS = "_digests"
 """Where the digests of the files of a folder are: a name that every engine leaves alone."""
 
 
-class Place(Protocol):
+class Place(ABC):
     """A folder, wherever it is. Two of the same text are equal."""
 
+    @abstractmethod
     def __str__(self) -> str: ...
 
+    @abstractmethod
     def __truediv__(self, name: str) -> Place:
         """Return the folder of that name in it."""
 
-    def ready(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let a connection that was just opened read and write below."""
-
+    @abstractmethod
     def names(self) -> list[str]:
         """Return what is in it, by name; nothing where it is not there."""
 
+    @abstractmethod
     def files(self) -> dict[str, list[str]]:
         """Return the Parquet files in it and in its folders, by the folder that they are in."""
 
-    def make(self) -> None:
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove it, with everything below, as far as that can be; never raises."""
+
+    def ready(self, connection: duckdb.DuckDBPyConnection) -> None:  # noqa: B027 - may do nothing
+        """Let a connection that was just opened read and write below."""
+
+    def make(self) -> None:  # noqa: B027 - as above
         """Let files be written into it."""
 
-    def settle(self) -> None:
+    def settle(self) -> None:  # noqa: B027 - as above
         """Put what was written into it on the disk: it must outlive a loss of power.
 
         What it holds is then never changed, and noted so that `damaged` can tell.
@@ -58,13 +64,11 @@ class Place(Protocol):
 
     def damaged(self) -> list[str]:
         """Return its files that are not what they were when it was settled, as far as is known."""
-
-    def remove(self) -> None:
-        """Remove it, with everything below, as far as that can be; never raises."""
+        return []
 
 
 @dataclass(frozen=True)
-class Folder:
+class Folder(Place):
     """A folder of this machine."""
 
     path: Path
@@ -74,9 +78,6 @@ class Folder:
 
     def __truediv__(self, name: str) -> Folder:
         return Folder(self.path / name)
-
-    def ready(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Every connection reads and writes here."""
 
     def names(self) -> list[str]:
         """Return what is in it, by name."""
@@ -92,37 +93,22 @@ class Folder:
 
     def make(self) -> None:
         """Make it, with those that it is in, whose names are then on the disk."""
-        missing = [each for each in (self.path, *self.path.parents) if not each.exists()]
-        self.path.mkdir(parents=True, exist_ok=True)
-        for each in missing:
-            sync_folder(each.parent)
+        make_folder(self.path)
 
     def settle(self) -> None:
         """Sync its files and their digests, itself, and the two that it is in."""
         digests = {}
         for file in sorted(self.path.iterdir()):
-            if file.name == _DIGESTS:
-                continue
-            with file.open("rb") as written:
-                digests[file.name] = file_digest(written, "sha256").hexdigest()
-                os.fsync(written.fileno())
-        self._note(digests)
+            if file.name != _DIGESTS:
+                with file.open("rb") as written:
+                    digests[file.name] = file_digest(written, "sha256").hexdigest()
+                    os.fsync(written.fileno())
+        with no_space_said(str(self)), (self.path / _DIGESTS).open("w", encoding="utf-8") as out:
+            json.dump(digests, out)
+            out.flush()
+            os.fsync(out.fileno())
         for each in (self.path, *self.path.parents[:2]):
             sync_folder(each)
-
-    def _note(self, digests: dict[str, str]) -> None:
-        try:
-            with (self.path / _DIGESTS).open("w", encoding="utf-8") as out:
-                json.dump(digests, out)
-                out.flush()
-                os.fsync(out.fileno())
-        except OSError as error:
-            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-                raise
-            raise NoSpace(
-                f"The disk that holds {self.path} is full.",
-                hint="Free some space there and run it again: the history is as it was.",
-            ) from None
 
     def damaged(self) -> list[str]:
         """Return its files whose digest is another; one that was settled without them has none."""
@@ -148,17 +134,15 @@ def _digest(file: Path) -> str | None:
         return None
 
 
-def place_of(text: str) -> Place:
-    """Return the place that a path or a URL names; raise `UsageError` where no history can be."""
-    if _WILD.search(text):
-        raise UsageError(
-            "The name of the place has a character that stands for others.",
-            code="root_not_a_folder",
-            hint="Choose one without * ? [ ] { and }.",
-        )
-    if not _URL.match(text):
-        return Folder(Path(text).absolute())
-    url = urlsplit(text)
-    if url.scheme == "file" and not url.netloc:
-        return Folder(Path(unquote(url.path)))
-    return Bucket(checked_url(url))
+@contextmanager
+def no_space_said(folder: str) -> Iterator[None]:
+    """Say which disk is full, where one is."""
+    try:
+        yield
+    except (NoSpace, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise NoSpace(
+            f"The disk that holds {folder} is full.",
+            hint="Free some space there and run it again: the history is as it was.",
+        ) from None

@@ -1,0 +1,348 @@
+"""The archive of a store: what grows with purchases, kept outside of it as Parquet.
+
+A store that has an archive lists its parts: `<root>/<table>/run=<run id>/`, each with its rows and
+sums. The root is a folder or a URL (`places.py`). Nothing reads a folder that is not listed, so one
+that was never finished is never seen. While such a store is open, the views of these tables show
+the parts with the recent rows, which are still in the store; every statement that reads them stays
+as it is. A part is written once and is never changed: `move` takes the recent rows there, and
+`merge` makes one part of many. What was written is read back and on the disk before it is listed,
+and a transaction that is not kept leaves folders that are nobody's. The folders of parts that were
+merged stay for a while, as a snapshot and backups may list them.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from cardoffers_cli.archive.buckets import place_of
+from cardoffers_cli.archive.parts import TABLES, Part, Sums, total
+from cardoffers_cli.archive.places import no_space_said
+from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreDamaged
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from uuid import UUID
+
+    import duckdb
+
+    from cardoffers_cli.archive.parts import Choice
+    from cardoffers_cli.archive.places import Place
+
+    Merging = Mapping[str, Sequence[Part]]
+    """The parts that are to become one, by table."""
+
+R = TypeVar("R", bound=Record)
+
+FILE = "part.parquet"
+"""What is written here is one file; of an engine a part may have many."""
+WORK = "work"
+"""The folder for what is on the way, by name and process."""
+
+
+class Lister(Protocol):
+    """An open store, as far as an archive knows it: its named statements, and its connection."""
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection, for what reads and writes files."""
+
+    def execute(self, name: str, /, **parameters: Any) -> int:
+        """Run a named statement."""
+
+    def records(self, shape: type[R], name: str, /, **parameters: Any) -> list[R]:
+        """Return every row of a named query as a record."""
+
+    def rows(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+        """Return every row of a named query as a dictionary."""
+
+    def value(self, name: str, /, **parameters: Any) -> Any:
+        """Return the first value of a named query, or None."""
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """Raise as ours what the connection raises in the block."""
+
+
+class Writer(Protocol):
+    """A run that writes parts: its number in the store, and its public id."""
+
+    @property
+    def run_no(self) -> int:
+        """Its number."""
+
+    @property
+    def run_id(self) -> UUID:
+        """Its id."""
+
+
+class PartFault(Record):
+    """A part that is not what is listed of it; `rows_found` is None where its files are damaged."""
+
+    table: str
+    run_id: UUID
+    rows: int
+    rows_found: int | None
+
+
+def part_folder(root: Place, table: str, run_id: UUID) -> Place:
+    """Return the folder of a part of the archive at a root."""
+    return root / table / f"run={run_id}"
+
+
+def archive_of(store: Lister) -> Archive | None:
+    """Return the archive of an open store, or None where it has none."""
+    found = store.value("archive/archive:root")
+    return None if found is None else Archive(store, place_of(found))
+
+
+def begin(store: Lister, root: Place) -> Archive:
+    """Let the archive of a store begin at a place, in the caller's transaction; return it.
+
+    Raises `Refused` where it has begun elsewhere.
+    """
+    store.execute("archive/archive:begin", root=str(root))
+    check_root(store, root)
+    root.ready(store.connection)
+    return Archive(store, root)
+
+
+def check_root(store: Lister, root: Place) -> None:
+    """Raise `Refused` where the archive of a store has begun at another place."""
+    found = archive_of(store)
+    if found is not None and found.root != root:
+        raise Refused(
+            f"The history of this store is at {found.root}.",
+            code="history_elsewhere",
+            hint="Leave out --to; what is exported goes there too.",
+        )
+
+
+def show(store: Lister, *, whole: bool = True) -> None:
+    """Let the views of an open store show its archive too, if it has one, as `Archive.show`."""
+    if archive := archive_of(store):
+        archive.show(whole=whole)
+
+
+def recent(store: Lister) -> dict[str, Sums]:
+    """Return what the rows that are still in the store come to, by table, if there are any."""
+    found = {table: store.records(Sums, f"archive/archive:recent_{table}") for table in TABLES}
+    return {table: sums for table, (sums,) in found.items() if sums.row_count}
+
+
+class Archive:
+    """The archive that an open store lists, at its place."""
+
+    def __init__(self, store: Lister, root: Place) -> None:
+        self._store = store
+        self.root = root
+
+    def folder(self, table: str, run_id: UUID) -> Place:
+        """Return the folder of a part."""
+        return part_folder(self.root, table, run_id)
+
+    def parts(self) -> list[Part]:
+        """Return the parts that may be read, the oldest first."""
+        return self._store.records(Part, "archive/archive:parts")
+
+    def show(self, *, whole: bool = True) -> None:
+        """Let the views of the store show the parts too.
+
+        Raises `StoreDamaged` where a part is missing or cannot be read; if it is not to be `whole`,
+        what cannot be shown is left out. Raises `NetworkFailure` where its place cannot be reached.
+        """
+        self.root.ready(self._store.connection)
+        found = self._files(self.parts())
+        if whole and (missing := [self._folder(part) for part, files in found if not files]):
+            raise _incomplete(missing)
+        for table in TABLES:
+            files = [file for part, some in found if part.table_name == table for file in some]
+            with nullcontext() if whole else suppress(StoreDamaged):
+                self._show(table, files)
+
+    def move(self, run: Writer) -> dict[str, Sums]:
+        """Move all recent rows into parts of a run, in the caller's transaction.
+
+        Return what they come to by table.
+        """
+        moved = recent(self._store)
+        for table, sums in moved.items():
+            file = self._new_file(table, run)
+            self._store.execute(f"archive/archive:write_{table}", file=file)
+            self.add(table, run, expected=sums)
+            self._store.execute(f"archive/archive:empty_{table}")
+        return moved
+
+    def add(self, table: str, run: Writer, *, expected: Sums) -> None:
+        """Read a part back, put it on the disk and list it, in the caller's transaction.
+
+        A part without rows is not listed, and goes. Raises `StoreDamaged` where it is not what was
+        `expected`.
+        """
+        folder = self.folder(table, run.run_id)
+        found = self._measure(table, folder.files().get(str(folder), []))
+        if found != expected:
+            raise StoreDamaged(
+                f"What was written to {folder} is not what was read back from there.",
+                code="part_differs",
+                hint="The store is as it was. Look at that place, then try again.",
+            )
+        if found.row_count == 0:
+            folder.remove()
+            return
+        folder.settle()
+        self._store.execute(
+            "archive/archive:add", table_name=table, run_no=run.run_no, run_id=run.run_id, **found
+        )
+
+    def mergeable(self, choice: Choice) -> Merging:
+        """Return the parts that are to become one, by table, of those tables that have any."""
+        parts = self.parts()
+        chosen = {
+            table: choice([part for part in parts if part.table_name == table]) for table in TABLES
+        }
+        return {table: some for table, some in chosen.items() if some}
+
+    def write_merged(self, merging: Merging, run: Writer) -> None:
+        """Write the merged parts of a run, which nothing reads yet; a failure leaves none."""
+        try:
+            for table, parts in merging.items():
+                files, file = self._files_of(parts), self._new_file(table, run)
+                with no_space_said(file.removesuffix(f"/{FILE}")):
+                    self._store.execute("archive/archive:merge", files=files, file=file)
+        except BaseException:
+            for table in merging:
+                self.folder(table, run.run_id).remove()
+            raise
+
+    def replace(self, merging: Merging, run: Writer, left_at: datetime) -> None:
+        """List the merged parts of a run in the place of others, in the caller's transaction.
+
+        Raises `StoreDamaged` where one does not come to what they do.
+        """
+        for table, parts in merging.items():
+            self.add(table, run, expected=total(parts))
+            left = {"table_name": table, "run_ids": [part.run_id for part in parts]}
+            self._store.execute("archive/archive:leave", **left, left_at=left_at)
+            self._store.execute("archive/archive:unlist", **left)
+
+    def size(self, parts: Sequence[Part]) -> int:
+        """Return the bytes of the files of some parts."""
+        files = self._files_of(parts)
+        return int(self._store.value("archive/archive:size", files=files))
+
+    def faults(self) -> list[PartFault]:
+        """Return the parts that are not what is listed of them: each file is read."""
+        found = ((part, self._measured(part, files)) for part, files in self._files(self.parts()))
+        return [
+            PartFault(
+                table=part.table_name,
+                run_id=part.run_id,
+                rows=part.row_count,
+                rows_found=None if sums is None else sums.row_count,
+            )
+            for part, sums in found
+            if sums != Sums.cut(part)
+        ]
+
+    def left(self) -> dict[str, int]:
+        """Return how many parts were merged, whose folders are there, by table if it has any."""
+        found = self._store.rows("archive/archive:left_by_table")
+        return {row["table_name"]: row["parts"] for row in found}
+
+    def remove_work(self, is_alive: Callable[[int], bool]) -> None:
+        """Remove what dead processes left on the way."""
+        work = self.root / WORK
+        for name in work.names():
+            _, dot, pid = name.rpartition(".")
+            if dot and pid.isdecimal() and not is_alive(int(pid)):
+                (work / name).remove()
+
+    def unfinished(self) -> list[tuple[UUID, Place]]:
+        """Return the folders of runs that were never finished, but for those that are listed."""
+        found = self._store.rows("archive/archive:unfinished")
+        runs = {f"run={row['run_id']}": row["run_id"] for row in found}
+        listed = {self._folder(part) for part in self.parts()}
+        return [
+            (runs[name], folder)
+            for table in (self.root / each for each in TABLES if runs)
+            for name in table.names()
+            if name in runs and (folder := table / name) not in listed
+        ]
+
+    def has_left(self, before: datetime) -> bool:
+        """Return whether parts that were merged before a moment are there still."""
+        return bool(self._store.rows("archive/archive:left", before=before))
+
+    def remove_left(self, before: datetime) -> None:
+        """Remove the parts that were merged before a moment, but for those that are listed."""
+        listed = {self._folder(part) for part in self.parts()}
+        for row in self._store.rows("archive/archive:left", before=before):
+            folder = self.folder(row["table_name"], row["run_id"])
+            if folder not in listed:
+                folder.remove()
+                if not folder.names():
+                    self._store.execute("archive/archive:forget", **row)
+
+    def _show(self, table: str, files: list[str]) -> None:
+        if not files:
+            return
+        try:
+            self._store.execute(f"archive/archive:files_of_{table}", files=files)
+            self._store.execute(f"archive/archive:show_{table}")
+        except CardoffersError as error:
+            if error.code != "store_error":  # such as of a column whose name is damaged
+                raise
+            raise StoreDamaged(
+                "A file of the history is not what was written.",
+                code="history_damaged",
+                hint="Bring it back from a copy of that disk, then run `cardoffers doctor "
+                "--strict`.",
+            ) from error
+
+    def _folder(self, part: Part) -> Place:
+        return self.folder(part.table_name, part.run_id)
+
+    def _files(self, some: Sequence[Part]) -> list[tuple[Part, list[str]]]:
+        """Return parts, each with the files that it has; every table is listed once."""
+        files: dict[str, list[str]] = {}
+        for table in sorted({part.table_name for part in some}):
+            files |= (self.root / table).files()
+        return [(part, files.get(str(self._folder(part)), [])) for part in some]
+
+    def _files_of(self, some: Sequence[Part]) -> list[str]:
+        return [file for _, files in self._files(some) for file in files]
+
+    def _new_file(self, table: str, run: Writer) -> str:
+        folder = self.folder(table, run.run_id)
+        folder.make()
+        return str(folder / FILE)
+
+    def _measure(self, table: str, files: list[str]) -> Sums:
+        """Return what files of a table come to."""
+        if not files:
+            return Sums(row_count=0, purchase_no_sum=0, amount=None)
+        return self._store.records(Sums, f"archive/archive:sums_{table}", files=files)[0]
+
+    def _measured(self, part: Part, files: list[str]) -> Sums | None:
+        """Return what the files of a part come to, or None where they are damaged."""
+        if self._folder(part).damaged():
+            return None
+        try:
+            return self._measure(part.table_name, files)
+        except StoreDamaged:
+            return None
+
+
+def _incomplete(missing: Iterable[Place]) -> StoreDamaged:
+    folders = sorted(map(str, missing))
+    more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
+    return StoreDamaged(
+        f"The history of the store lacks {folders[0]}{more}.",
+        code="history_incomplete",
+        hint="Bring its folder back, or the disk that it is on; `cardoffers doctor --strict` looks "
+        "at everything else.",
+        missing=folders[:20],
+    )

@@ -1,0 +1,38 @@
+-- name: merchants
+-- What plans read of the merchants. Grain: one row per merchant.
+select merchant_no, cast(merchant_id as varchar) as merchant_id
+from merchants;
+
+-- name: identifiers
+-- What plans read of the identifiers of merchants. Grain: one row per identifier.
+select identifier_no, cast(merchant_id as varchar) as merchant_id
+from identifiers;
+
+-- name: terms_in_force
+-- What plans read of the terms of offers. Grain: one row per offer and version.
+select
+    offer_no,
+    cast(offer_id as varchar) as offer_id,
+    merchant_no,
+    version_no,
+    known_from,
+    known_until,
+    min_spend,
+    cashback_amount,
+    merchant_funded_amount,
+    max_redemptions_per_cardholder,
+    budget_amount,
+    starts_at,
+    expires_at
+from terms_in_force;
+
+-- name: link_starts
+-- What plans read of the links. Grain: one row per link.
+select offer_no, cardholder_no, counts_from
+from link_starts;
+
+-- name: recent
+-- for each: purchases, decisions
+-- The rows that an archive has not yet, as it will have them. Grain: that of recent_{table}.
+select {stored}
+from recent_{table};
