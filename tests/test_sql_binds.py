@@ -34,7 +34,8 @@ NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 WORD = re.compile(r"\w+")
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
-ELSEWHERE = {"archive/archive", "store/call_book", "store/copying", "store/migrating"}
+ELSEWHERE = {"store/call_book", "store/copying", "store/migrating"}
+READS_FILES = re.compile(r"\$files?\b|\bgetvariable\(")
 
 
 def queries() -> dict[str, str]:
@@ -53,6 +54,7 @@ def queries() -> dict[str, str]:
         for stem in stems
         if stem not in ELSEWHERE
         for name, sql in statements(stem).items()
+        if not READS_FILES.search(sql)
     }
 
 

@@ -22,7 +22,7 @@ from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreDamaged
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
     from uuid import UUID
@@ -139,10 +139,6 @@ class Archive:
         self._store = store
         self.root = root
 
-    def folder(self, table: str, run_id: UUID) -> Place:
-        """Return the folder of a part."""
-        return part_folder(self.root, table, run_id)
-
     def parts(self) -> list[Part]:
         """Return the parts that may be read, the oldest first."""
         return self._store.records(Part, "archive/archive:parts")
@@ -155,8 +151,16 @@ class Archive:
         """
         self.root.ready(self._store.connection)
         found = self._files(self.parts())
-        if whole and (missing := [self._folder(part) for part, files in found if not files]):
-            raise _incomplete(missing)
+        if whole and not all(files for _, files in found):
+            missing = sorted(str(self._folder(part)) for part, files in found if not files)
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise StoreDamaged(
+                f"The history of the store lacks {missing[0]}{more}.",
+                code="history_incomplete",
+                hint="Bring its folder back, or the disk that it is on; `cardoffers doctor "
+                "--strict` looks at everything else.",
+                missing=missing[:20],
+            )
         for table in TABLES:
             files = [file for part, some in found if part.table_name == table for file in some]
             with nullcontext() if whole else suppress(StoreDamaged):
@@ -181,7 +185,7 @@ class Archive:
         A part without rows is not listed, and goes. Raises `StoreDamaged` where it is not what was
         `expected`.
         """
-        folder = self.folder(table, run.run_id)
+        folder = part_folder(self.root, table, run.run_id)
         found = self._measure(table, folder.files().get(str(folder), []))
         if found != expected:
             raise StoreDamaged(
@@ -214,7 +218,7 @@ class Archive:
                     self._store.execute("archive/archive:merge", files=files, file=file)
         except BaseException:
             for table in merging:
-                self.folder(table, run.run_id).remove()
+                part_folder(self.root, table, run.run_id).remove()
             raise
 
     def replace(self, merging: Merging, run: Writer, left_at: datetime) -> None:
@@ -280,7 +284,7 @@ class Archive:
         """Remove the parts that were merged before a moment, but for those that are listed."""
         listed = {self._folder(part) for part in self.parts()}
         for row in self._store.rows("archive/archive:left", before=before):
-            folder = self.folder(row["table_name"], row["run_id"])
+            folder = part_folder(self.root, row["table_name"], row["run_id"])
             if folder not in listed:
                 folder.remove()
                 if not folder.names():
@@ -303,7 +307,7 @@ class Archive:
             ) from error
 
     def _folder(self, part: Part) -> Place:
-        return self.folder(part.table_name, part.run_id)
+        return part_folder(self.root, part.table_name, part.run_id)
 
     def _files(self, some: Sequence[Part]) -> list[tuple[Part, list[str]]]:
         """Return parts, each with the files that it has; every table is listed once."""
@@ -316,7 +320,7 @@ class Archive:
         return [file for _, files in self._files(some) for file in files]
 
     def _new_file(self, table: str, run: Writer) -> str:
-        folder = self.folder(table, run.run_id)
+        folder = part_folder(self.root, table, run.run_id)
         folder.make()
         return str(folder / FILE)
 
@@ -334,15 +338,3 @@ class Archive:
             return self._measure(part.table_name, files)
         except StoreDamaged:
             return None
-
-
-def _incomplete(missing: Iterable[Place]) -> StoreDamaged:
-    folders = sorted(map(str, missing))
-    more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
-    return StoreDamaged(
-        f"The history of the store lacks {folders[0]}{more}.",
-        code="history_incomplete",
-        hint="Bring its folder back, or the disk that it is on; `cardoffers doctor --strict` looks "
-        "at everything else.",
-        missing=folders[:20],
-    )

@@ -50,9 +50,14 @@ def connect(url: str) -> tuple[SparkSession, str]:
     """
     builder = _builder(url)
     endpoint = f"sc://{builder.endpoint}"
+    from pyspark.sql.connect import session as connect_session  # noqa: PLC0415 - heavy, and an extra
+    from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415 - the same
+
     with guarded(endpoint):
         _await_answer(builder, endpoint)
-        return _session(builder), endpoint
+        session = connect_session.SparkSession(builder)
+        session.client.set_retry_policies([DefaultPolicy(**_RETRIES)])
+        return cast("SparkSession", session), endpoint  # the same methods, by a class of its own
 
 
 def session_here() -> SparkSession:
@@ -152,12 +157,3 @@ def _await_answer(builder: DefaultChannelBuilder, endpoint: str) -> None:
         raise _unreachable(endpoint) from None
     finally:
         channel.close()
-
-
-def _session(builder: DefaultChannelBuilder) -> SparkSession:
-    from pyspark.sql.connect import session as connect_session  # noqa: PLC0415 - as above
-    from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415 - as above
-
-    session = connect_session.SparkSession(builder)
-    session.client.set_retry_policies([DefaultPolicy(**_RETRIES)])
-    return cast("SparkSession", session)  # the same methods, by a class of its own

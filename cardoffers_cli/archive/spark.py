@@ -36,7 +36,6 @@ _SLICE_BYTES = 32 * 2**20
 """What is sent in one message, of which servers take 128 MiB."""
 _BUCKET_ROWS = 500_000
 _SETTINGS = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"}
-_SUMMED = {"purchase_no": "decimal(38,0)", "amount": "decimal(38,4)"}
 _WORDS = {
     **dict.fromkeys(("uint32", "int64", "uint64"), "bigint"),
     "int32": "int",
@@ -125,22 +124,17 @@ class SparkEngine:
             return pa.concat_tables([each.toArrow() for each in some])
 
     def save(self, table: Table, folder: str) -> Sums:
-        """Write a table as Parquet, in the place of what was in the folder; return what is there.
+        """Write decisions or outcomes as Parquet, in the place of what was in the folder.
 
-        That is what was read back. Without rows there may be no folder.
+        Return what was read back from there. Without rows there may be no folder.
         """
         with self._guarded():
             rows = self._session.table(table.identifier)
             rows.write.mode("overwrite").parquet(folder)
             found = self._session.read.schema(rows.schema).parquet(folder)
-            names = [name for name in _SUMMED if name in found.columns]
-            sums = [f"sum(cast({name} as {_SUMMED[name]})) as {name}" for name in names]
-            (row,) = found.selectExpr("count(*) as row_count", *sums).toArrow().to_pylist()
-        return Sums(
-            row_count=row["row_count"],
-            purchase_no_sum=row.get("purchase_no") or 0,
-            amount=row.get("amount"),
-        )
+            total = "coalesce(sum(cast(purchase_no as decimal(38,0))), 0) as purchase_no_sum"
+            counted = found.selectExpr("count(*) as row_count", total).toArrow()
+        return Sums(**counted.to_pylist()[0], amount=None)
 
     def close(self) -> None:
         """Empty the working folder and end the session, if it was made here; never raises.

@@ -59,7 +59,7 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
         before = copying.size_with_log(job.path)
         check_room(job.path.parent, before, "The new file")
         tell("merge")
-        merged = _planned(job) if dry_run else _merged(job)
+        merged = _merge(job, dry_run=dry_run)
         if not dry_run:
             _write_anew(job, tell)
         return Compacted(
@@ -71,16 +71,11 @@ def compact(job: Job, *, dry_run: bool = False, tell: Callable[[str], None] = _n
         )
 
 
-def _planned(job: Job) -> list[MergedParts]:
-    with opened(job.opening(read_only=True)) as store:
-        return mergeable(store, small)
-
-
-def _merged(job: Job) -> list[MergedParts]:
-    with opened(job.opening()) as store:
+def _merge(job: Job, *, dry_run: bool) -> list[MergedParts]:
+    with opened(job.opening(read_only=dry_run)) as store:
         archive = archive_of(store)
-        if archive is None:
-            return []
+        if dry_run or archive is None:
+            return mergeable(store, small)
         with engine_lock(job.path):
             sweep(store, job, archive.root)
             return merge(store, job, small)

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.engines import compute, compute_in, list_parts, target_of
+from cardoffers_cli.archive.archive import Archive
+from cardoffers_cli.jobs.engines import compute, decide_on, target_of
 from cardoffers_cli.jobs.match import MatchReport, decide, record
-from cardoffers_cli.jobs.runs import check_uncommitted, commit_run, start_run
+from cardoffers_cli.jobs.runs import check_uncommitted, commit_run
+from cardoffers_cli.pipeline.redeem import take_redemptions
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.target import EngineTarget
@@ -42,7 +44,10 @@ def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
     Raises `Refused` where the run is not the one to be kept any more.
     """
     check_uncommitted(store, computed.run)
-    redemptions = list_parts(store, computed)
+    archive = Archive(store, computed.target.root)
+    for table, sums in computed.parts.items():
+        archive.add(table, computed.run, expected=sums)
+    redemptions = take_redemptions(store, computed.redeemed)
     unmerged = computed.unmerged.message if computed.unmerged else None
     made = record(store, job, computed.run, redemptions, computed.counts)
     report = replace(made, unmerged=unmerged)
@@ -64,8 +69,4 @@ def decide_at(
     """
     if target is None:
         return decide(store, job, rematch=rematch, dry_run=True)
-    run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    counts, redemptions = compute_in(
-        store, target, run.run_no, rematch=rematch, import_no=import_no
-    )
-    return record(store, job, run, redemptions, counts, dry_run=True)
+    return decide_on(target, store, job, rematch=rematch, import_no=import_no)

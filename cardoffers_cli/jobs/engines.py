@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from cardoffers_cli.archive.archive import Archive, archive_of, part_folder, recent
+from cardoffers_cli.archive.archive import archive_of, part_folder, recent
 from cardoffers_cli.archive.buckets import place_of
 from cardoffers_cli.archive.target import EngineTarget, Given, given
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.jobs.export import move_recent
+from cardoffers_cli.jobs.match import MatchReport, record
 from cardoffers_cli.jobs.merge import merge_due, sweep
 from cardoffers_cli.jobs.runs import Run, start_run
 from cardoffers_cli.pipeline.handles import Held
@@ -126,27 +127,20 @@ def compute(job: Job, *, rematch: bool = False) -> Computed:
         )
 
 
-def list_parts(store: Store, computed: Computed) -> Table:
-    """Add what was computed to the archive, in the caller's transaction; return redemptions."""
-    archive = Archive(store, computed.target.root)
-    for table, sums in computed.parts.items():
-        archive.add(table, computed.run, expected=sums)
-    return take_redemptions(store, computed.redeemed)
-
-
-def compute_in(
-    store: Store,
+def decide_on(
     target: EngineTarget,
-    run_no: int,
+    store: Store,
+    job: Job,
     *,
     rematch: bool = False,
     import_no: int | None = None,
-) -> tuple[MatchCounts, Table]:
-    """Compute a run that is not kept, in the caller's transaction, which sees what is in it.
+) -> MatchReport:
+    """Decide everything on a target, in the caller's transaction, which is not kept.
 
-    Redemptions are fetched and returned, and of one import its decisions and outcomes taken.
+    Redemptions are there then, and of one import the decisions and outcomes.
     """
-    handed = [*vars(find_held(store, run_no)).values()]
+    run = start_run(store, kind="match", now=job.now, actor=job.actor)
+    handed = [*vars(find_held(store, run.run_no)).values()]
     if import_no is not None:
         handed.append(import_looked_at(store, import_no))
     rows = given(store, target, handed, *_READ)
@@ -159,7 +153,8 @@ def compute_in(
             of_import = engine.define("of_import", *tables)
             decisions = engine.fetch(of_import["decided_of_import"])
             take_decisions(store, decisions, engine.fetch(of_import["outcomes_of_import"]))
-    return decided.counts, take_redemptions(store, redeemed)
+    redemptions = take_redemptions(store, redeemed)
+    return record(store, job, run, redemptions, decided.counts, dry_run=True)
 
 
 def _begin(job: Job, target: EngineTarget) -> tuple[Run, Given, CardoffersError | None]:

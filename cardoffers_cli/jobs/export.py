@@ -7,6 +7,7 @@ next export removes.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive import archive
@@ -19,7 +20,7 @@ from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.store.engine_lock import engine_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from cardoffers_cli.archive.places import Place
     from cardoffers_cli.jobs.job import Job
@@ -54,28 +55,19 @@ def export(job: Job, to: str | None, *, dry_run: bool = False) -> Exported:
     `NetworkFailure` where it cannot be reached, and `StoreBusy` while a match on an engine writes
     there.
     """
-    if dry_run:
-        return _planned(job, to)
-    with job.store() as store, engine_lock(job.path):
+    with (
+        job.store(read_only=dry_run) as store,
+        nullcontext() if dry_run else engine_lock(job.path),
+    ):
         root = _root(store, to)
-        sweep(store, job, root)
-        moved = move_recent(store, job, root)
-        merged = merge_due(store, job)
-    return _report(job, root, moved, merged, dry_run=False)
-
-
-def _planned(job: Job, to: str | None) -> Exported:
-    with job.store(read_only=True) as store:
-        root = _root(store, to)
-        archive.check_root(store, root)
-        recent = {table: sums.row_count for table, sums in archive.recent(store).items()}
-        merged = Merged(tables=mergeable(store, due))
-    return _report(job, root, recent, merged, dry_run=True)
-
-
-def _report(
-    job: Job, root: Place, moved: Mapping[str, int], merged: Merged, *, dry_run: bool
-) -> Exported:
+        if dry_run:
+            archive.check_root(store, root)
+            moved = {table: sums.row_count for table, sums in archive.recent(store).items()}
+            merged = Merged(tables=mergeable(store, due))
+        else:
+            sweep(store, job, root)
+            moved = move_recent(store, job, root)
+            merged = merge_due(store, job)
     return Exported(
         store=str(job.path),
         root=str(root),

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 import s3fs
+from fsspec.implementations.memory import MemoryFileSystem
 
 from buckets import Files
+from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.buckets import Bucket
 from cardoffers_cli.domain.errors import NetworkFailure, UsageError
 from cardoffers_cli.jobs.doctor import doctor
@@ -211,6 +213,37 @@ def test_a_table_is_listed_once_however_many_parts_it_has(
         files = [file for each in place.files().values() for file in each]
         connection.execute("select count(*) from read_parquet($1)", [files]).fetchall()
     assert [*(["get_object"] * 5), "list_objects_v2"] == sorted(asked)
+
+
+class Objects(MemoryFileSystem):
+    """Objects in the memory of this process, below URLs of whatever scheme they are made for."""
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        stripped: str = super()._strip_protocol(path.rpartition("://")[2])
+        return stripped
+
+
+@pytest.mark.parametrize("scheme", ["gs", "abfs"])
+def test_another_kind_of_bucket_is_reached_by_what_implements_its_scheme(
+    made: Job, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"protocol": (scheme, "other"), "store": {}, "pseudo_dirs": [""]}
+    kind = type(scheme, (Objects,), own)
+    known = sys.modules["fsspec.registry"]._registry  # type: ignore[attr-defined]
+    monkeypatch.setitem(known, scheme, kind)
+    before = kept(made, "runs", "history", "history_parts")
+    root = f"{scheme}://bucket/history"
+    assert root == export(made, f"{root}/")["root"]
+    assert [("R1",)] == found(made, "select transaction_ref from purchases")
+    assert before == kept(made, "runs", "history", "history_parts")
+    assert ["purchases"] == [name.split("/")[3] for name in kind.store]
+    with made.store() as store:
+        archive = archive_of(store)
+        assert archive
+        assert [] == archive.faults()
+        (archive.root / "purchases").remove()
+        assert ([], {}) == (archive.root.names(), kind.store)
 
 
 def test_who_has_no_history_at_a_url_loads_nothing_for_it(made: Job, tmp_path: Path) -> None:

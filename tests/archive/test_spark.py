@@ -166,7 +166,8 @@ def test_a_large_table_comes_back_in_buckets_by_offer(
 def test_a_table_is_what_folders_hold_and_what_is_sent(engine: SparkEngine, tmp_path: Path) -> None:
     folders = [str(tmp_path / f"run={number}") for number in (1, 2)]
     for number, folder in enumerate(folders, 1):
-        engine.save(engine.put("this_run", runs(number, number)), folder)
+        made = pa.table({"run_no": [number] * 2, "purchase_no": [1, 2]})
+        engine.save(engine.put("decisions", made), folder)
     assert [] == found(engine, "this_run", [], [])
     assert [1, 1] == found(engine, "this_run", folders[:1], [])
     assert [1, 1, 2, 2, 3] == found(engine, "this_run", folders, [3])
@@ -184,15 +185,12 @@ def found(engine: SparkEngine, name: str, folders: list[str], sent: list[int]) -
 def test_what_is_saved_is_read_back_and_takes_the_place_of_what_was_there(
     engine: SparkEngine, tmp_path: Path
 ) -> None:
-    folder = str(tmp_path / "purchases" / "run=1")
-    for _ in range(2):
-        sent = engine.put("purchases", pa.table(EXTREMES))
-        assert {
-            "row_count": 2,
-            "purchase_no_sum": 2**63,
-            "amount": Decimal("100000000000000.0000"),
-        } == engine.save(sent, folder)
-    none = engine.put("this_run", runs())
+    for number in (1, 2):
+        decided = {"purchase_no": [number, 2**63 - 1], "run_no": [7, 7]}
+        sums = Sums(row_count=2, purchase_no_sum=number + 2**63 - 1, amount=None)
+        sent = engine.put("decisions", pa.table(decided))
+        assert sums == engine.save(sent, str(tmp_path / "decisions" / "run=1"))
+    none = engine.put("decisions", pa.table(decided).slice(2))
     nothing = Sums(row_count=0, purchase_no_sum=0, amount=None)
     assert nothing == engine.save(none, str(tmp_path / "nothing"))
 
