@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.sql import statements
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 SQL = Path(__file__).parents[1] / "cardoffers_cli" / "sql"
 
@@ -70,13 +72,17 @@ def blocks(stem: str, text: str) -> list[Block]:
 
 def product() -> list[Block]:
     """Return every statement of the product."""
-    return [
-        block
-        for file in sorted(SQL.rglob("*.sql"))
-        for block in blocks(
-            file.relative_to(SQL).with_suffix("").as_posix(), file.read_text(encoding="utf-8")
-        )
-    ]
+    return [block for stem, text in files() for block in blocks(stem, text)]
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Yield every SQL file, `folder/file` and text; what stands for several is written out."""
+    for file in sorted(SQL.rglob("*.sql")):
+        stem, text = file.relative_to(SQL).with_suffix("").as_posix(), file.read_text("utf-8")
+        if "-- for each:" in text:
+            each = statements(stem).items()
+            text = "\n\n".join(f"-- name: {name}\n{sql}" for name, sql in each)
+        yield stem, text
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-SQL = Path(__file__).parents[1] / "cardoffers_cli" / "sql"
+from flow import files
 
 KEYWORDS = re.compile(
     r"\b(select|from|where|join|insert|update|delete|create|with|order\s+by|group\s+by)\b",
@@ -89,13 +88,7 @@ def leading_comment(body: str) -> str:
 
 
 def all_statements() -> list[Statement]:
-    return [
-        statement
-        for file in sorted(SQL.rglob("*.sql"))
-        for statement in read_statements(
-            file.relative_to(SQL).with_suffix("").as_posix(), file.read_text(encoding="utf-8")
-        )
-    ]
+    return [statement for stem, text in files() for statement in read_statements(stem, text)]
 
 
 def inside_parentheses(code: str, start: int) -> str:

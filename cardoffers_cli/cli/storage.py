@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.export import Exported
     from cardoffers_cli.jobs.recover import Recovered
     from cardoffers_cli.jobs.restore import Restored
-    from cardoffers_cli.jobs.stores import HistoryInfo, LostCommits
+    from cardoffers_cli.jobs.stores import ArchiveInfo, LostCommits
 
 app = group("Look at, migrate, publish, export, back up, restore and recover the store.")
 
@@ -130,7 +130,7 @@ def backup(
     desk.show(
         made,
         Sheet("backup", BACKUP, [made]),
-        Text([*_written(made), *_history(made), *_kept(made), *_faults(made)]),
+        Text([*_written(made), *_archive(made), *_kept(made), *_faults(made)]),
         exit_code=3 if made.faults else 0,
     )
 
@@ -153,7 +153,7 @@ def restore(
         done,
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
-        Text([*_history(done), *_secrets(done), *_faults(done)]),
+        Text([*_archive(done), *_secrets(done), *_faults(done)]),
         exit_code=3 if done.faults or done.secrets_missing else 0,
     )
 
@@ -269,7 +269,7 @@ def _lost(told: "Restored | Recovered | LostCommits") -> Iterator[Sheet | Text]:
         )
 
 
-def _parts(history: "HistoryInfo | None") -> Iterator[Sheet]:
+def _parts(history: "ArchiveInfo | None") -> Iterator[Sheet]:
     if history:
         yield Sheet("history", PARTS, history.tables, title=f"The history in {history.root}")
 
@@ -285,7 +285,7 @@ def _exported(done: "Exported") -> Iterator[str]:
         yield f"Its small parts were left as they are: {done.unmerged}"
 
 
-def _history(told: "MadeBackup | Restored") -> Iterator[str]:
+def _archive(told: "MadeBackup | Restored") -> Iterator[str]:
     if told.history:
         yield f"The history is not in it: back up {told.history} where it is."
 

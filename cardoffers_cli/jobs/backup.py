@@ -153,7 +153,7 @@ def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> MadeBackup:
         found = _Copied(
             head=_head(store),
             secrets=_secrets(store, job),
-            history=history_of(store),
+            history=archive_place(store),
             faults=faults_of(examine(store, None)),
         )
     checksum = Checksum(
@@ -188,7 +188,7 @@ def _copied(job: Job, draft: Path, tell: Callable[[str], None]) -> _Copied:
         copying.check_copy(original, copying.contents(store))
         tell("audit")
         faults = faults_of(examine(store, None))
-        return _Copied(head=head, secrets=secrets, history=history_of(store), faults=faults)
+        return _Copied(head=head, secrets=secrets, history=archive_place(store), faults=faults)
 
 
 @contextmanager
@@ -233,7 +233,7 @@ def _is_of(checksum: Path, draft: Path) -> bool:
     return False
 
 
-def history_of(store: Store) -> str | None:
+def archive_place(store: Store) -> str | None:
     """Return where the archive is, which no backup holds; None for a store without one."""
     archive = archive_of(store)
     return str(archive.root) if archive else None

@@ -9,7 +9,7 @@ it a masked reference is a duplicate when it comes again in a file whose referen
 numbers by chance; anywhere else it is refused as a card number.
 
 Ids of redemptions were told to others and stay, though they are made from references. What lies in
-a history outside of the store is never rewritten, and is counted as left.
+an archive outside of the store is never rewritten, and is counted as left.
 """
 
 from __future__ import annotations

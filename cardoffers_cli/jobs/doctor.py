@@ -176,7 +176,7 @@ def _security_log(store: Store) -> Found:
     return _listed(security_log.faults(store))
 
 
-def _history(store: Store) -> Found:
+def _parts(store: Store) -> Found:
     archive = archive_of(store)
     return _listed(archive.faults() if archive else [])
 
@@ -197,6 +197,6 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
 }
 _INSIDE: dict[str, Callable[[Store], Found]] = {
     "security_log_is_whole": _security_log,
-    "history_is_whole": _history,
+    "history_is_whole": _parts,
     "no_card_numbers": _card_numbers,
 }

@@ -62,7 +62,7 @@ class MatchTold(Record):
 class MatchReport:
     """One match run and what it came to.
 
-    `unmerged` says why small parts of the history were left as they are, if they were to be merged.
+    `unmerged` says why small parts of the archive were left as they are, if they were to be merged.
     """
 
     run_id: UUID

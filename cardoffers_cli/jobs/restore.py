@@ -21,10 +21,10 @@ from cardoffers_cli.files.digests import copy_with_digest, digest_of
 from cardoffers_cli.jobs.backup import (
     FORM,
     Checksum,
+    archive_place,
     check_room,
     checksum_path,
     faults_of,
-    history_of,
     must_be_folder,
 )
 from cardoffers_cli.jobs.doctor import Audit, examine
@@ -155,7 +155,7 @@ def _looked_at(job: Job, draft: Path, secrets: Mapping[str, str]) -> _Look:
             newest=journal.newest(store),
             lost=lost,
             loss=journal.loss(job.path, lost),
-            history=history_of(store),
+            history=archive_place(store),
             secrets_missing=missing(store, {**read_secrets(job.path), **secrets}),
             faults=faults_of(examine(store, None)),
         )

@@ -54,8 +54,8 @@ class TableSize(Record):
     row_count: int
 
 
-class HistoryTable(Record):
-    """How many parts and rows the history has of one table.
+class ArchivedTable(Record):
+    """How many parts and rows the archive has of one table.
 
     `parts_left` counts those that were merged into others, whose folders are still there.
     """
@@ -66,11 +66,11 @@ class HistoryTable(Record):
     parts_left: int
 
 
-class HistoryInfo(Record):
-    """Where the history of a store is, and what it has of each table."""
+class ArchiveInfo(Record):
+    """Where the archive of a store is, and what it has of each table."""
 
     root: str
-    tables: Sequence[HistoryTable]
+    tables: Sequence[ArchivedTable]
 
 
 class StoreInfo(Record):
@@ -81,7 +81,7 @@ class StoreInfo(Record):
     schema_version: int
     engine_version: str
     migrations: Sequence[Mapping[str, Any]]
-    history: HistoryInfo | None
+    history: ArchiveInfo | None
     tables: Sequence[TableSize]
 
 
@@ -142,12 +142,12 @@ def info(job: Job) -> StoreInfo:
             schema_version=migrations[-1]["version"],
             engine_version=store.value("store/info:engine"),
             migrations=migrations,
-            history=_history(store),
+            history=_archive(store),
             tables=store.records(TableSize, "store/info:sizes"),
         )
 
 
-def _history(store: Store) -> HistoryInfo | None:
+def _archive(store: Store) -> ArchiveInfo | None:
     archive = archive_of(store)
     if archive is None:
         return None
@@ -155,10 +155,10 @@ def _history(store: Store) -> HistoryInfo | None:
     by_table = {
         table: [part.row_count for part in parts if part.table_name == table] for table in TABLES
     }
-    return HistoryInfo(
+    return ArchiveInfo(
         root=str(archive.root),
         tables=[
-            HistoryTable(
+            ArchivedTable(
                 table_name=table,
                 parts=len(rows),
                 row_count=sum(rows),

@@ -130,7 +130,7 @@ def reference_forms(store: Store, institution_id: UUID) -> list[ReferenceForm]:
 
 
 def mask(store: Store, masks: Iterable[Mask]) -> None:
-    """Put masked texts in the place of others; a history outside of the store is not changed."""
+    """Put masked texts in the place of others; the archive is not changed."""
     store.execute("services/card_numbers:masks", masks=[dict(each) for each in masks])
     for each in _MASKED:
         store.execute(f"services/card_numbers:mask_{each}")

@@ -6,10 +6,12 @@ and files are named after the modules that use them. `schema.sql` tells the tabl
 first), `migrations/` makes them, `views/` says once what many statements read, `plan/` holds the
 portable SELECTs that an `engine` runs, `audits/` selects rows that must not exist. Imports nothing
 of ours; `store`, `archive` and `engine` read it. A statement that meets temporary tables of other
-files declares them in its header (`binding.py`). One that is the same for several tables is told
-once: its header says `-- for each: purchases, decisions`, and it stands for a statement of each,
-`<query>_<table>`, with the columns that `schema.sql` gives `recent_<table>`. To add a statement,
-add a block to the file of the module that runs it.
+files declares them in its header (`binding.py`). One that is the same for several tables, or
+columns, is told once: its header says `-- for each: purchases, decisions`, or `-- for each:
+merchants.name, api_keys.name`, and it stands for a statement of each, `<query>_<table>_<column>`.
+In it `{table}`, `{column}`, `{kept}` (the table in the store: `recent_<table>` where that is
+archived) and lists of columns stand for what `schema.sql` tells; `_each` has them all. To add a
+statement, add a block to the file of the module that runs it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _MARK = "-- name:"
-_FOR_EACH = re.compile(r"-- for each: (.+)\n")
+_FOR_EACH = re.compile(r"-- for each: ((?:.+,\n--)*.+)\n")
 _COLUMN = re.compile(r"^    (\w+) (\w+(?:\(\d+, \d+\))?)", re.MULTILINE)
 
 
@@ -48,24 +50,26 @@ def statement(name: str) -> str:
 
 
 def _each(name: str, body: str) -> Iterator[tuple[str, str]]:
-    """Yield a statement by its name, or those of each table that its header lists."""
+    """Yield a statement by its name, or those of each table, or column, that its header lists."""
     listed = _FOR_EACH.search(body)
     if listed is None:
         yield name, body
         return
-    for table in listed[1].split(", "):
-        types = dict(_COLUMN.findall(statement(f"schema:recent_{table}")))
-        ids = [column for column, kind in types.items() if kind == "uuid"]
-        yield (
-            f"{name}_{table}",
-            body.format(
-                table=table,
-                columns=", ".join(types),
-                stored=_cast(types, ids, "varchar"),
-                restored=_cast(types, ids, "uuid"),
-                amount="amount" if "amount" in types else "null",
-            ),
-        )
+    schema = statements("schema")
+    for each in re.findall(r"[\w.]+", listed[1]):
+        table, _, column = each.partition(".")
+        kept = f"recent_{table}" if f"recent_{table}" in schema else table
+        types = dict(_COLUMN.findall(schema[kept]))
+        ids = [name for name, kind in types.items() if kind == "uuid"]
+        filled = {
+            "columns": ", ".join(types),
+            "stored": _cast(types, ids, "varchar"),
+            "restored": _cast(types, ids, "uuid"),
+            "amount": "amount" if "amount" in types else "null",
+            "institution_id": f"{kept}.institution_id" if "institution_id" in types else "null",
+        }
+        sql = body.format(table=table, column=column, kept=kept, **filled)
+        yield f"{name}_{each.replace('.', '_')}", sql
 
 
 def _cast(columns: Iterable[str], ids: list[str], kind: str) -> str:

@@ -83,11 +83,11 @@ def copy_of(store: Path, folder: Path) -> Job:
     """Copy a store with its history and its journal into a folder."""
     shutil.copytree(store.parent, folder, dirs_exist_ok=True)
     made = job(folder / store.name)
-    move_history(made, folder / "history")
+    move_archive(made, folder / "history")
     return made
 
 
-def move_history(made: Job, folder: Path) -> None:
+def move_archive(made: Job, folder: Path) -> None:
     """Let the history of a store be in a folder, which is a copy of it or is made one."""
     if not folder.exists():
         shutil.copytree(made.path.with_name("history"), folder)
@@ -313,7 +313,7 @@ def disk(nights: Path, tmp_path: Path) -> Iterator[tuple[Job, Path]]:
     """A store whose history is on a full disk, and what fills it."""
     with small_disk(tmp_path / "disk", "6m") as disk:
         made = copy_of(nights, tmp_path / "beside")
-        move_history(made, disk / "history")
+        move_archive(made, disk / "history")
         fill(disk / "ballast")
         yield made, disk / "ballast"
 

@@ -36,10 +36,10 @@ set variable files_of_{table} = $files;
 -- name: show
 -- for each: purchases, purchase_details, decisions, outcomes
 -- Shows the archive's rows with the recent ones, in the place of the view of the store. Parquet
--- holds ids as text, which every engine knows. Grain: that of recent_{table}.
+-- holds ids as text, which every engine knows. Grain: that of {kept}.
 create or replace temp view {table} as
 select {columns}
-from recent_{table}
+from {kept}
 union all
 select {restored}
 from read_parquet(getvariable('files_of_{table}'), hive_partitioning = false);
@@ -49,7 +49,7 @@ from read_parquet(getvariable('files_of_{table}'), hive_partitioning = false);
 -- Writes the recent rows into a file, in the place of one that was there.
 copy (
     select {stored}
-    from recent_{table}
+    from {kept}
 ) to $file (format parquet, compression zstd);
 
 -- name: recent
@@ -59,7 +59,7 @@ select
     count(*) as row_count,
     coalesce(sum(purchase_no), 0) as purchase_no_sum,
     sum(cast({amount} as decimal(38, 4))) as amount
-from recent_{table};
+from {kept};
 
 -- name: sums
 -- for each: purchases, purchase_details, decisions, outcomes
@@ -73,7 +73,7 @@ from read_parquet($files, hive_partitioning = false);
 -- name: empty
 -- for each: purchases, purchase_details, decisions, outcomes
 -- Empties the recent rows, which are in the archive by now.
-delete from recent_{table};
+delete from {kept};
 
 -- name: merge
 -- Writes the rows of parts of one table into one file, all columns as they are. They are not put

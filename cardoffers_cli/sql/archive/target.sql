@@ -33,6 +33,6 @@ from link_starts;
 
 -- name: recent
 -- for each: purchases, decisions
--- The rows that an archive has not yet, as it will have them. Grain: that of recent_{table}.
+-- The rows that an archive has not yet, as it will have them. Grain: that of {kept}.
 select {stored}
-from recent_{table};
+from {kept};
