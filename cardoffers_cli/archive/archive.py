@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.archive.parts import Choice
-    from cardoffers_cli.archive.places import Place
 
     Merging = Mapping[str, Sequence[Part]]
     """The parts that are to become one, by table."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from cardoffers_cli.archive.places import Folder, Place
+from cardoffers_cli.archive.places import Folder
 from cardoffers_cli.domain.errors import CardoffersError, NetworkFailure, UsageError
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ _TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ ].*\n)*([\w
 
 
 @dataclass(frozen=True)
-class Bucket(Place):
-    """What lies below a URL: an object may be written anywhere, and has a checksum of its own."""
+class Bucket:
+    """What lies below a URL."""
 
     url: str
 
@@ -83,6 +83,16 @@ class Bucket(Place):
                 found.setdefault(each.rpartition("/")[0], []).append(each)
         return found
 
+    def make(self) -> None:
+        """Do nothing: an object may be written anywhere."""
+
+    def settle(self) -> None:
+        """Do nothing: what was written is durable."""
+
+    def damaged(self) -> list[str]:
+        """Return nothing: an object store holds its objects against checksums of its own."""
+        return []
+
     def remove(self) -> None:
         """Remove everything below."""
         with suppress(NetworkFailure), _reached(self.url):
@@ -94,6 +104,9 @@ class Bucket(Place):
         with _reached(self.url):
             files, path = _filesystem(self.url)
             return [self.url + each.removeprefix(path) for each in files.find(path)]
+
+
+Place = Folder | Bucket
 
 
 def place_of(text: str) -> Place:

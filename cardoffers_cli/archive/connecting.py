@@ -24,8 +24,6 @@ HERE = "session"
 UNREACHABLE = "engine_unreachable"
 _THEIRS = {"grpc", "py4j", "pyspark"}
 _GONE = {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
-_LOUD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-"""Loggers that write failed statements to stderr, with what is in them."""
 _EXTRA = {"google", "grpc", "grpc_status", "numpy", "pandas", "pyspark"}
 _ANSWER_S = 10
 _RETRIES: dict[str, Any] = {  # five seconds in all: a server that restarts has lost the session
@@ -72,14 +70,6 @@ def disconnect(session: SparkSession, *, release: bool) -> None:
     """End a session of `connect`; with `release` the server is told, if it still answers."""
     session.release_session_on_close = release  # type: ignore[attr-defined]
     session.stop()
-
-
-def silence() -> None:
-    """Let the client write nothing to stderr of what it raises."""
-    from pyspark.logger import PySparkLogger  # noqa: PLC0415 - heavy, and an extra
-
-    for name in _LOUD:
-        PySparkLogger.getLogger(name).disabled = True
 
 
 @contextmanager

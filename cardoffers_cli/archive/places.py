@@ -1,6 +1,7 @@
-"""Where an archive is: in a folder of this machine, or below a URL (`buckets.py`).
+"""Where an archive is: in a folder of this machine; `buckets.py` has what is below a URL.
 
-Both are a `Place`, whose text is how DuckDB names it.
+A `Place` is either, with the same methods; its text is how DuckDB names it, and two of the same
+text are equal.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import errno
 import json
 import os
 import shutil
-from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest
@@ -28,47 +28,8 @@ _DIGESTS = "_digests"
 """Where the digests of the files of a folder are: a name that every engine leaves alone."""
 
 
-class Place(ABC):
-    """A folder, wherever it is. Two of the same text are equal."""
-
-    @abstractmethod
-    def __str__(self) -> str: ...
-
-    @abstractmethod
-    def __truediv__(self, name: str) -> Place:
-        """Return the folder of that name in it."""
-
-    @abstractmethod
-    def names(self) -> list[str]:
-        """Return what is in it, by name; nothing where it is not there."""
-
-    @abstractmethod
-    def files(self) -> dict[str, list[str]]:
-        """Return the Parquet files in it and in its folders, by the folder that they are in."""
-
-    @abstractmethod
-    def remove(self) -> None:
-        """Remove it, with everything below, as far as that can be; never raises."""
-
-    def ready(self, connection: duckdb.DuckDBPyConnection) -> None:  # noqa: B027 - may do nothing
-        """Let a connection that was just opened read and write below."""
-
-    def make(self) -> None:  # noqa: B027 - as above
-        """Let files be written into it."""
-
-    def settle(self) -> None:  # noqa: B027 - as above
-        """Put what was written into it on the disk: it must outlive a loss of power.
-
-        What it holds is then never changed, and noted so that `damaged` can tell.
-        """
-
-    def damaged(self) -> list[str]:
-        """Return its files that are not what they were when it was settled, as far as is known."""
-        return []
-
-
 @dataclass(frozen=True)
-class Folder(Place):
+class Folder:
     """A folder of this machine."""
 
     path: Path
@@ -79,12 +40,15 @@ class Folder(Place):
     def __truediv__(self, name: str) -> Folder:
         return Folder(self.path / name)
 
+    def ready(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Let a connection that was just opened read and write below."""
+
     def names(self) -> list[str]:
-        """Return what is in it, by name."""
+        """Return what is in it, by name; nothing where it is not there."""
         return sorted(each.name for each in self.path.glob("*"))
 
     def files(self) -> dict[str, list[str]]:
-        """Return the Parquet files in it and in its folders, by their folder."""
+        """Return the Parquet files in it and in its folders, by the folder that they are in."""
         found: dict[str, list[str]] = {}
         for pattern in ("*.parquet", "*/*.parquet"):  # which follow links, as ** does not
             for file in sorted(self.path.glob(pattern)):
@@ -96,7 +60,10 @@ class Folder(Place):
         make_folder(self.path)
 
     def settle(self) -> None:
-        """Sync its files and their digests, itself, and the two that it is in."""
+        """Sync its files, itself and the two that it is in: they must outlive a loss of power.
+
+        What it holds is then never changed, and noted so that `damaged` can tell.
+        """
         digests = {}
         for file in sorted(self.path.iterdir()):
             if file.name != _DIGESTS:
@@ -121,7 +88,7 @@ class Folder(Place):
             return [_DIGESTS]
 
     def remove(self) -> None:
-        """Remove it with everything in it."""
+        """Remove it with everything in it, as far as that can be; never raises."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 

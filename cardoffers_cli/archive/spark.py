@@ -20,7 +20,6 @@ from cardoffers_cli.archive.connecting import (
     disconnect,
     guarded,
     session_here,
-    silence,
 )
 from cardoffers_cli.archive.parts import Sums
 from cardoffers_cli.domain.errors import EngineFailed
@@ -36,6 +35,8 @@ _SLICE_BYTES = 32 * 2**20
 """What is sent in one message, of which servers take 128 MiB."""
 _BUCKET_ROWS = 500_000
 _SETTINGS = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"}
+_LOUD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Loggers that write failed statements to stderr, with what is in them."""
 _WORDS = {
     **dict.fromkeys(("uint32", "int64", "uint64"), "bigint"),
     "int32": "int",
@@ -60,7 +61,10 @@ class SparkEngine:
         self._numbers = count()
         self._tables = TempTables()
         self._computed: set[str] = set()
-        silence()
+        from pyspark.logger import PySparkLogger  # noqa: PLC0415 - heavy, and an extra
+
+        for name in _LOUD:
+            PySparkLogger.getLogger(name).disabled = True
         with self._guarded():
             for name, value in _SETTINGS.items():
                 session.conf.set(name, value)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cardoffers_cli.archive.archive import Lister
-    from cardoffers_cli.archive.places import Place
+    from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.archive.spark import SparkEngine
     from cardoffers_cli.sql.binding import Table
 

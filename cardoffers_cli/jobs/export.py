@@ -22,7 +22,7 @@ from cardoffers_cli.store.engine_lock import engine_lock
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.archive.places import Place
+    from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 

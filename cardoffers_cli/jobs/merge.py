@@ -23,8 +23,8 @@ from cardoffers_cli.store.leftovers import is_alive
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.archive import Merging
+    from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.archive.parts import Choice
-    from cardoffers_cli.archive.places import Place
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.store.store import Store
 
