@@ -178,7 +178,8 @@ def _copied(source: str, target: str) -> None:
     A night takes no file that has a second name.
     """
     path = Path(source)
-    is_written = path.name.startswith("cardoffers.duckdb") and path.suffix != ".snapshot"
+    is_ours = any(part.startswith("cardoffers.duckdb") for part in path.parts)
+    is_written = is_ours and path.name != "snapshot"
     (shutil.copy if is_written or "drop" in path.parts else os.link)(source, target)
 
 

@@ -119,9 +119,9 @@ STDERR = {"cli/kernel/exits.py", "cli/kernel/progress.py", "cli/kernel/desk.py"}
 HEAVY = {"aiohttp", "duckdb", "fsspec", "httpx", "polars", "pyarrow", "rich"}
 
 BESIDE_A_STORE = re.compile(
-    r"\.(wal|tmp|lock|turn|night|sender|engine|journal|calls|snapshot|backups|history|kept)\b"
+    r"\.(wal|tmp|d|new|lock|turn|night|sender|engine|journal|calls|snapshot|backups|history|kept)\b"
 )
-"""How the names of the files beside a store end, which one module knows."""
+"""How the names of the files of a store end, or ended, which one module knows."""
 KNOWS_THE_LAYOUT = "store/layout.py"
 OWNS_STORES = {"store", "jobs", "contract"}
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROWS = 1200 if FULL else tries(150, 300)
 TIMES = 3 if FULL else 1
-OF_MOST_WEIGHT = (".duckdb", ".journal", ".wal", ".checksum") if GATE else (".duckdb", ".journal")
+OF_MOST_WEIGHT = (".duckdb", "/journal", ".wal", ".checksum") if GATE else (".duckdb", "/journal")
 LONG = ("nightly", "run resume", "demo")
 SCENARIOS = [each for each in scenarios() if FULL or each.command not in LONG]
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.store import layout
 from cardoffers_cli.store.blocks import damaged_blocks
 from commands import Ended, in_a_pipe
 from sampled import sampled
@@ -290,7 +291,7 @@ def with_a_log(folder: Path) -> Path:
 
 
 def with_a_holder(folder: Path) -> Path:
-    lock = folder / f"{STORE}.lock"
+    lock = layout.lock_path(folder / STORE)
     lock.write_text('{"pid": 1, "host": "h", "command": "c", "since": "2026-06-01T00:00:00Z"}')
     return lock
 
@@ -298,17 +299,17 @@ def with_a_holder(folder: Path) -> Path:
 def with_a_backup(folder: Path) -> Path:
     with chdir(folder):
         assert 0 == run("store backup other").exit_code
-    return folder / f"{STORE}.backups"
+    return layout.backups_path(folder / STORE)
 
 
-def beside(ending: str) -> Callable[[Path], Path]:
-    return lambda folder: folder / f"{STORE}{ending}"
+def inside(path_of: Callable[[Path], Path]) -> Callable[[Path], Path]:
+    return lambda folder: path_of(folder / STORE)
 
 
 BESIDE = {
-    "journal": beside(".journal"),
-    "calls": beside(".calls"),
-    "snapshot": beside(".snapshot"),
+    "journal": inside(layout.journal_path),
+    "calls": inside(layout.book_path),
+    "snapshot": inside(layout.snapshot_path),
     "lock": with_a_holder,
     "wal": with_a_log,
     "backups": with_a_backup,

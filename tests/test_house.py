@@ -216,6 +216,7 @@ BREACHES: list[tuple[Check, str, str]] = [
     (names_say_something, "core/money.py", ""),
     (one_module_knows_what_is_beside_a_store, "jobs/engines.py", "f'{job.path}.history'"),
     (one_module_knows_what_is_beside_a_store, "store/lock.py", "store.name + '.lock'"),
+    (one_module_knows_what_is_beside_a_store, "jobs/engines.py", "f'{job.path}.d/archive'"),
     (one_module_knows_what_is_beside_a_store, "store/copying.py", "f'{name}.wal.checkpoint'"),
     (few_write_to_the_terminal, "files/rules.py", "print(1)"),
     (few_write_to_the_terminal, "cli/kernel/exits.py", "import sys\nsys.stdout.write('')"),

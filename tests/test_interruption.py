@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.store.layout import lock_path
 from commands import cardoffers, command
 from sizes import FULL, tries
 from tables import select
@@ -123,7 +124,7 @@ def test_an_import_that_is_asked_to_stop_keeps_nothing(
             else:
                 pipe.write(text[1 << 20 :] + 20 * text)
         if moment == "while it is taken in":
-            wait_until(lambda: (tmp_path / "store.duckdb.lock").stat().st_size > 0)
+            wait_until(lambda: lock_path(tmp_path / "store.duckdb").stat().st_size > 0)
             importing.send_signal(how)
         _, told = importing.communicate(timeout=30)
     assert exit_code == importing.returncode, told

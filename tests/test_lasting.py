@@ -11,7 +11,9 @@ from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.files.processed import Processed
 from cardoffers_cli.lasting import make_folder, sync_folder
+from cardoffers_cli.store import folder as stores
 from cardoffers_cli.store.aside import put_aside
+from cardoffers_cli.store.layout import snapshot_path
 from cardoffers_cli.store.snapshot import withdraw
 from tables import NOON
 
@@ -49,7 +51,8 @@ def put_a_file_aside(folder: Path) -> None:
 
 
 def withdraw_a_snapshot(folder: Path) -> None:
-    (folder / "store.duckdb.snapshot").touch()
+    stores.make_folder(folder / "store.duckdb")
+    snapshot_path(folder / "store.duckdb").touch()
     withdraw(folder / "store.duckdb")
 
 

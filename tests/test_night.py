@@ -23,6 +23,7 @@ from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import resume_night, run_night
 from cardoffers_cli.jobs.night.steps import STEPS
+from cardoffers_cli.store.layout import draft_path, night_path
 from cardoffers_cli.wire.receiver import Behaviour, Receiver
 from disks import small_disk
 from nights import (
@@ -120,7 +121,7 @@ def test_a_night_that_is_asked_to_stop_ends_soon(
 
 def runs_the_night(folder: Path, night: BaseProcess) -> bool:
     """Return whether a process has got so far that others are told of it, or has ended."""
-    lock = folder / f"{STORE}.night"
+    lock = night_path(folder / STORE)
     named = lock.exists() and f'"pid": {night.pid},' in lock.read_text()
     return named or night.exitcode is not None
 
@@ -270,7 +271,7 @@ def test_two_undisturbed_nights_write_the_same_bytes(little: Path, tmp_path: Pat
 
 def test_what_a_killed_process_left_is_swept_away(folder: Path) -> None:
     store = at(folder).path
-    left = store.with_name(f".{store.name}.snapshot.new")
+    left = draft_path(store, "snapshot")
     left.touch()
     result = run(folder)
     assert not left.exists()

@@ -121,9 +121,8 @@ def mounted(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def mounted_without_locks(folder: Path) -> Iterator[None]:
-    for path in folder.glob("*.duckdb.*"):
-        if path.suffix in {".lock", ".turn"}:
-            path.unlink()
+    for name in ("lock", "turn"):
+        (folder / "cardoffers.duckdb.d" / name).unlink()
     with mounted(folder):
         yield
 
@@ -193,11 +192,11 @@ def lines(text: str) -> list[str]:
 
 def content(folder: Path) -> dict[str, bytes]:
     """Return every file but those of locks, and the list of where backups were put."""
-    beside = {".lock", ".turn", ".backups", ".night", ".sender"}
+    others = {"lock", "turn", "backups", "night", "sender"}
     return {
         path.name: path.read_bytes()
-        for path in sorted(folder.iterdir())
-        if path.suffix not in beside
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in others
     }
 
 

@@ -61,7 +61,7 @@ def content(folder: Path) -> dict[str, int]:
     return {
         path.name: path.stat().st_size
         for path in folder.rglob("*")
-        if path.suffix not in {".lock", ".turn", ".filler"}
+        if path.is_file() and path.name not in {"lock", "turn"} and path.suffix != ".filler"
     }
 
 

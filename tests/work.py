@@ -18,7 +18,7 @@ from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.job import Job
 from cardoffers_cli.jobs.stores import init
 from cardoffers_cli.settings import Settings
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import store_lock
 from tables import NOON, Row, given, read, select, snapshot
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def once(build: Callable[[Path], Job]) -> Callable[[Path], Job]:
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Hold the store at `path` as `import` does, which nobody else opens meanwhile."""
-    with StoreLock(path, command="import", since=NOON, wait_s=5):
+    with store_lock(path, command="import", since=NOON, wait_s=5):
         yield
 
 

@@ -34,7 +34,7 @@ PAGES = {
     "files": "Transaction and catalogue files: what they hold and how they are read.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
     "http": "Endpoints, the server, webhooks.",
-    "store": "The store: what stands beside it, its names, and what to do when it is damaged.",
+    "store": "The store: what is in its folder, its names, and what to do when it is damaged.",
     "threats": "What could be done to the service, what holds it, and what does not.",
     "scale": "How quick it is, and what to do when one machine is not enough.",
     "why-duckdb": "Why the store is what it is.",

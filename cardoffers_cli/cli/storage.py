@@ -90,7 +90,7 @@ def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
 @app.command()
 def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
-    """Put a snapshot beside the store, which is read while a long job holds it."""
+    """Put a snapshot into the folder of the store, which is read while a long job holds it."""
     from cardoffers_cli.jobs.publish import publish as take
 
     desk = Desk.of(ctx)

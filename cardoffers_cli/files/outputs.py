@@ -1,8 +1,8 @@
 """Refuse to write onto what must not be lost: the store and what is beside it, input, output.
 
 A file is known by what it is: its resolved path, and the disk and inode behind a second name of it.
-Beside a store everything is the store's that is called after it (`<store>.journal`, folders such as
-`<store>.d/` with all in them, drafts such as `.<store>.new`), and so are the records of its runs.
+Beside a store everything is the store's that is called after it (`<store>.wal`, the folder
+`<store>.d/` with all in it, drafts such as `.<store>.new`), and so are the records of its runs.
 Pipes and devices may be written to more than once.
 """
 
@@ -67,7 +67,8 @@ def _is_called_after(output: Path, store: Path) -> bool:
 
 def _belongings(store: Path) -> list[Path]:
     try:
-        return [each for each in store.parent.iterdir() if _is_called_after(each, store)]
+        ours = [each for each in store.parent.iterdir() if _is_called_after(each, store)]
+        return [*ours, *(file for each in ours if each.name != RUNS for file in each.glob("*"))]
     except OSError:
         return []
 

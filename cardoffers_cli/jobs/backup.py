@@ -27,8 +27,8 @@ from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.services import security_log
 from cardoffers_cli.store import backup_places, copying, journal, signing_secrets
-from cardoffers_cli.store.journal_file import sync_folder
-from cardoffers_cli.store.layout import backup_name, secrets_path
+from cardoffers_cli.store.folder import sync_folder
+from cardoffers_cli.store.layout import backup_name, backup_secrets_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
@@ -128,7 +128,7 @@ def backup(
         with ExitStack() as made:
             made.enter_context(_claimed(file, draft, checksum))
             if secrets:
-                made.enter_context(new_private_file(secrets_path(file), secrets))
+                made.enter_context(new_private_file(backup_secrets_path(file), secrets))
             _give_name(draft, file)
     finally:
         copying.discard(draft)
@@ -140,7 +140,7 @@ def _report(file: Path, checksum: Checksum, found: _Copied, *, dry_run: bool) ->
         backup=str(file),
         **asdict(checksum),
         history=found.history,
-        secrets=str(secrets_path(file)) if found.secrets else None,
+        secrets=str(backup_secrets_path(file)) if found.secrets else None,
         faults=found.faults,
         dry_run=dry_run,
     )
@@ -219,7 +219,7 @@ def _remove(draft: Path) -> None:
     for path in draft.parent.glob("*.checksum"):
         file = path.with_suffix("")
         if not file.exists() and _is_of(path, draft):
-            secrets_path(file).unlink(missing_ok=True)
+            backup_secrets_path(file).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
     copying.discard(draft)
 
@@ -254,7 +254,7 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 def _named(job: Job, target: Path) -> Path:
     """Return the file of a backup that is not there yet."""
     file = target / backup_name(job.path, job.now) if target.is_dir() else target
-    for each in (file, checksum_path(file), secrets_path(file)):
+    for each in (file, checksum_path(file), backup_secrets_path(file)):
         if each.exists():
             raise _taken(each)
     must_be_folder(file.parent)

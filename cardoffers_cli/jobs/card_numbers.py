@@ -3,7 +3,7 @@
 A store of before card numbers were refused everywhere may hold some. In references, identifiers
 and tokens each is replaced by a keyed hash of it (HMAC-SHA256, of which 128 bits are kept), which
 is the same for the same number and so stays unique; in running text, by `[masked]`. The key is
-drawn once and lies beside the store, in `<store>.mask-key`, for its owner only: it is in no
+drawn once and lies in the folder of the store, as `mask-key`, for its owner only: it is in no
 snapshot and no backup, so who has only the store cannot try numbers until one fits. Keep it. With
 it a masked reference is a duplicate when it comes again in a file whose references look like card
 numbers by chance; anywhere else it is refused as a card number.
@@ -60,7 +60,7 @@ class MaskedNumbers(Record):
 def mask_card_numbers(job: Job, *, dry_run: bool = False) -> MaskedNumbers:
     """Mask every card number of the store; return how many there were, by place, and are left.
 
-    The snapshot beside the store is withdrawn, as it holds them too. Old blocks of the store's file
+    The snapshot of the store is withdrawn, as it holds them too. Old blocks of the store's file
     hold them until it is compacted.
     """
     with job.store(read_only=dry_run) as store:

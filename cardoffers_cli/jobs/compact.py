@@ -18,8 +18,8 @@ from cardoffers_cli.jobs.backup import check_room
 from cardoffers_cli.jobs.merge import MergedParts, merge, mergeable, sweep
 from cardoffers_cli.store import copying
 from cardoffers_cli.store.aside import put_logs_aside
-from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.layout import draft_path
+from cardoffers_cli.store.lock import engine_lock
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from cardoffers_cli.jobs.sending import Sending
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.services.ids import redemption_id as whole_redemption_id
 from cardoffers_cli.services.webhooks import EventTimeline, find_delivery, show_delivery
-from cardoffers_cli.store.sender_lock import sender_lock
+from cardoffers_cli.store.lock import sender_lock
 from cardoffers_cli.store.signing_secrets import missing, read_secrets
 
 if TYPE_CHECKING:

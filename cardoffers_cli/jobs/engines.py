@@ -30,8 +30,8 @@ from cardoffers_cli.pipeline.redeem import (
     take_redemptions,
 )
 from cardoffers_cli.pipeline.resolve import find_undecided, import_looked_at, resolve
-from cardoffers_cli.store.engine_lock import engine_lock
 from cardoffers_cli.store.layout import history_root
+from cardoffers_cli.store.lock import engine_lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.merge import Merged, MergedParts, merge_due, mergeable, sweep
 from cardoffers_cli.jobs.runs import commit_run, start_run
-from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.lock import engine_lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

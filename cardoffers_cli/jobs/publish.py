@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SnapshotTaken(Record):
-    """A snapshot beside the store: where, of when and how large; of a dry run there is no run."""
+    """A snapshot of the store: where, of when and how large; of a dry run there is no run."""
 
     run_id: UUID | None
     snapshot: str
@@ -31,7 +31,7 @@ class SnapshotTaken(Record):
 
 
 def publish(job: Job, *, dry_run: bool = False) -> SnapshotTaken:
-    """Record the run and put a copy of the store beside it; return where, when and how large.
+    """Record the run and put a copy of the store into its folder; return where, when and how large.
 
     With `dry_run` the size is what the store has.
     """

@@ -1,4 +1,4 @@
-"""Reading for people: from the store or, while somebody holds it, from the snapshot beside it.
+"""Reading for people: from the store or, while somebody holds it, from its snapshot.
 
 An answer that is some hours old, and says so, is worth more than one that comes when the night has
 ended. Only what changes nothing may be read so; and nothing of keys, because a snapshot would call

@@ -23,7 +23,7 @@ from cardoffers_cli.jobs.backup import check_room, faults_of
 from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.store import copying, journal, torn_blocks
 from cardoffers_cli.store.aside import put_aside
-from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
+from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path, with_logs
 from cardoffers_cli.store.opening import connected, current, lock_for, must_exist, open_copy
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def recover(
         check_room(job.path.parent, copying.size_with_log(job.path), "The copy that is looked at")
         try:
             tell("copy")
-            for file, copy in zip(_files(job.path), _files(draft), strict=True):
+            for file, copy in zip(with_logs(job.path), with_logs(draft), strict=True):
                 if file.exists():
                     copying.copy_file(file, copy)
             tell("look")
@@ -116,10 +116,6 @@ class _Remains:
     newest: JournalLine | None
     lost: list[JournalLine]
     faults: list[Audit]
-
-
-def _files(path: Path) -> tuple[Path, ...]:
-    return path, *log_paths(path)
 
 
 def _looked_at(job: Job, draft: Path, tell: Callable[[str], None]) -> _Remains:

@@ -31,10 +31,10 @@ from cardoffers_cli.jobs.doctor import Audit, examine
 from cardoffers_cli.store import copying, journal
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.layout import (
+    backup_secrets_path,
     draft_path,
     kept_name,
     log_path,
-    secrets_path,
     snapshot_path,
 )
 from cardoffers_cli.store.migrations import newest_version
@@ -43,6 +43,7 @@ from cardoffers_cli.store.signing_secrets import (
     add_secrets,
     missing,
     read_secrets,
+    texts_in,
     write_secrets,
 )
 
@@ -220,12 +221,12 @@ def _read_checksum(file: Path) -> Checksum:
 
 def _read_secrets(file: Path, checksum: Checksum) -> dict[str, str]:
     """Return the signing secrets of a backup; none where it has none, or their file is gone."""
-    beside = secrets_path(file)
+    beside = backup_secrets_path(file)
     if checksum.secrets_sha256 is None or not beside.exists():
         return {}
     if digest_of(beside) != checksum.secrets_sha256:
         raise _damaged(beside)
-    return read_secrets(file)
+    return texts_in(beside)
 
 
 def _foreign(file: Path) -> FileUnusable:

@@ -17,8 +17,8 @@ from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import book_path, kept_files, snapshot_path
 from cardoffers_cli.store.migrating import migrate_store, missing_migrations
 from cardoffers_cli.store.migrations import applied, newest_version
+from cardoffers_cli.store.moving import to_move
 from cardoffers_cli.store.opening import check_creation, create_store, current, lock_for
-from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,11 +39,18 @@ class MadeStore(Record):
 
 
 class MigratedStore(Record):
-    """A store of this version, and the migrations that brought it there."""
+    """A store of this version, and the migrations that brought it there.
+
+    `moved` are the files in its folder that were beside it before. `left` is what nothing was done
+    with: an archive, which stays in its place, and what was put aside as it could not be told whose
+    it is.
+    """
 
     store: str
     schema_version: int
     applied: Sequence[str]
+    moved: Sequence[str]
+    left: Sequence[str]
     dry_run: bool
 
 
@@ -115,19 +122,20 @@ def init(job: Job, *, dry_run: bool = False) -> MadeStore:
 
 
 def migrate(job: Job, *, dry_run: bool = False) -> MigratedStore:
-    """Apply the migrations this store lacks; a current store is left as it is.
+    """Apply the migrations this store lacks, and move what is beside it into its folder.
 
-    The snapshot of an older one goes: no program of this version reads it, and it may hold signing
-    secrets. With `dry_run`, `applied` are those that would be.
+    A current store is left as it is. With `dry_run`, what is told is what would be.
     """
     if dry_run:
-        done = missing_migrations(job.opening(read_only=True))
-    elif done := migrate_store(job.opening()):
-        withdraw(job.path)
+        done, moved = missing_migrations(job.opening(read_only=True)), to_move(job.path)
+    else:
+        done, moved = migrate_store(job.opening())
     return MigratedStore(
         store=str(job.path),
         schema_version=newest_version(),
         applied=[f"{migration.version:04} {migration.name}" for migration in done],
+        moved=[str(file) for file in moved.files],
+        left=[str(file) for file in moved.left],
         dry_run=dry_run,
     )
 

@@ -1,7 +1,7 @@
 """Webhooks: set one, rotate its signing secret, look at its events, have them sent again.
 
 A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
-a new file of its owner's. The store has its hash; its text stays in a file beside the store, which
+a new file of its owner's. The store has its hash; its text stays in the store's folder, which
 has it before the store names it, and loses it after the store does. Setting a webhook again, with
 the same URL or another, keeps the secret.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.store.folder import sync_folder
 from cardoffers_cli.store.layout import kept_name, log_paths
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 A backup is written under the name of a draft in its own folder, which says the machine and the
 process that write it: several machines may share such a folder, and only the machine that a process
-is of knows whether it lives. The list, `<store>.backups`, is for finding what a killed backup left;
-nothing depends on it.
+is of knows whether it lives. The list, `backups` in the store's folder, is for finding what a
+killed backup left; nothing depends on it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from cardoffers_cli.store.layout import backups_path, draft_path, log_paths
+from cardoffers_cli.store.folder import make_folder, replace_whole
+from cardoffers_cli.store.layout import backups_path, draft_path, with_logs
 from cardoffers_cli.store.leftovers import is_alive
 
 _MOST = 20
 """Folders that are kept on the list, the latest."""
 _DRAFT = re.compile(r"\.cardoffers-backup\.(?P<host>.+)\.(?P<pid>\d+)\.part", re.ASCII)
-_OWNER_ONLY = 0o600
 
 
 def draft_in(folder: Path) -> Path:
@@ -42,7 +42,7 @@ def drafts_left(folder: Path) -> list[Path]:
 
 def files_of(draft: Path) -> list[Path]:
     """Return the files of a draft that are there: itself, and logs of the engine."""
-    return [path for path in (draft, *log_paths(draft)) if path.exists()]
+    return [path for path in with_logs(draft) if path.exists()]
 
 
 def note(store: Path, folder: Path) -> None:
@@ -54,9 +54,8 @@ def note(store: Path, folder: Path) -> None:
     draft = draft_path(store, "backups")
     text = "".join(json.dumps(str(each)) + "\n" for each in after)
     with suppress(OSError):
-        draft.touch(_OWNER_ONLY)
-        draft.write_text(text, "utf-8")
-        draft.replace(backups_path(store))
+        make_folder(store)
+        replace_whole(backups_path(store), text.encode(), draft)
 
 
 def known(store: Path) -> list[Path]:

@@ -65,7 +65,7 @@ def seal(*values: object) -> int:
 def connect(path: Path) -> sqlite3.Connection:
     """Open a book, and make what it lacks; raises what SQLite raises."""
     if path != IN_MEMORY:
-        with suppress(FileExistsError):  # SQLite's other files take this mode over
+        with suppress(OSError):  # SQLite says why it cannot be made
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = sqlite3.connect(
         path, timeout=_LONGEST_WAIT_S, isolation_level=None, check_same_thread=False

@@ -1,6 +1,6 @@
-"""The call book beside the store: what calls leave behind while somebody else holds the store.
+"""The call book of the store: what calls leave behind while somebody else holds the store.
 
-A small SQLite file, `<store>.calls`, that processes and threads share and that outlives both:
+A small SQLite file that processes and threads share and that outlives both:
 the calls that count towards a limit, when each key was last used, and uses that failed. The store
 is told of the last two by a job; a failure that repeats within a minute is one row that counts, so
 that a flood cannot fill the disk. A crash of the machine may lose the last moments, not more.
@@ -23,6 +23,7 @@ from uuid import UUID
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
 from cardoffers_cli.store import book_file
+from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.identity import inode
 from cardoffers_cli.store.layout import book_path, kept_files
 
@@ -79,6 +80,8 @@ class CallBook:
     """
 
     def __init__(self, store_path: Path | None, *, repair: bool = True) -> None:
+        if store_path:
+            make_folder(store_path)
         self._path = book_path(store_path) if store_path else book_file.IN_MEMORY
         self._turn = Lock()
         with self._turn:

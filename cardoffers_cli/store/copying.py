@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreDamaged
-from cardoffers_cli.store.journal_file import sync_folder
-from cardoffers_cli.store.layout import kept_name, log_paths
+from cardoffers_cli.store.folder import sync_folder
+from cardoffers_cli.store.layout import kept_name, log_paths, with_logs
 from cardoffers_cli.store.store import Store
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Contents = dict[str, tuple[int, int]]
 
 def size_with_log(store: Path) -> int:
     """Return the bytes of a store and its logs: no copy of it is larger."""
-    return sum(file.stat().st_size for file in (store, *log_paths(store)) if file.exists())
+    return sum(file.stat().st_size for file in with_logs(store) if file.exists())
 
 
 def copy_store(source: Path, draft: Path, settings: Settings) -> None:
@@ -148,7 +148,9 @@ def keep_aside(path: Path, aside: Path) -> None:
 
 def copy_beginning(log: Path, draft: Path, length: int) -> None:
     """Copy the first bytes of an engine's log, onto the disk."""
-    with log.open("rb") as source, _open_private(draft) as out:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    descriptor = os.open(draft, flags, _OWNER_ONLY)
+    with log.open("rb") as source, os.fdopen(descriptor, "wb") as out:
         while length > 0 and (piece := source.read(min(length, _PIECE))):
             out.write(piece)
             length -= len(piece)
@@ -178,13 +180,7 @@ def replace_logs(path: Path, beginning: Path, since: datetime) -> list[Path]:
     return kept
 
 
-def _open_private(path: Path) -> BinaryIO:
-    """Open an empty file of its owner only, for writing."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    return os.fdopen(os.open(path, flags, _OWNER_ONLY), "wb")
-
-
 def discard(draft: Path) -> None:
     """Remove a draft."""
-    for file in (draft, *log_paths(draft)):
+    for file in with_logs(draft):
         file.unlink(missing_ok=True)

@@ -1,10 +1,10 @@
-"""What a store is: one plain file with one name, of which everything beside it is told.
+"""What a store is: one plain file with one name, of which its folder is told.
 
-The lock, the journal and all else stand beside the name of the file, so a second name would be a
+The folder, with the lock and the journal, is called after the file, so a second name would be a
 second store of the same rows, each with a journal that knows of half. Links that lead to the file
 are followed before (`layout.py`). What cannot be followed is refused: a second hard link, and a
 file that is a mount of its own, as a bind mount of a single file is. A folder may be mounted in any
-number of places: what is beside the store is the same files there.
+number of places: what is in it is the same files there.
 
 Who restores a store keeps the one before under a dated name, by a second link, and takes the first
 name away by putting the new file there. Killed between the two, the store is whole and has two
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ from pathlib import Path
 from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.store.engine_errors import not_permitted
 from cardoffers_cli.store.layout import (
-    draft_path,
+    folder_of,
     journal_path,
     kept_files,
     log_paths,
@@ -83,9 +84,10 @@ def undo(store: Path, kept: Path) -> None:
         if not log.exists():
             with suppress(FileNotFoundError):
                 kept_log.rename(log)
-    secrets = (secrets_path(kept), draft_path(kept, "secrets"))
-    for path in (*secrets, journal_path(kept), kept):
+    for path in (secrets_path(kept), journal_path(kept)):
         path.unlink(missing_ok=True)
+    shutil.rmtree(folder_of(kept), ignore_errors=True)
+    kept.unlink()
 
 
 def _undone(store: Path) -> bool:

@@ -1,10 +1,11 @@
-"""The journal beside the store: which runs were committed, on the disk and outside of the engine.
+"""The journal of the store: which runs were committed, on the disk and outside of the engine.
 
 A store whose log was cut, zeroed or deleted opens as if the lost commits had never been, and so
-does an old copy put back in its place. So every run has a line in `<store>.journal` (JSON Lines,
-fsynced), written as soon as it is committed, and every opening compares the last line with the
-store. A crash between a commit and its line leaves the store ahead, and the next opening that
-writes appends the line: nobody had been told of that commit yet. A line torn by a crash is no line.
+does an old copy put back in its place. So every run has a line in the journal (JSON Lines, fsynced,
+in the folder of the store), written as soon as it is committed, and every opening compares the last
+line with the store. A crash between a commit and its line leaves the store ahead, and the next
+opening that writes appends the line: nobody had been told of that commit yet. A line torn by a
+crash is no line.
 
 The journal is kept short: of a long one the newer half stays, which is some 60,000 runs.
 

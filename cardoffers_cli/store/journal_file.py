@@ -6,15 +6,15 @@ stays.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 from uuid import UUID
 
-from cardoffers_cli.domain.errors import NoSpace, StoreDamaged
+from cardoffers_cli.domain.errors import StoreDamaged
 from cardoffers_cli.domain.moments import format_moment, parse_moment
+from cardoffers_cli.store.folder import make_folder, needing_room, replace_whole, sync_folder
 from cardoffers_cli.store.layout import draft_path, journal_path
 
 if TYPE_CHECKING:
@@ -80,23 +80,20 @@ def all_lines(store: Path) -> Iterable[JournalLine]:
 
 def append(store: Path, more: Iterable[JournalLine]) -> None:
     """Append lines to the journal of a store, in the place of what was torn."""
+    make_folder(store)
     path = journal_path(store)
     text = "".join(json.dumps(line.document()) + "\n" for line in more).encode()
     is_new = not path.exists()
-    try:
+    hint = (
+        "Free some space and run it again: what was committed is in the store, and its line is "
+        "written then."
+    )
+    with needing_room(path, hint):
         size = _append_text(path, text)
         if size > _MOST_BYTES:
             _shorten(path, size, draft_path(store, "journal"))
         elif is_new:
             sync_folder(path.parent)
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        raise NoSpace(
-            f"The disk that holds {path} is full.",
-            hint="Free some space and run it again: what was committed is in the store, and its "
-            "line is written then.",
-        ) from None
 
 
 def _append_text(path: Path, text: bytes) -> int:
@@ -116,10 +113,7 @@ def _shorten(path: Path, size: int, draft: Path) -> None:
         file.seek(size - _MOST_BYTES // 2)
         file.readline()  # the rest of a line
         newer = file.read()
-    draft.unlink(missing_ok=True)
-    _append_text(draft, newer)
-    draft.replace(path)
-    sync_folder(path.parent)
+    replace_whole(path, newer, draft)
 
 
 def _end_of_lines(file: BinaryIO | Any) -> int:
@@ -133,15 +127,6 @@ def _end_of_lines(file: BinaryIO | Any) -> int:
             return int(start + found + 1)
         end = start
     return 0
-
-
-def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _text_or_none(value: Any) -> str | None:

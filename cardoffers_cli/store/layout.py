@@ -1,15 +1,19 @@
-"""Where everything of a store is: the one module that knows the names beside a store.
+"""Where everything of a store is: the one module that knows the names of its files.
 
 A store is its file, whichever name somebody used for it: `resolved` follows links once, where a
-store is named (`jobs/job.py`), and everything here stands beside the file itself. Two names that
-lead to one file are one store, with one lock and one journal.
+store is named (`jobs/job.py`). Two names that lead to one file are one store, with one folder, one
+lock and one journal.
 
-Beside `<store>` stand `.wal` (the engine's log, with `.wal.checkpoint` and `.wal.recovery` for
-moments of a checkpoint), `.tmp` (what the engine spills), `.lock` and `.turn`, `.night`, `.sender`
-and `.engine` (who does what alone), `.journal`, `.secrets` (of webhooks), `.mask-key` (of card
-numbers), `.calls` (the call book, with the files of SQLite), `.snapshot`, `.backups` (where backups
-were put), `.history`; `runs/` and `reports/` of the nights; what is kept under a dated name
-(`.kept`), and drafts, whose names begin with a dot. To move them, change this module alone.
+The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
+`night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
+`secrets` of webhooks, the `mask-key` of card numbers, the `snapshot`, the `archive`, the list of
+`backups`, drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store itself
+are what the engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a
+checkpoint, and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people:
+`runs/` and `reports/`.
+
+A version before had the files of the folder beside the store. They are used where they are until
+`store migrate` moves them (`moving.py`), all at once: the moment is that in which the lock goes.
 """
 
 from __future__ import annotations
@@ -20,17 +24,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
 STAMP = "%Y%m%dT%H%M%SZ"
 """How a moment stands in the name of a file."""
 
 DRAFTS = (
-    *("", "journal", "secrets", "snapshot", "compact", "restore", "recover", "backups"),
+    *("store", "journal", "secrets", "snapshot", "compact", "restore", "recover", "backups"),
     *("migrated", "clean"),
 )
-"""What is made as a draft beside a store; the first is a new store."""
+"""What is made as a draft; the first is a new store."""
 
+LOCKS = ("lock", "turn", "night", "sender", "engine")
+"""What is there for nothing but to be locked."""
+_LOOSE = {
+    **{name: f".{name}" for name in ("journal", "secrets", "mask-key", "snapshot", "backups")},
+    **{name: f".{name}" for name in LOCKS},
+    "usage": ".calls",
+    "usage-wal": ".calls-wal",
+    "usage-shm": ".calls-shm",
+}
+"""What is in the folder, and how its name ended where it was beside the store."""
+_TELL = ("lock", "journal", "secrets", "mask-key")
+"""The files by which a store is known that has them beside it."""
 _KEPT = ".kept"
 _RUNS, _REPORTS = "runs", "reports"
 
@@ -44,64 +61,56 @@ def resolved(path: Path) -> Path:
     return path if path.absolute() == real else real
 
 
-def lock_path(store: Path) -> Path:
-    """Return the path of the lock of a store."""
-    return _beside(store, ".lock")
+def folder_of(store: Path) -> Path:
+    """Return the folder of a store."""
+    return _beside(store, ".d")
 
 
-def turn_path(store: Path) -> Path:
-    """Return the path of the turn of a store, which the one who is next holds."""
-    return _beside(store, ".turn")
+def is_loose(store: Path) -> bool:
+    """Return whether a store still has its files beside it, as a version before had them."""
+    if own_lock(store).exists():
+        return False
+    return any(_beside(store, _LOOSE[name]).exists() for name in _TELL)
 
 
-def night_path(store: Path) -> Path:
-    """Return the path of the lock of the night."""
-    return _beside(store, ".night")
+def own_lock(store: Path) -> Path:
+    """Return the path of the lock in the folder of a store, by which it is known to be in use."""
+    return folder_of(store) / "lock"
 
 
-def sender_path(store: Path) -> Path:
-    """Return the path of the lock of who sends webhooks."""
-    return _beside(store, ".sender")
+def _path_of(name: str) -> Callable[[Path], Path]:
+    """Return what gives the path of a file of a store: in its folder, or beside it still."""
+
+    def path_of(store: Path) -> Path:
+        return _beside(store, _LOOSE[name]) if is_loose(store) else folder_of(store) / name
+
+    return path_of
 
 
-def engine_path(store: Path) -> Path:
-    """Return the path of the lock of who writes to the history."""
-    return _beside(store, ".engine")
-
-
-def journal_path(store: Path) -> Path:
-    """Return the path of the journal of a store."""
-    return _beside(store, ".journal")
-
-
-def secrets_path(store: Path) -> Path:
-    """Return the path of the signing secrets of a store, or of a backup."""
-    return _beside(store, ".secrets")
-
-
-def mask_key_path(store: Path) -> Path:
-    """Return the path of the key by which card numbers of a store were masked."""
-    return _beside(store, ".mask-key")
-
-
-def book_path(store: Path) -> Path:
-    """Return the path of the call book of a store."""
-    return _beside(store, ".calls")
+lock_path = _path_of("lock")
+turn_path = _path_of("turn")
+"""The turn of a store, which the one who is next holds."""
+night_path = _path_of("night")
+"""The lock of the night."""
+sender_path = _path_of("sender")
+"""The lock of who sends webhooks."""
+engine_path = _path_of("engine")
+"""The lock of who writes to the archive."""
+journal_path = _path_of("journal")
+secrets_path = _path_of("secrets")
+"""The signing secrets of a store."""
+mask_key_path = _path_of("mask-key")
+"""The key by which card numbers of a store were masked."""
+book_path = _path_of("usage")
+"""The usage journal of a store."""
+snapshot_path = _path_of("snapshot")
+backups_path = _path_of("backups")
+"""The list of folders that backups were put in."""
 
 
 def book_logs(book: Path) -> tuple[Path, Path]:
-    """Return the paths of the files that SQLite has beside a call book: its log, its index."""
+    """Return the paths of the files that SQLite has beside its own: its log, its index."""
     return _beside(book, "-wal"), _beside(book, "-shm")
-
-
-def snapshot_path(store: Path) -> Path:
-    """Return the path of the snapshot of a store."""
-    return _beside(store, ".snapshot")
-
-
-def backups_path(store: Path) -> Path:
-    """Return the path of the list of folders that backups were put in."""
-    return _beside(store, ".backups")
 
 
 def log_path(store: Path) -> Path:
@@ -118,18 +127,22 @@ def log_paths(store: Path) -> tuple[Path, ...]:
     return log, _beside(log, ".checkpoint"), _beside(log, ".recovery")
 
 
-def draft_path(store: Path, what: str = "") -> Path:
-    """Return the path of a draft beside a store, one of `DRAFTS`: each is written by one at a time.
+def with_logs(store: Path) -> tuple[Path, ...]:
+    """Return the paths of a store, or a draft of one, and of all logs that it may have."""
+    return store, *log_paths(store)
+
+
+def draft_path(store: Path, what: str = DRAFTS[0]) -> Path:
+    """Return the path of a draft of a store, one of `DRAFTS`: each is written by one at a time.
 
     They are written under the lock of the store, so whoever holds it may remove what is left.
     """
-    between = f".{what}." if what else "."
-    return store.with_name(f".{store.name}{between}new")
+    return folder_of(store) / f"{what}.new"
 
 
 def history_root(store: Path) -> str:
-    """Return where a history begins, if nobody says otherwise."""
-    return str(_beside(store, ".history"))
+    """Return where an archive begins, if nobody says otherwise."""
+    return str(folder_of(store) / "archive")
 
 
 def runs_folder(store: Path) -> Path:
@@ -147,6 +160,11 @@ def backup_name(store: Path, now: datetime) -> str:
     return f"{store.stem}-{now:{STAMP}}.duckdb"
 
 
+def backup_secrets_path(backup: Path) -> Path:
+    """Return the path of the signing secrets of a backup, which stand beside it."""
+    return _beside(backup, ".secrets")
+
+
 def kept_name(path: Path, since: datetime) -> Path:
     """Return a name that nothing has, for a file that is put aside at this moment."""
     name = f"{path.name}.{since:{STAMP}}{_KEPT}"
@@ -161,19 +179,43 @@ def kept_files(path: Path) -> list[Path]:
 
 
 def left_over(store: Path) -> list[Path]:
-    """Return what there is beside a store that only a killed process leaves there.
+    """Return what there is of a store that only a killed process leaves there.
 
-    That is drafts with their logs, and what the engine spilled.
+    That is drafts with their logs, here and where they were before, and what the engine spilled.
     """
+    between = ("", *(f".{what}" for what in DRAFTS))
     drafts = [draft_path(store, what) for what in DRAFTS]
-    names = [each for draft in drafts for each in (draft, *log_paths(draft))]
-    return [each for each in (*names, _beside(store, ".tmp")) if each.exists()]
+    drafts += [store.with_name(f".{store.name}{each}.new") for each in between]
+    names = [each for draft in drafts for each in with_logs(draft)]
+    spilled = [_beside(each, ".tmp") for each in (store, *drafts)]
+    return [each for each in (*names, *spilled) if each.exists()]
 
 
 def written_in(store: Path) -> list[Path]:
     """Return the folders in which files of a store are written whole, under names of drafts."""
     inside = [each for name in (_RUNS, _REPORTS) for each in store.parent.glob(f"{name}/*/")]
-    return [store.parent, *inside]
+    return [store.parent, folder_of(store), *inside]
+
+
+def loose_files(store: Path) -> dict[Path, Path]:
+    """Return the files that a version before left beside a store, and where each is to go.
+
+    The lock is one of them, and what was put aside under names of these. What was put aside of the
+    store itself is not, and has files of its own.
+    """
+    files = {_beside(store, ending): folder_of(store) / name for name, ending in _LOOSE.items()}
+    kept = {
+        each: file.with_name(file.name + each.name.removeprefix(loose.name))
+        for loose, file in files.items()
+        for each in kept_files(loose)
+    }
+    return {loose: file for loose, file in (files | kept).items() if loose.exists()}
+
+
+def loose_archive(store: Path) -> Path | None:
+    """Return the archive beside a store, if a version before began one there."""
+    archive = _beside(store, ".history")
+    return archive if archive.exists() else None
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -1,4 +1,4 @@
-"""Files that a killed process left beside the store: drafts that were never put in place.
+"""Files that a killed process left of a store: drafts that were never put in place.
 
 Whoever looks holds the store's lock, so no draft of the store is being written meanwhile. The draft
 of any other file names its process, and is left alone while that lives. Drafts of backups, which
@@ -21,7 +21,7 @@ _DRAFT = re.compile(r"\.(?!cardoffers-backup\.).+\.(\d+)\.part")
 
 
 def leftovers(store: Path) -> list[Path]:
-    """Return what nobody needs any more beside the store of this path, in its runs and reports."""
+    """Return what nobody needs any more of the store of this path, in its runs and reports."""
     drafts = (path for folder in written_in(store) for path in folder.glob(".*.part"))
     return sorted([*left_over(store), *filter(_is_orphan, drafts)])
 

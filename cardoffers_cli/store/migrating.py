@@ -15,12 +15,15 @@ from cardoffers_cli.store import copying, journal, signing_secrets
 from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.layout import draft_path
 from cardoffers_cli.store.migrations import Migration, applied, migrate, migrations
+from cardoffers_cli.store.moving import move_in
 from cardoffers_cli.store.opening import check_ours, connected, lock_for, look_first, must_exist
+from cardoffers_cli.store.snapshot import withdraw
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.store.copying import Contents
+    from cardoffers_cli.store.moving import Moved
     from cardoffers_cli.store.opening import Opening
     from cardoffers_cli.store.store import Store
 
@@ -36,22 +39,33 @@ def missing_migrations(opening: Opening) -> list[Migration]:
         return [each for each in migrations() if each.version not in have]
 
 
-def migrate_store(opening: Opening) -> list[Migration]:
-    """Bring an older store to this version; return what was applied (nothing if current)."""
+def migrate_store(opening: Opening) -> tuple[list[Migration], Moved]:
+    """Bring an older store to this version; return what was applied and moved (nothing if current).
+
+    Its snapshot goes if the schema changed: no program of this version reads it, and it may hold
+    signing secrets.
+    """
     must_exist(opening.path)
     with lock_for(opening):
         look_first(opening)
-        with connected(opening.path, opening.settings) as store:
-            have = _have(store, opening.path)
-            texts = _secrets_inside(store, have)
-            if not texts:
-                with store.transaction():
-                    return migrate(store, opening.now, have)
-            original = copying.contents(store)
-            store.execute("store/copying:checkpoint")
-        signing_secrets.add_secrets(opening.path, texts)
-        put_logs_aside(opening.path, opening.since or opening.now)
-        return _migrate_anew(opening, have, original)
+        done = _migrate_schema(opening)
+        if done:
+            withdraw(opening.path)
+        return done, move_in(opening.path, opening.since or opening.now)
+
+
+def _migrate_schema(opening: Opening) -> list[Migration]:
+    with connected(opening.path, opening.settings) as store:
+        have = _have(store, opening.path)
+        texts = _secrets_inside(store, have)
+        if not texts:
+            with store.transaction():
+                return migrate(store, opening.now, have)
+        original = copying.contents(store)
+        store.execute("store/copying:checkpoint")
+    signing_secrets.add_secrets(opening.path, texts)
+    put_logs_aside(opening.path, opening.since or opening.now)
+    return _migrate_anew(opening, have, original)
 
 
 def _have(store: Store, path: Path) -> set[int]:

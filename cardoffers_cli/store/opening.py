@@ -15,11 +15,10 @@ import duckdb
 
 from cardoffers_cli.archive.archive import show
 from cardoffers_cli.domain.errors import NoStore, Refused, StoreBusy, StoreVersion
-from cardoffers_cli.store import copying, engine_errors, journal
+from cardoffers_cli.store import copying, engine_errors, identity, journal
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
-from cardoffers_cli.store.identity import inode
 from cardoffers_cli.store.layout import draft_path, journal_path, log_paths, secrets_path
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import store_lock
 from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
 from cardoffers_cli.store.store import Store
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.settings import Settings
+    from cardoffers_cli.store.lock import Lock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,27 +177,32 @@ def must_exist(path: Path) -> None:
     )
 
 
-def lock_for(opening: Opening) -> StoreLock:
-    """Return the lock of a store, not taken yet."""
-    return StoreLock(
+@contextmanager
+def lock_for(opening: Opening) -> Iterator[Lock]:
+    """Hold the lock of a store that is one file with one name; raise what it is else."""
+    if not opening.read_only:
+        identity.check_writable(opening.path)
+    with store_lock(
         opening.path,
         command=opening.command,
         since=opening.since or opening.now,
         wait_s=opening.wait_s,
         shared=opening.read_only,
-    )
+    ) as lock:
+        identity.check(opening.path)
+        yield lock
 
 
 @contextmanager
 def connected(path: Path, settings: Settings, *, read_only: bool = False) -> Iterator[Store]:
     """Open a file without its lock; raise what is wrong with it."""
-    before = inode(path)
+    before = identity.inode(path)
     try:
         store = Store(str(path), settings, read_only=read_only)
     except duckdb.Error as error:
         raise engine_errors.of_opening(error, path) from error
     try:
-        if before is not None and inode(path) != before:
+        if before is not None and identity.inode(path) != before:
             raise StoreBusy(
                 f"Another file was put at {path} while it was opened.", hint="Run it again."
             )

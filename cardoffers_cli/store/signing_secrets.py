@@ -1,4 +1,4 @@
-"""The signing secrets beside the store: `<store>.secrets`, which only its owner can read.
+"""The signing secrets of the store: `secrets` in its folder, which only its owner can read.
 
 The store has the SHA-256 of each secret, and its text is in this file alone. So no copy of the
 store holds any: not the snapshot, not what engines are handed, no export. A backup has them in a
@@ -12,15 +12,14 @@ change removes, and never a name without its text.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import stat
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import NoSpace, Refused, StoreDamaged
+from cardoffers_cli.domain.errors import Refused, StoreDamaged
 from cardoffers_cli.domain.signing import secret_sha256
-from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.store.folder import make_folder, needing_room, replace_whole
 from cardoffers_cli.store.layout import draft_path, secrets_path
 
 if TYPE_CHECKING:
@@ -35,17 +34,20 @@ FORM = "cardoffers secrets 1"
 UNUSABLE = frozenset({"secrets_open", "secrets_damaged"})
 """The codes of a file of secrets that is not to be used as it is."""
 
-_OWNER_ONLY = 0o600
 _OTHERS = 0o077
 
 
 def read_secrets(store: Path) -> dict[str, str]:
-    """Return the texts by their SHA-256; none where there is no file.
+    """Return the texts of a store by their SHA-256, as `texts_in` does."""
+    return texts_in(secrets_path(store))
+
+
+def texts_in(path: Path) -> dict[str, str]:
+    """Return the texts of a file, of a store or a backup, by their SHA-256; none where it is not.
 
     Raises `Refused` where others may read it too, and `StoreDamaged` where it is not what was
     written.
     """
-    path = secrets_path(store)
     try:
         with path.open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
@@ -73,19 +75,11 @@ def forget_others(store: Path, named: Collection[str]) -> None:
 
 def write_secrets(store: Path, at_hand: Mapping[str, str]) -> None:
     """Write the file of a store, or of a copy of it, in one step and onto the disk."""
-    path = secrets_path(store)
-    draft = draft_path(store, "secrets")
+    path, draft = secrets_path(store), draft_path(store, "secrets")
+    make_folder(store)
     try:
-        _write(draft, text_of(at_hand).encode())
-        draft.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        raise NoSpace(
-            f"The disk that holds {path} is full.",
-            hint="Free some space and run it again: nothing was changed.",
-        ) from None
+        with needing_room(path, "Free some space and run it again: nothing was changed."):
+            replace_whole(path, text_of(at_hand).encode(), draft)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -105,15 +99,6 @@ def missing(store: Store, at_hand: Mapping[str, str]) -> list[str]:
     """Return the slugs of the institutions of which a secret is named and not among these."""
     rows = store.rows("store/signing_secrets:owners", at_hand=list(at_hand))
     return [row["institution"] for row in rows]
-
-
-def _write(draft: Path, content: bytes) -> None:
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _parsed(path: Path, content: bytes) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""The snapshot beside the store: what readers may look at while a long job holds it.
+"""The snapshot of the store: what readers may look at while a long job holds it.
 
-`<store>.snapshot` is a whole copy of the store as it was when it was taken, and is under no lock.
+It is a whole copy of the store as it was when it was taken, and is under no lock.
 It is replaced in one step: who has it open keeps the file that was opened. The run that took it is
 its newest of that kind, so a snapshot tells its own age. Nothing depends on it: it may be missing.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.archive.archive import show
 from cardoffers_cli.domain.errors import NoStore, StoreDamaged, StoreVersion
 from cardoffers_cli.store import copying
-from cardoffers_cli.store.journal_file import sync_folder
+from cardoffers_cli.store.folder import sync_folder
 from cardoffers_cli.store.layout import draft_path, snapshot_path
 from cardoffers_cli.store.opening import check_version, connected
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.store.store import Store
 
+_TAKE = "Take a new one with `cardoffers store publish`."
 KIND = "publish"
 """The kind of the run that takes a snapshot, by which `taken_at` finds it."""
 
@@ -85,14 +86,10 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
     with connected(file, settings, read_only=True) as store:
         try:
             check_version(store, file)
-        except StoreVersion as error:
-            raise StoreVersion(
-                error.message,
-                code="snapshot_version",
-                hint="Take a new one with `cardoffers store publish`.",
-                **error.details,
-            ) from None
-        _show_archive(store)
+            show(store)  # a part that it lists may be merged and gone by now
+        except (StoreVersion, StoreDamaged) as error:
+            code = "snapshot_version" if isinstance(error, StoreVersion) else error.code
+            raise type(error)(error.message, code=code, hint=_TAKE, **error.details) from None
         try:
             yield store
         except StoreDamaged as error:
@@ -101,19 +98,6 @@ def _opened(file: Path, settings: Settings) -> Iterator[Store]:
             raise StoreDamaged(
                 f"The snapshot {file} is damaged.",
                 code="snapshot_damaged",
-                hint="Take a new one with `cardoffers store publish`.",
+                hint=_TAKE,
                 file=str(file),
             ) from error
-
-
-def _show_archive(store: Store) -> None:
-    """Show the archive that a snapshot lists, of which a part may be merged and gone by now."""
-    try:
-        show(store)
-    except StoreDamaged as error:
-        raise StoreDamaged(
-            error.message,
-            code=error.code,
-            hint="Take a new one with `cardoffers store publish`.",
-            **error.details,
-        ) from None

@@ -29,10 +29,10 @@ QUESTIONS = (
     "doctor --strict --format json",
 )
 MORE = {
-    ".calls": ("audit list --format json",),
+    "/usage": ("audit list --format json",),
     ".checksum": ("store restore backup.duckdb --yes --dry-run --format json",),
-    ".night": ("nightly drop --format json",),
-    ".sender": ("webhook send --dry-run --format json",),
+    "/night": ("nightly drop --format json",),
+    "/sender": ("webhook send --dry-run --format json",),
     ".parquet": ("report unresolved --format json",),
     "backup.duckdb": ("store restore backup.duckdb --yes --dry-run --format json",),
     "backup.duckdb.secrets": ("store restore backup.duckdb --yes --dry-run --format json",),
@@ -74,13 +74,15 @@ def files(places: Places) -> list[str]:
 def kind_of(name: str) -> str:
     """Return the name of a file, of one with others of its kind that of the kind."""
     first, _, rest = name.partition("/")
+    if first.endswith(".d"):
+        return name
     return f"{first}/{rest.partition('/')[0]}" if first == "history" else (first if rest else name)
 
 
 def asked(places: Places, name: str) -> Answers:
     """Ask what is to be asked of a place in which a file may be damaged."""
     ended = {}
-    if name.endswith(".snapshot"):
+    if name.endswith("/snapshot"):
         with held(places.place / STORE):
             ended[_FROM_SNAPSHOT] = places.run(_FROM_SNAPSHOT.split())
     for end, more in MORE.items():

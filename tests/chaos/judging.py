@@ -29,12 +29,13 @@ Columns = dict[str, int]
 Tables = dict[str, tuple[int, Columns]]
 
 BESIDE = re.compile(
-    r"\.(wal(\.\w+)?|journal|backups|lock|turn|night|sender|engine|calls|calls-wal|calls-shm)$"
+    r"\.(wal(\.\w+)?|new|tmp)$"
+    r"|(^|/)(journal|backups|lock|turn|night|sender|engine|usage|usage-wal|usage-shm)$"
 )
-"""Files beside a store that say nothing of what is in it."""
+"""Files of a store that say nothing of what is in it."""
 _KEPT = re.compile(r"\.kept[0-9]+")
 """What is kept beside another that was kept in the same second."""
-_STORES = re.compile(r"\.(duckdb|snapshot)(\.[0-9TZ]+\.kept[0-9]*)?$")
+_STORES = re.compile(r"(\.duckdb|^snapshot)(\.[0-9TZ]+\.kept[0-9]*)?$")
 """Stores, and what was put in their place is kept."""
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{8}T[0-9]{6}Z")
 """What is random in the name of a file."""

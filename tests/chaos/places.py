@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cardoffers_cli.domain.keys import new_key
 from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.migrations import migrate, newest_version
 from cardoffers_cli.store.opening import connected
 from cardoffers_cli.wire.receiver import Receiver
@@ -62,7 +63,7 @@ def job_of(folder: Path) -> Job:
 
 def _copied(source: str, target: str) -> None:
     """Copy a file; of a large one that commands replace, and never write into, a link will do."""
-    is_large = source.endswith((".snapshot", "backup.duckdb"))
+    is_large = source.endswith(("/snapshot", "backup.duckdb"))
     (os.link if is_large else shutil.copy)(source, target)
 
 
@@ -234,11 +235,11 @@ class Places:
         """Kill a match between its commit and the end, which is soon after."""
         share = 0.99
         while True:
-            journal = (self.put("ready") / f"{STORE}.journal").stat().st_size
+            journal = journal_path(self.put("ready") / STORE).stat().st_size
             seconds = self.run(["match"]).seconds
             self.put("ready")
             self.run(["match"], kill_after_s=seconds * share)
-            is_committed = (self.place / f"{STORE}.journal").stat().st_size > journal
+            is_committed = journal_path(self.place / STORE).stat().st_size > journal
             if is_committed and (self.place / f"{STORE}.wal").exists():
                 return
             share = share - 0.02 if share > 0.4 else 0.99

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import night_path
-from cardoffers_cli.store.night_lock import NightLock, night_holder
+from cardoffers_cli.store.lock import night_holder, night_lock
 from commands import seen
 from sizes import one_in
 from tables import NOON, select
@@ -159,9 +160,9 @@ def test_a_night_that_runs_is_told_from_one_that_was_broken_off(
     states = [cardoffers("run", "list", "--format", "json").document[0]["state"]]
     run_id = break_off(cardoffers, folder)
     states += [cardoffers("run", "list", "--format", "json").document[0]["state"]]
-    with NightLock(folder / "store.duckdb", since=NOON, wait_s=0) as lock:
-        lock.of(run_id)
-        lock.at("match")
+    with night_lock(folder / "store.duckdb", since=NOON, wait_s=0) as lock:
+        lock.tell(run_id=str(run_id))
+        lock.tell(step="match")
         states += [cardoffers("run", "list", "--format", "json").document[0]["state"]]
         assert "The nightly run of 2026-06-01 is running." in (
             cardoffers("status", *CLOCK, "--format", "table").stdout
@@ -169,14 +170,15 @@ def test_a_night_that_runs_is_told_from_one_that_was_broken_off(
         assert (run_id, "match") == tuple(
             (night_holder(folder / "store.duckdb") or {})[name] for name in ("run_id", "step")
         )
-        lock.of("0" * 32)
-        lock.at("match")
+        lock.tell(run_id="0" * 32)
+        lock.tell(step="match")
         states += [cardoffers("run", "list", "--format", "json").document[0]["state"]]
     assert ["finished", "broken off", "running", "broken off"] == states
 
 
 def test_nobody_holds_a_night_that_never_was(tmp_path: Path) -> None:
     assert night_holder(tmp_path / "store.duckdb") is None
+    make_folder(tmp_path / "store.duckdb")
     night_path(tmp_path / "store.duckdb").touch()
     assert night_holder(tmp_path / "store.duckdb") is None
 
@@ -184,6 +186,7 @@ def test_nobody_holds_a_night_that_never_was(tmp_path: Path) -> None:
 def test_who_looks_does_not_stop_a_night_that_begins(tmp_path: Path) -> None:
     """The lock is taken though somebody looks at it at that instant, again and again."""
     store, stop = tmp_path / "store.duckdb", threading.Event()
+    make_folder(store)
     night_path(store).touch()
 
     def look() -> None:
@@ -194,7 +197,7 @@ def test_who_looks_does_not_stop_a_night_that_begins(tmp_path: Path) -> None:
     looking.start()
     try:
         for _ in range(20):
-            with NightLock(store, since=NOON, wait_s=2):
+            with night_lock(store, since=NOON, wait_s=2):
                 pass
     finally:
         stop.set()

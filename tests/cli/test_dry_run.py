@@ -19,6 +19,7 @@ from cardoffers_cli.cli import main
 from cardoffers_cli.jobs.night import run as night
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.steps import STEPS
+from cardoffers_cli.store.layout import book_path
 from commands import in_a_pipe
 from everything import RUN_ON, Line, Place, everything, lines
 from sizes import one_in
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-LOCKS = {".lock", ".turn", ".sender", ".night", ".engine"}
+LOCKS = {"lock", "turn", "sender", "night", "engine"}
 REFUSED = {4, 5}
 MORE = {"api": ["--include"]}
 """What a command is also told, so that what it prints is a document."""
@@ -74,7 +75,7 @@ def state(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix not in LOCKS
+        if path.is_file() and path.name not in LOCKS
     }
 
 
@@ -167,7 +168,7 @@ def test_an_event_that_is_posted_dry_is_answered_as_accepted(tmp_path: Path) -> 
         ended = in_a_pipe([*call, "--dry-run", "--include", "--format", "json"])
         assert (202, "accepted") == (ended.document["status"], ended.document["body"]["status"])
     assert before == kept(made)
-    assert not (tmp_path / "store.duckdb.calls").exists()
+    assert not book_path(made.path).exists()
 
 
 def test_the_rest_of_a_night_is_rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -260,16 +260,14 @@ def test_no_key_is_anywhere_but_where_it_was_handed_over(
         broken = process("key", "check", "--store", folder, "--debug", input=shown["key"])
         heard.append((("key", "check"), broken.stdout + broken.stderr))
         (folder / "app.key").unlink()
-        files = [path for path in folder.iterdir() if path.is_file()]
+        files = [path for path in folder.rglob("*") if path.is_file()]
         found = [
             (path.name, text)
             for path in files
             for text in texts
             if text.encode() in path.read_bytes()
         ]
-    assert {"store.duckdb", "store.duckdb.calls", "store.duckdb.calls-wal"} <= {
-        path.name for path in files
-    }
+    assert {"store.duckdb", "usage", "usage-wal"} <= {path.name for path in files}
     assert [] == found
     assert "Traceback" in broken.stderr
     assert len(heard) > 70

@@ -47,9 +47,10 @@ OURS = (
     "store.duckdb.new-thing",
     ".store.duckdb.new",
     "store.duckdb.d/anything",
+    "store.duckdb.d/lock",
     "../there/store.duckdb",
     "soft",
-    "journal",
+    "lock",
     "runs/x/result.json",
 )
 """Names of the store, of what is beside it, and other names of these."""
@@ -62,11 +63,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     init(job(folder / "store.duckdb"))
     (folder / "merchants.csv").write_text(HEADER)
-    (folder / "store.duckdb.d").mkdir()
     (folder / "runs" / "x").mkdir(parents=True)
     (folder / "soft").symlink_to("store.duckdb")
-    (folder / "store.duckdb.journal").touch()
-    os.link(folder / "store.duckdb.journal", folder / "journal")
+    os.link(folder / "store.duckdb.d" / "lock", folder / "lock")
     (folder / "other.csv").write_text("")
     os.link(folder / "merchants.csv", folder / "again.csv")
     return folder
@@ -95,7 +94,7 @@ def writers() -> list[tuple[str, str]]:
 def test_the_store_is_not_written_onto(run: Any, place: Path, line: str, option: str) -> None:
     before = bytes_of(place)
     for name in OURS:
-        if not option and name in {"soft", "journal", "store.duckdb", "../there/store.duckdb"}:
+        if not option and name in {"soft", "lock", "store.duckdb", "../there/store.duckdb"}:
             continue  # a file where a folder is to be
         ended = run(line, *([option, name] if option else [name]))
         assert (4, True) == (ended.exit_code, "store" in ended.stderr), (name, ended.stderr)

@@ -13,7 +13,7 @@ from cardoffers_cli.contract.messages import Answer, Call
 from cardoffers_cli.contract.problems import Problem, busy
 from cardoffers_cli.http.limits import ServerLimits
 from cardoffers_cli.http.worker import Worker
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import Lock, store_lock
 from tables import NOON
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class Ledger:
         self.keyrings = 0
 
     def answer_all(self, calls: Sequence[Call], *, wait_s: float) -> list[Answer]:
-        with StoreLock(self.path, command="serve", since=NOON, wait_s=wait_s):
+        with store_lock(self.path, command="serve", since=NOON, wait_s=wait_s):
             self.batches.append([call.path for call in calls])
             if any(call.path == "/fault" for call in calls):
                 raise ZeroDivisionError
             return [Answer(status=200, body=call.path.encode()) for call in calls]
 
     def read_keyring(self, *, wait_s: float) -> Keyring:
-        with StoreLock(self.path, command="serve", since=NOON, wait_s=wait_s):
+        with store_lock(self.path, command="serve", since=NOON, wait_s=wait_s):
             self.keyrings += 1
         if self.keyrings == 3:
             raise ZeroDivisionError
@@ -77,8 +77,8 @@ def working(
         worker.stop(within_s=10)
 
 
-def held(ledger: Ledger) -> StoreLock:
-    return StoreLock(ledger.path, command="import", since=NOON, wait_s=5)
+def held(ledger: Ledger) -> Lock:
+    return store_lock(ledger.path, command="import", since=NOON, wait_s=5)
 
 
 def put(worker: Worker, path: str, method: str = "POST", body: bytes = b"") -> Future[Answer]:

@@ -24,7 +24,7 @@ from cardoffers_cli.jobs.webhooks import set_webhook
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.backup_places import draft_in
 from cardoffers_cli.store.journal_file import last_line
-from cardoffers_cli.store.layout import journal_path, log_path, snapshot_path
+from cardoffers_cli.store.layout import journal_path, kept_files, log_path, snapshot_path
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import open_copy
 from sizes import FULL, at_the_gate, one_in
@@ -133,7 +133,7 @@ def test_a_backup_needs_a_folder(made: Job, kept_in: Path) -> None:
 def test_a_copy_is_not_begun_where_there_is_no_room_for_it(
     made: Job, work: Callable[[Job], Any]
 ) -> None:
-    names = {path.name for path in made.path.parent.iterdir()}
+    names = {path.name for path in made.path.parent.rglob("*")}
     log = Path(f"{made.path}.wal")
     log.touch()
     os.truncate(log, TOO_LARGE)  # of nothing, which takes no room itself
@@ -142,7 +142,7 @@ def test_a_copy_is_not_begun_where_there_is_no_room_for_it(
     assert TOO_LARGE + made.path.stat().st_size <= caught.value.details["needed_bytes"]
     assert caught.value.details["free_bytes"] < TOO_LARGE
     log.unlink()
-    assert names == {path.name for path in made.path.parent.iterdir()}
+    assert names == {path.name for path in made.path.parent.rglob("*")}
 
 
 def test_a_backup_of_a_store_with_faults_says_so(made: Job, kept_in: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_snapshot_of_what_may_be_lost_is_shown_no_more_and_kept(made: Job, kep
     backup(made, kept_in / "b")
     restore(made, kept_in / "b")
     assert not snapshot_path(made.path).exists()
-    assert [shown] == [path.read_bytes() for path in made.path.parent.glob("*.snapshot.*.kept")]
+    assert [shown] == [path.read_bytes() for path in kept_files(snapshot_path(made.path))]
 
 
 RESTORE = """

@@ -259,7 +259,7 @@ def test_masking_asks_and_writes_the_store_anew(old: Job) -> None:
     assert "Add --yes" in cardoffers(*words, exit_code=2).stderr
     done = json.loads(cardoffers(*words, "--yes").stdout)
     assert (7, 0) == (done["masked"], done["left"])
-    for path in old.path.parent.iterdir():
+    for path in old.path.parent.rglob("*"):
         if path.is_file():
             assert CARD.encode() not in path.read_bytes(), path.name
 

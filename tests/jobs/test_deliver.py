@@ -25,7 +25,7 @@ from cardoffers_cli.jobs.webhooks import (
 )
 from cardoffers_cli.services import inbox
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.store.sender_lock import sender_lock
+from cardoffers_cli.store.lock import sender_lock
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver
 from outbox import Standing, at, event, events, goes_to, redemption, sent
 from post import real_clock

@@ -30,6 +30,7 @@ from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
 from cardoffers_cli.store.backup_places import draft_in
 from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import book_path, journal_path, kept_files
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.signing_secrets import read_secrets
@@ -398,6 +399,7 @@ def _block_of_merchants(made: Job) -> int:
 
 def test_a_book_of_calls_that_is_damaged_or_was_is_found(tmp_path: Path) -> None:
     made = new_store(tmp_path)
+    make_folder(made.path)
     book_path(made.path).write_bytes(b"birds" * 1000)
     assert ["call_book_is_whole"] == failed(made, strict=False)
     with CallBook(made.path):
@@ -449,8 +451,11 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
 @pytest.mark.parametrize(
     ("name", "is_left"),
     [
+        ("store.duckdb.d/store.new", True),
+        ("store.duckdb.d/snapshot.new", True),
+        ("store.duckdb.d/compact.new.wal", True),
+        ("store.duckdb.d/compact.new.tmp", True),
         (".store.duckdb.new", True),
-        (".store.duckdb.snapshot.new", True),
         (".store.duckdb.compact.new", True),
         (".report.csv.4194301.part", True),
         ("runs/7/.result.json.4194301.part", True),
@@ -458,7 +463,7 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
         ("store.duckdb.tmp", True),
         (".report.csv.1.part", False),
         (".cardoffers-backup.another-machine.4194301.part", False),
-        ("store.duckdb.calls", False),
+        ("store.duckdb.d/usage", False),
         ("report.csv", False),
     ],
 )

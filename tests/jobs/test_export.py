@@ -29,7 +29,9 @@ from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.runs import commit_run, start_run
 from cardoffers_cli.jobs.stores import accept_loss, info, status
-from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.folder import make_folder
+from cardoffers_cli.store.layout import journal_path
+from cardoffers_cli.store.lock import engine_lock
 from cardoffers_cli.store.opening import current
 from commands import cardoffers, command
 from sizes import FULL, at_the_gate, one_in
@@ -75,8 +77,9 @@ def rows(part: int) -> list[dict[str, str]]:
 @pytest.fixture
 def made(decided: Path, tmp_path: Path) -> Job:
     """A copy of that store, with its journal."""
-    for name in (decided.name, f"{decided.name}.journal"):
-        shutil.copy(decided.with_name(name), tmp_path / name)
+    shutil.copy(decided, tmp_path / decided.name)
+    make_folder(tmp_path / decided.name)
+    shutil.copy(journal_path(decided), journal_path(tmp_path / decided.name))
     return job(tmp_path / decided.name)
 
 

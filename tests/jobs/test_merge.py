@@ -28,7 +28,7 @@ from cardoffers_cli.jobs.export import export
 from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.stores import info, status
-from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.lock import engine_lock
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
 from sizes import FULL, at_the_gate, one_in
@@ -365,7 +365,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from cardoffers_cli.jobs.merge import merge
 from cardoffers_cli.archive.parts import small
-from cardoffers_cli.store.engine_lock import engine_lock
+from cardoffers_cli.store.lock import engine_lock
 from work import job
 made = job(sys.argv[1])
 with made.store() as store, engine_lock(made.path):

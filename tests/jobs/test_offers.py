@@ -21,6 +21,7 @@ from cardoffers_cli.jobs.offers import (
     read_feed,
     show_offer,
 )
+from cardoffers_cli.store.layout import folder_of
 from cardoffers_cli.store.store import Store
 from commands import command
 from sizes import one_in
@@ -475,7 +476,7 @@ def test_hints_and_segment_are_written_nowhere(job: Job, monkeypatch: pytest.Mon
     read(job, personalize=True, **planted)
     add(job, "o001", segment="kanarie-segment")
     written |= {f"closed {name}": content for name, content in contents(job).items()}
-    names = {job.path.name, f"{job.path.name}.wal", f"{job.path.name}.lock"}
+    names = {job.path.name, f"{job.path.name}.wal", "lock"}
     assert names <= written.keys()
     assert b"o001" in written[f"closed {job.path.name}"]
     assert [] == [name for name, content in written.items() if b"kanarie" in content]
@@ -490,9 +491,10 @@ def test_a_request_shows_neither_tokens_nor_hints_of_itself() -> None:
 
 
 def contents(job: Job) -> dict[str, bytes]:
-    """Read what lies beside the store by another process: this one must not open the store."""
+    """Read a store and its folder by another process: this one must not open the store."""
     made = job.path.parent / "copies"
     made.mkdir(exist_ok=True)
-    files = [str(file) for file in job.path.parent.iterdir() if file.is_file()]
+    beside = [*job.path.parent.iterdir(), *folder_of(job.path).iterdir()]
+    files = [str(file) for file in beside if file.is_file()]
     subprocess.run(["cp", *files, str(made)], check=True)  # noqa: S607
     return {file.name: file.read_bytes() for file in made.iterdir()}

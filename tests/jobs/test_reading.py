@@ -15,7 +15,7 @@ from cardoffers_cli.jobs.publish import publish
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store.layout import snapshot_path
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import store_lock
 from tables import NOON, select
 from work import held, new_store, tell
 
@@ -47,7 +47,7 @@ def patient(made: Job, wait_s: int) -> Job:
 @contextmanager
 def held_for(path: Path, seconds: float) -> Iterator[None]:
     """Hold the store for some seconds, whatever happens meanwhile."""
-    lock = StoreLock(path, command="import", since=NOON, wait_s=5).__enter__()
+    lock = store_lock(path, command="import", since=NOON, wait_s=5).__enter__()
     leave = Timer(seconds, lock.__exit__, (None, None, None))
     leave.start()
     try:

@@ -154,8 +154,8 @@ def content(folder: Path) -> dict[str, bytes]:
     """Return every file but those of the lock."""
     return {
         path.name: path.read_bytes()
-        for path in folder.iterdir()
-        if path.suffix not in {".lock", ".turn"}
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in {"lock", "turn"}
     }
 
 
@@ -297,7 +297,7 @@ def test_a_draft_that_was_left_is_in_nobodys_way(torn: Job) -> None:
     for path in (draft, *log_paths(draft)):
         path.write_bytes(b"half a copy")
     recover(torn, agree=agreed)
-    assert [] == [path.name for path in torn.path.parent.iterdir() if path.name[0] == "."]
+    assert [] == list(torn.path.parent.rglob("*.new*"))
 
 
 def test_running_it_again_goes_on_where_it_was_killed(torn: Job) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.store.backup_places import draft_in, drafts_left, known, left_in_known, note
+from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import backups_path, log_path
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def test_the_latest_folders_are_known(store: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"birds\n", b'{}\n"/b"\n', b"\xff\xfe\n", b'"/b"'])
 def test_a_list_that_is_damaged_is_no_reason_to_fail(store: Path, content: bytes) -> None:
+    make_folder(store)
     backups_path(store).write_bytes(content)
     before = known(store)
     note(store, store.parent)
@@ -46,6 +48,7 @@ def test_a_list_that_is_damaged_is_no_reason_to_fail(store: Path, content: bytes
 
 
 def test_a_list_that_cannot_be_written_is_no_reason_to_fail(store: Path) -> None:
+    make_folder(store)
     backups_path(store).mkdir()
     note(store, store.parent)
     assert [] == known(store)

@@ -21,7 +21,7 @@ from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreBusy
 from cardoffers_cli.sql import statements
 from cardoffers_cli.store import book_file, call_book
 from cardoffers_cli.store.call_book import CallBook, Entries, Use
-from cardoffers_cli.store.layout import book_logs, book_path, kept_files
+from cardoffers_cli.store.layout import book_logs, book_path, folder_of, kept_files
 from disks import fill, small_disk
 from sizes import FULL
 from tables import NOON, uid
@@ -237,7 +237,7 @@ def test_what_is_not_forgotten_is_told_again_and_has_not_changed(path: Path) -> 
 
 def test_it_is_for_its_owner_only(path: Path, book: CallBook) -> None:
     book.note_use(KEY, NOON)
-    modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    modes = {file.name: file.stat().st_mode & 0o777 for file in book_path(path).parent.iterdir()}
     assert dict.fromkeys([book_path(path).name + end for end in ("", "-wal", "-shm")], 0o600) == (
         modes
     )
@@ -447,17 +447,17 @@ def test_a_full_disk_is_told_as_such_wherever_it_strikes(tmp_path: Path, *, is_m
             fill(disk / "filler")
             room.unlink()
             heard[used_up(disk / STORE)] += 1
-            for file in disk.iterdir():
-                file.unlink()
+            (disk / "filler").unlink()
+            shutil.rmtree(folder_of(disk / STORE), ignore_errors=True)
     assert {NoSpace: 60} == heard
 
 
 def test_a_disk_without_room_for_another_file_is_full(tmp_path: Path) -> None:
     heard = []
-    for files in range(2, 6):  # itself, the book, and two of SQLite's
+    for files in range(2, 7):  # itself, the folder, the book, and two of SQLite's
         with small_disk(tmp_path / str(files), "2m", files=files) as disk:
             heard.append(used_up(disk / STORE, times=1))
-    assert [NoSpace, NoSpace, None, None] == heard
+    assert [NoSpace, NoSpace, NoSpace, None, None] == heard
 
 
 def used_up(store: Path, times: int = 1_000) -> type[BaseException] | None:

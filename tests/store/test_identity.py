@@ -20,9 +20,10 @@ from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.stores import accept_loss, info, migrate, status
 from cardoffers_cli.store import copying, identity, journal, opening
+from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import draft_path, journal_path, kept_name, lock_path, log_path
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import Lock, store_lock
 from cardoffers_cli.store.signing_secrets import write_secrets
 from cardoffers_cli.store.store import Store
 from sizes import one_in
@@ -206,6 +207,7 @@ def kept_aside(path: Path, aside: Path) -> None:
 
 def drafted(path: Path, aside: Path) -> None:
     copying.keep_aside(path, aside)
+    make_folder(aside)
     draft_path(aside, "secrets").touch()
 
 
@@ -219,6 +221,12 @@ def marked(path: Path, aside: Path) -> None:
     journal.mark_replaced(aside, path, now=NOON)
 
 
+def looked_at(path: Path, aside: Path) -> None:
+    marked(path, aside)
+    with pytest.raises(Refused):
+        info(job(aside))  # which leaves the files of its lock
+
+
 def put_back(path: Path, aside: Path) -> None:
     marked(path, aside)
     last = last_line(path)
@@ -226,7 +234,7 @@ def put_back(path: Path, aside: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "killed_after", [linked, kept_aside, drafted, with_secrets, marked, put_back]
+    "killed_after", [linked, kept_aside, drafted, with_secrets, marked, looked_at, put_back]
 )
 @pytest.mark.parametrize("has_log", [False, True])
 @pytest.mark.parametrize("read_only", [False, True])
@@ -252,8 +260,8 @@ def test_a_restore_killed_at_any_step_leaves_the_store_as_it_was(
 
 def test_a_lock_whose_file_was_removed_is_taken_again(tmp_path: Path) -> None:
     store = tmp_path / "store.duckdb"
-    with StoreLock(store, command="first", since=NOON, wait_s=0) as first:
-        late = StoreLock(store, command="late", since=NOON, wait_s=5)
+    with store_lock(store, command="first", since=NOON, wait_s=0) as first:
+        late = store_lock(store, command="late", since=NOON, wait_s=5)
         held = os.open(lock_path(store), os.O_RDWR)  # as who came while the first had it
         first.remove()
     os.close(held)
@@ -261,7 +269,7 @@ def test_a_lock_whose_file_was_removed_is_taken_again(tmp_path: Path) -> None:
         assert lock_path(store).exists()
         with (
             pytest.raises(StoreBusy),
-            StoreLock(store, command="third", since=NOON, wait_s=0),
+            store_lock(store, command="third", since=NOON, wait_s=0),
         ):
             pass
 
@@ -270,17 +278,17 @@ def test_who_waited_for_a_lock_that_was_removed_does_not_hold_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = tmp_path / "store.duckdb"
-    waits = StoreLock._wait
+    waits = Lock._wait
     waited = []
 
-    def removed_meanwhile(lock: StoreLock) -> None:
+    def removed_meanwhile(lock: Lock) -> None:
         waits(lock)
         if not waited:
             lock_path(store).unlink()
         waited.append(lock)
 
-    monkeypatch.setattr(StoreLock, "_wait", removed_meanwhile)
-    with StoreLock(store, command="test", since=NOON, wait_s=0):
+    monkeypatch.setattr(Lock, "_wait", removed_meanwhile)
+    with store_lock(store, command="test", since=NOON, wait_s=0):
         assert 2 == len(waited)
         assert lock_path(store).exists()
 

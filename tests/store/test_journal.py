@@ -15,7 +15,7 @@ from cardoffers_cli.domain.errors import CardoffersError, Refused
 from cardoffers_cli.jobs.runs import start_run
 from cardoffers_cli.jobs.stores import accept_loss, init, lost_commits, migrate
 from cardoffers_cli.store import journal
-from cardoffers_cli.store.layout import journal_path
+from cardoffers_cli.store.layout import folder_of, journal_path, kept_files
 from cardoffers_cli.store.migrations import newest_version
 from sizes import one_in
 from tables import NOON, moment, read, select
@@ -266,16 +266,14 @@ def test_a_log_that_is_not_whole_is_noticed(
     killed: Job, tmp_path: Path, damage: Callable[[Path, int], None], share: float
 ) -> None:
     made = job(tmp_path / killed.path.name)
-    for file in killed.path.parent.iterdir():
-        shutil.copy(file, tmp_path)
+    shutil.copytree(killed.path.parent, tmp_path, dirs_exist_ok=True)
     log = Path(f"{made.path}.wal")
     damage(log, int(share * log.stat().st_size))
     assert code_of(made) in {journal.LOST, "store_damaged"}
 
 
 def test_a_log_that_is_whole_is_not(killed: Job, tmp_path: Path) -> None:
-    for file in killed.path.parent.iterdir():
-        shutil.copy(file, tmp_path)
+    shutil.copytree(killed.path.parent, tmp_path, dirs_exist_ok=True)
     assert "opened" == code_of(job(tmp_path / killed.path.name))
 
 
@@ -315,7 +313,7 @@ def test_a_store_moves_with_its_journal(made: Job) -> None:
     runs(made)
     moved = job(made.path.with_name("moved.duckdb"))
     made.path.rename(moved.path)
-    journal_path(made.path).rename(journal_path(moved.path))
+    folder_of(made.path).rename(folder_of(moved.path))
     run(moved)
     assert whole(moved)
 
@@ -327,7 +325,7 @@ def test_a_new_store_begins_a_new_journal_and_keeps_the_old_one(made: Job) -> No
     init(made)
     run(made)
     assert [1] == numbers(made)
-    aside = [path for path in made.path.parent.glob("*.journal.*") if path.read_text() == told]
+    aside = [path for path in kept_files(journal_path(made.path)) if path.read_text() == told]
     assert 1 == len(aside)
 
 

@@ -116,7 +116,7 @@ def test_whatever_replaces_a_store_does_so_where_the_file_is(
 
 @pytest.mark.parametrize("way", WAYS)
 @one_in(3)
-def test_everything_beside_a_store_stands_beside_its_file(
+def test_everything_of_a_store_is_in_the_folder_of_its_file(
     home: Path, way: Callable[[Path], Path]
 ) -> None:
     named = way(home)
@@ -126,9 +126,10 @@ def test_everything_beside_a_store_stands_beside_its_file(
     buy(made)
     publish(made)
     assert before == {path.name for path in home.parent.iterdir()}
-    assert {NAME + end for end in ("", ".lock", ".turn", ".journal", ".snapshot")} == {
-        path.name for path in home.iterdir() if not path.is_symlink()
-    }
+    folder = layout.folder_of(home / NAME)
+    assert {NAME, folder.name} == {path.name for path in home.iterdir() if not path.is_symlink()}
+    assert {"lock", "turn", "journal", "snapshot"} == {path.name for path in folder.iterdir()}
+    assert 0o700 == folder.stat().st_mode & 0o777
 
 
 def test_one_lock_is_held_by_all_names(home: Path) -> None:
@@ -168,7 +169,7 @@ def test_what_is_kept_is_found_and_nothing_else(home: Path) -> None:
     assert sorted(expected) == kept_files(store)
 
 
-def test_no_two_files_beside_a_store_have_one_name(home: Path) -> None:
+def test_no_two_files_of_a_store_have_one_name(home: Path) -> None:
     store = home / NAME
     paths = [
         getattr(layout, name)(store)
@@ -178,4 +179,5 @@ def test_no_two_files_beside_a_store_have_one_name(home: Path) -> None:
     paths += [layout.draft_path(store, what) for what in layout.DRAFTS]
     paths += [path for draft in paths for path in layout.log_paths(draft)[1:]]
     assert len(paths) == len({os.fspath(path) for path in paths})
-    assert {home} == {path.parent for path in paths}
+    folder = layout.folder_of(store)
+    assert {folder} == {path.parent for path in paths if not path.name.startswith(NAME)}

@@ -15,8 +15,9 @@ import pytest
 
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.elsewhere import match_purchases
+from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import lock_path, turn_path
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import store_lock
 from tables import NOON
 from work import job, new_store
 
@@ -30,10 +31,10 @@ HOLDER = """
 import sys, time
 from datetime import datetime
 from pathlib import Path
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import store_lock
 shared = sys.argv[2] == "reader"
-since = datetime(2026, 6, 1, 12)
-with StoreLock(Path(sys.argv[1]), command=f"a {sys.argv[2]}", since=since, wait_s=9, shared=shared):
+since, command = datetime(2026, 6, 1, 12), f"a {sys.argv[2]}"
+with store_lock(Path(sys.argv[1]), command=command, since=since, wait_s=9, shared=shared):
     print("held", flush=True)
     time.sleep(float(sys.argv[3]))
 """
@@ -42,11 +43,11 @@ SERVER = """
 import sys, time
 from datetime import datetime
 from pathlib import Path
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.lock import store_lock
 print("held", flush=True)
 since = datetime(2026, 6, 1, 12)
 while True:
-    with StoreLock(Path(sys.argv[1]), command="a server", since=since, wait_s=9):
+    with store_lock(Path(sys.argv[1]), command="a server", since=since, wait_s=9):
         time.sleep(0.02)
 """
 
@@ -162,7 +163,7 @@ def test_a_program_without_our_lock_is_told_from_a_damaged_store(quick: Job) -> 
 
 def test_the_lock_is_private_and_says_who_holds_it_while_it_is_held(tmp_path: Path) -> None:
     path = tmp_path / "store.duckdb"
-    with StoreLock(path, command="test", since=NOON, wait_s=0):
+    with store_lock(path, command="test", since=NOON, wait_s=0):
         assert "test" == json.loads(lock_path(path).read_text())["command"]
         assert 0o600 == lock_path(path).stat().st_mode & 0o777
     assert "" == lock_path(path).read_text()
@@ -176,7 +177,7 @@ def test_a_server_that_takes_and_frees_the_store_keeps_nobody_waiting(
     with running(SERVER, path):
         began = time.monotonic()
         for _ in range(10):
-            with StoreLock(path, command="nightly", since=NOON, wait_s=5, shared=shared):
+            with store_lock(path, command="nightly", since=NOON, wait_s=5, shared=shared):
                 time.sleep(0.02)
         assert time.monotonic() - began < 10
 
@@ -186,7 +187,7 @@ def test_a_server_gets_its_turn_between_two_jobs(tmp_path: Path) -> None:
     with running(SERVER, path), running(SERVER, path):
         began = time.monotonic()
         for _ in range(5):
-            with StoreLock(path, command="serve", since=NOON, wait_s=5):
+            with store_lock(path, command="serve", since=NOON, wait_s=5):
                 pass
         assert time.monotonic() - began < 10
 
@@ -198,7 +199,7 @@ def test_who_was_stopped_while_it_was_next_stops_nobody(tmp_path: Path) -> None:
         os.kill(waiting, signal.SIGSTOP)
         os.kill(holder, signal.SIGKILL)
         for wait_s in (1, 0.25, 0):
-            with StoreLock(path, command="test", since=NOON, wait_s=wait_s):
+            with store_lock(path, command="test", since=NOON, wait_s=wait_s):
                 assert is_locked(turn_path(path))
 
 
@@ -220,7 +221,8 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 def test_a_lock_that_cannot_be_signed_is_held_and_given_back(tmp_path: Path) -> None:
     store = tmp_path / "store.duckdb"
+    make_folder(store)
     lock_path(store).symlink_to("/dev/full")
     for _ in range(2):
-        with StoreLock(store, command="test", since=NOON, wait_s=0):
+        with store_lock(store, command="test", since=NOON, wait_s=0):
             pass

@@ -21,7 +21,7 @@ from cardoffers_cli.store.migrations import newest_version
 from commands import in_a_pipe
 
 OLDER = Path(__file__).parent / "older"
-VERSIONS = sorted(int(path.stem.partition("_")[2]) for path in OLDER.glob("*.xz"))
+VERSIONS = sorted(int(path.stem.partition("_")[2]) for path in OLDER.glob("schema_*.xz"))
 
 
 @pytest.fixture(params=VERSIONS)

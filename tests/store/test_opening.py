@@ -14,7 +14,8 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused
 from cardoffers_cli.jobs.stores import init, migrate
-from cardoffers_cli.store.layout import journal_path, lock_path
+from cardoffers_cli.store.folder import make_folder
+from cardoffers_cli.store.layout import draft_path, journal_path, lock_path
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.store import guarded
 from sizes import one_in
@@ -156,6 +157,7 @@ def test_a_missing_store_leaves_no_trace_of_the_search(tmp_path: Path) -> None:
 
 def test_a_store_that_is_gone_from_its_journal_is_told_apart(tmp_path: Path) -> None:
     made = new_store(tmp_path)
+    make_folder(made.path)
     journal_path(made.path).touch()
     made.path.unlink()
     with pytest.raises(NoStore) as caught, made.store():
@@ -183,12 +185,11 @@ def test_store_and_lock_and_log_are_private(tmp_path: Path) -> None:
         with made.store() as store:
             with store.transaction():
                 store.connection.execute("create table big as from range(300_000)")
-            names = {path.name for path in tmp_path.iterdir()}
-            modes = {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
     finally:
         os.umask(before)
-    assert {"store.duckdb" + end for end in ("", ".lock", ".turn", ".wal")} == names
-    assert {0o600} == modes
+    files = ("store.duckdb", "store.duckdb.wal", "lock", "turn")
+    assert dict.fromkeys(files, 0o600) | {"store.duckdb.d": 0o700} == modes
 
 
 def test_temporary_files_go_where_they_are_sent_and_are_private(tmp_path: Path) -> None:
@@ -236,10 +237,10 @@ def test_no_extension_is_ever_fetched(tmp_path: Path) -> None:
         )
 
 
-def test_the_lock_stands_beside_the_store(tmp_path: Path) -> None:
+def test_the_lock_is_in_the_folder_of_the_store(tmp_path: Path) -> None:
     made = job(tmp_path / "store.duckdb")
     init(made)
-    assert tmp_path / "store.duckdb.lock" == lock_path(made.path)
+    assert tmp_path / "store.duckdb.d" / "lock" == lock_path(made.path)
     assert lock_path(made.path).exists()
 
 
@@ -270,10 +271,11 @@ def test_a_killed_writer_leaves_what_it_committed_for_readers_and_writers(tmp_pa
 
 
 def test_what_a_killed_init_left_is_in_nobodys_way(tmp_path: Path) -> None:
-    draft = tmp_path / ".store.duckdb.new"
+    draft = draft_path(tmp_path / "store.duckdb")
+    make_folder(tmp_path / "store.duckdb")
     draft.write_bytes(b"half of a store")
     made = job(tmp_path / "store.duckdb")
     init(made)
-    assert [] == [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert not draft.exists()
     with made.store() as store:
         assert newest_version() == applied(store)[-1]["version"]

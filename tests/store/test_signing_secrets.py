@@ -25,7 +25,8 @@ from cardoffers_cli.jobs.restore import restore
 from cardoffers_cli.jobs.stores import init, migrate
 from cardoffers_cli.jobs.webhooks import rotate_secret
 from cardoffers_cli.store import copying
-from cardoffers_cli.store.layout import log_path
+from cardoffers_cli.store.folder import make_folder
+from cardoffers_cli.store.layout import kept_files, log_path
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.migrations import apply, migrations
 from cardoffers_cli.store.opening import connected
@@ -104,7 +105,7 @@ def test_a_secret_is_in_its_file_and_in_no_other_that_is_made_of_the_store(
     export(made, str(tmp_path / "history"))
     compact(made)
     publish(made)
-    assert ["backups/b.secrets", "store/store.duckdb.secrets"] == holders(tmp_path, secret)
+    assert ["backups/b.secrets", "store/store.duckdb.d/secrets"] == holders(tmp_path, secret)
     assert snapshot_path(made.path).exists()
 
 
@@ -148,7 +149,7 @@ def test_a_new_store_leaves_the_secrets_of_one_before_it_alone(made: Job) -> Non
     made.path.unlink()
     init(made)
     assert {} == read_secrets(made.path)
-    (kept,) = made.path.parent.glob("*.secrets.*.kept")
+    (kept,) = kept_files(secrets_path(made.path))
     assert secret in kept.read_text()
 
 
@@ -253,7 +254,7 @@ def test_a_night_says_in_words_what_events_wait_for(made: Job, tmp_path: Path) -
 
 # Killed at any moment: stores are opened a few times for each of them, which takes seconds
 
-OURS = r"^\.?store\.duckdb\.secrets"
+OURS = r"^secrets"
 """The files of secrets of the store itself."""
 
 ROTATE = """
@@ -334,16 +335,17 @@ def older(path: Path) -> Job:
 
 def test_the_secrets_of_an_older_store_move_out_of_it(tmp_path: Path) -> None:
     made = older(tmp_path / "store.duckdb")
+    make_folder(made.path)
     snapshot_path(made.path).write_bytes(made.path.read_bytes())  # as it was taken
-    inside = ["store.duckdb", "store.duckdb.snapshot"]
+    inside = ["store.duckdb", "store.duckdb.d/snapshot"]
     assert [inside, inside] == [holders(tmp_path, each) for each in (OLD, NEXT)]
     migrate(made)
     assert sorted([OLD, NEXT]) == texts(made)
-    assert {"store.duckdb.secrets"} == {*holders(tmp_path, OLD), *holders(tmp_path, NEXT)}
+    assert {"store.duckdb.d/secrets"} == {*holders(tmp_path, OLD), *holders(tmp_path, NEXT)}
     named = "select secret_no, secret_sha256 from signing_secrets(timestamp '2026-06-01 12:00')"
     assert [(1, secret_sha256(OLD))] == found(made, named)
     publish(made)
-    assert ["store.duckdb.secrets"] == holders(tmp_path, OLD)
+    assert ["store.duckdb.d/secrets"] == holders(tmp_path, OLD)
 
 
 def test_a_log_that_nothing_is_read_of_keeps_no_older_store_from_being_migrated(
@@ -390,7 +392,7 @@ def test_killed_while_it_is_migrated_a_store_is_as_before_or_done(tmp_path: Path
             assert [(OLD,), (NEXT,)] == rows
         migrate(again)
         assert sorted([OLD, NEXT]) == texts(again)
-        assert ["store.duckdb.secrets"] == holders(folder, OLD)
+        assert ["store.duckdb.d/secrets"] == holders(folder, OLD)
         _whole(again)
 
 

@@ -17,8 +17,8 @@ from cardoffers_cli.domain.errors import (
     StoreVersion,
 )
 from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.store.layout import snapshot_path
-from cardoffers_cli.store.lock import StoreLock
+from cardoffers_cli.store.layout import draft_path, snapshot_path
+from cardoffers_cli.store.lock import store_lock
 from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.snapshot import open_snapshot, taken_at, withdraw
 from tables import NOON, select
@@ -77,7 +77,7 @@ def test_a_snapshot_is_read_while_the_store_is_held(made: Job) -> None:
 def test_a_snapshot_is_private_and_leaves_no_draft(made: Job) -> None:
     made.path.chmod(0o644)
     publish(made)
-    names = {path.name for path in made.path.parent.iterdir() if "snapshot" in path.name}
+    names = {path.name for path in made.path.parent.rglob("*") if "snapshot" in path.name}
     assert {snapshot_path(made.path).name} == names
     assert 0o600 == snapshot_path(made.path).stat().st_mode & 0o777
 
@@ -103,7 +103,7 @@ def test_who_has_a_snapshot_open_keeps_it(made: Job) -> None:
 def test_publishing_waits_for_its_turn_like_any_job(made: Job) -> None:
     hurried = job(made.path, lock_wait_s=0)
     with (
-        StoreLock(made.path, command="import", since=NOON, wait_s=0),
+        store_lock(made.path, command="import", since=NOON, wait_s=0),
         pytest.raises(CardoffersError) as caught,
     ):
         publish(hurried)
@@ -159,7 +159,7 @@ def test_a_copy_without_room_is_told_as_such(tmp_path: Path) -> None:
 
 def test_a_copy_that_fails_leaves_the_snapshot_before(made: Job) -> None:
     publish(made)
-    (made.path.parent / f".{made.path.name}.snapshot.new").mkdir()
+    draft_path(made.path, "snapshot").mkdir()
     with pytest.raises(OSError, match="directory"):
         publish(made)
     assert ["alder"] == shown(made)

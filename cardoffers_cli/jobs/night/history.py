@@ -16,7 +16,7 @@ from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
-from cardoffers_cli.store.night_lock import night_holder
+from cardoffers_cli.store.lock import night_holder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.errors import NoStore, NotFound
+from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.files.processed import Processed
 from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.jobs.night.checks import (
@@ -30,8 +30,8 @@ from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.leftovers import sweep
-from cardoffers_cli.store.night_lock import NightLock
-from cardoffers_cli.store.opening import lock_for
+from cardoffers_cli.store.lock import Lock, night_lock
+from cardoffers_cli.store.opening import lock_for, must_exist
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,9 +51,9 @@ def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> Night
     `status` is `finished`, or `nothing_new` for a night that had ended and has nothing to add.
     Raises `StoreBusy` night_busy, `NoSpace`, and `Refused` clock_backwards or read_only.
     """
-    _must_exist(job)
+    must_exist(job.path)
     remarks = check_places(job, order)
-    with _lock(job, order) as lock:
+    with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
         return _Nights(job, order, onlooker or Onlooker(), lock, remarks).run()
 
 
@@ -69,13 +69,13 @@ def resume_night(
     night = unfinished_night(job, run_id)
     order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
     remarks = check_places(job, order)
-    with _lock(job, order) as lock:
+    with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
         return _Nights(job, order, onlooker or Onlooker(), lock, remarks).go_on(night)
 
 
 def unfinished_night(job: Job, run_id: str | None) -> Night:
     """Return the night of an id that has not ended, or the oldest such; raise `NotFound`."""
-    _must_exist(job)
+    must_exist(job.path)
     with job.store(read_only=True) as store:
         wanted = run_id and whole_id(store, "unfinished_night", run_id)
         left = [night for night in nights.unfinished(store) if wanted in {None, str(night.run_id)}]
@@ -88,18 +88,6 @@ def unfinished_night(job: Job, run_id: str | None) -> Night:
     return left[0]
 
 
-def _must_exist(job: Job) -> None:
-    if not job.path.exists():
-        raise NoStore(
-            f"There is no store at {job.path}.",
-            hint="Make one with `cardoffers init`, or name another with --store.",
-        )
-
-
-def _lock(job: Job, order: Order) -> NightLock:
-    return NightLock(job.path, since=real_now(), wait_s=order.wait_s)
-
-
 class _Nights:
     """The nights of one command, under the lock: those left unfinished, and the one of today."""
 
@@ -108,7 +96,7 @@ class _Nights:
         job: Job,
         order: Order,
         onlooker: Onlooker,
-        lock: NightLock,
+        lock: Lock,
         remarks: list[NightFinding],
     ) -> None:
         self._job = job
@@ -130,7 +118,7 @@ class _Nights:
     def go_on(self, night: Night) -> NightResult:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
-        self._lock.of(night.run_id)
+        self._lock.tell(run_id=str(night.run_id))
         if night.processed_folder is None:
             with self._job.store() as store, store.transaction():
                 night = nights.keep_in(store, night, str(processed_root(self._job)))
@@ -141,10 +129,10 @@ class _Nights:
         for position, step in enumerate(STEPS, start=1):
             if step.name in done:
                 continue
-            self._lock.at(step.name)
+            self._lock.tell(step=step.name)
             self._onlooker.begins(step.name, position, len(STEPS))
             self._onlooker.ends(do(step, position, work))
-        self._lock.at("end")
+        self._lock.tell(step="end")
         return _end(work)
 
     def _sweep(self) -> None:
