@@ -22,9 +22,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.store.journal_file import JournalLine, all_lines, append, last_line
+from cardoffers_cli.store.layout import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,11 +51,12 @@ _FEW = 20
 def check(store: Store, path: Path) -> None:
     """Raise `StoreDamaged` if the journal of the store at `path` knows of a run that it has not.
 
-    Raises `Refused` for a file in the place of which another one is the store.
+    Raises `Refused` for a file in the place of which another one is the store, and where the
+    journal is of another store.
     """
     last = _last_of_a_store(path)
     if last is not None and not _has(store, last):
-        raise lost_commits(path, lost(store, path), newest(store))
+        raise _not_in_the_store(store, path)
 
 
 def keep_up(store: Store, path: Path) -> None:
@@ -76,8 +78,17 @@ def _not_yet_told(store: Store, path: Path, last: JournalLine | None) -> list[Jo
     if last is None or last.run_id is None:
         return found
     if not (found and _is_one(found[0], last)):
-        raise lost_commits(path, lost(store, path), newest(store))
+        raise _not_in_the_store(store, path)
     return found[1:]
+
+
+def _not_in_the_store(store: Store, path: Path) -> CardoffersError:
+    """Return what it means that a store has not the newest run of its journal."""
+    runs = {run.run_no: run.run_id for run in _runs(store)}
+    both = [line for line in lines(path) if line.run_no in runs]
+    if both and all(runs[line.run_no] != line.run_id for line in both):
+        return _of_another_store(path)
+    return lost_commits(path, lost(store, path), newest(store))
 
 
 def reset(path: Path, newest_run: JournalLine | None, *, kind: str, now: datetime) -> JournalLine:
@@ -222,6 +233,21 @@ def lost_commits(
         lost_runs=[line.document() for line in gone[:_FEW]],
         nights=dates,
         next="cardoffers store accept-loss --yes",
+    )
+
+
+def _of_another_store(path: Path) -> Refused:
+    folder = folder_of(path)
+    aside = folder.with_name(f"{folder.name}.of-another-store")
+    move = f"mv {shlex.quote(str(folder))} {shlex.quote(str(aside))}"
+    return Refused(
+        f"{folder} is of another store than {path}: its journal knows none of the runs of that.",
+        code="folder_foreign",
+        hint="If another file was put there, put the store back, or restore a backup with "
+        "`cardoffers store restore FILE`. If the folder is wrong, put its own in its place, or let "
+        f"it begin one: `{move}`. Signing secrets are beside backups.",
+        file=str(path),
+        folder=str(folder),
     )
 
 

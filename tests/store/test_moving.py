@@ -21,7 +21,7 @@ from cardoffers_cli.domain.errors import CardoffersError, StoreBusy
 from cardoffers_cli.jobs.doctor import doctor
 from cardoffers_cli.jobs.publish import open_published, publish
 from cardoffers_cli.jobs.runs import start_run
-from cardoffers_cli.jobs.stores import accept_loss, info, migrate
+from cardoffers_cli.jobs.stores import accept_loss, info, init, migrate
 from cardoffers_cli.store import layout
 from cardoffers_cli.store.backup_places import known
 from cardoffers_cli.store.call_book import CallBook
@@ -252,6 +252,15 @@ def test_a_store_moves_with_its_folder(made: Job) -> None:
     buy(other)
 
 
+def another(made: Job) -> Job:
+    """Return another store in the same folder, with runs of its own."""
+    other = job(made.path.with_name("other.duckdb"), now=LATER)
+    init(other)
+    for _ in range(20):
+        buy(other)
+    return other
+
+
 def code_of(made: Job) -> str:
     with pytest.raises(CardoffersError) as caught:
         buy(made)
@@ -260,6 +269,19 @@ def code_of(made: Job) -> str:
         info(made)
     assert caught.value.code == read.value.code
     return caught.value.code
+
+
+def test_a_store_that_is_copied_to_the_folder_of_another_is_refused(made: Job) -> None:
+    migrate(made)
+    other = another(made)
+    told = layout.journal_path(other.path).read_bytes()
+    shutil.copy(made.path, other.path)
+    assert "folder_foreign" == code_of(other)
+    assert not doctor(other)["ok"]
+    assert told == layout.journal_path(other.path).read_bytes()
+    folder = layout.folder_of(other.path)
+    folder.rename(folder.with_name("apart"))  # as the hint says
+    buy(other)
 
 
 def test_a_copy_of_the_store_itself_is_told_what_it_lost(made: Job) -> None:
