@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import ast
 import importlib
-import re
 from dataclasses import FrozenInstanceError, fields, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import pytest
 
-from cardoffers_cli.domain.records import Amount, Record, if_any
+from cardoffers_cli.domain.records import Amount, Record, if_any, members_of
+from cardoffers_cli.files import report_columns as columns
+from cardoffers_cli.files.sheets import Column
+from cardoffers_cli.services import funnel, merchant_results, offer_results, reports, settlements
 from house import House, Module, module, read_house, uses
-from test_sql_binds import PARAMETER, queries
+from test_sql_binds import queries, returned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cardoffers_cli.store.store import Store
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
 READERS = {"records", "record"}
 Reading = tuple[str, str]  # the dotted name of the record, the address of the statement
@@ -45,24 +46,20 @@ def own_name(source: Module, dotted: str) -> str:
     return dotted if "." in dotted else f"{source.dotted}.{dotted}"
 
 
-def unlike(store: Store, shape: type[Record], sql: str) -> set[str]:
-    """Return the fields that the statement does not return, and its columns that are no field."""
-    code = re.sub(r"--[^\n]*", "", sql)
-    rows = store.connection.execute(
-        f"describe {code}", dict.fromkeys(PARAMETER.findall(code))
-    ).fetchall()
-    return {name for name, *_ in rows} ^ {each.name for each in fields(shape)}  # type: ignore[arg-type]
+def unlike(shape: type[Record], columns: set[str]) -> set[str]:
+    """Return the fields that a statement does not return, and its columns that are no field."""
+    return columns ^ {each.name for each in fields(shape)}  # type: ignore[arg-type]
 
 
-def test_a_record_has_the_columns_of_its_statement(scratch: Store) -> None:
+def test_a_record_has_the_columns_of_its_statement() -> None:
     found = sorted(set(readings(read_house())))
     assert found
-    statements = queries()
+    columns_of = returned(queries(), {address for _, address in found})
     wrong = {}
     for shape, address in found:
         place, _, name = shape.rpartition(".")
         record = getattr(importlib.import_module(place), name)
-        if columns := unlike(scratch, record, statements[address]):
+        if columns := unlike(record, columns_of[address]):
             wrong[shape, address] = columns
     assert {} == wrong
 
@@ -136,16 +133,90 @@ def test_what_a_record_is_shown_as_holds_no_text() -> None:
     )
 
 
+class Told(Paid):
+    from_: Annotated[datetime | None, "When it began, or `None`."]
+    place: Annotated[str | None, 'It\'s "home".'] = if_any()
+
+
+class Typed(TypedDict):
+    title: str | None
+
+
+def test_the_members_of_a_record_are_what_its_fields_say() -> None:
+    assert [
+        ("currency", "str", False, False, None),
+        ("amount", "Amount", True, False, None),
+        ("from", "datetime", True, False, "When it began, or `None`."),
+        ("place", "str", False, True, 'It\'s "home".'),
+    ] == [*members_of(Told)]
+    assert [("title", "str", True, False, None)] == [*members_of(Typed)]
+    told = Told(currency="GBP", amount=None, from_=None)
+    assert {"currency": "GBP", "amount": None, "from": None} == told
+    assert ["currency", "amount", "from"] == [*told]
+
+
+KINDS = {
+    "id": {"UUID", "str", "int"},
+    "integer": {"int"},
+    "money": {"Amount"},
+    "moment": {"datetime"},
+    "date": {"date", "str"},
+    "share": {"Decimal"},
+    "text": {"str"},
+}
+"""The types whose values a column of a kind shows."""
+
+SHEETS = [
+    (columns.REDEMPTIONS, reports.ExportedRedemption),
+    (columns.SETTLEMENTS, reports.ExportedEntry),
+    (columns.SETTLEMENT_SUMS, settlements.Settlement),
+    (columns.OWED, settlements.Owed),
+    (columns.DUE, settlements.DueEntries),
+    (columns.FUNNEL_BY["day"], funnel.FunnelDay),
+    (columns.FUNNEL_BY["offer"], funnel.FunnelOffer),
+    (columns.FUNNEL_BY["merchant"], funnel.FunnelMerchant),
+    (columns.UNRESOLVED, reports.UnknownMerchant),
+    (columns.COUNTED_BY["day"] + columns.DAY_COUNTS, reports.DayCount),
+    (columns.COUNTED_BY["offer"] + columns.COUNTS, reports.OfferCount),
+    (columns.COUNTED_BY["merchant"] + columns.COUNTS, reports.MerchantCount),
+    (columns.OFFERS, offer_results.OfferResult),
+    (columns.MERCHANTS, merchant_results.MerchantResult),
+    (columns.TOTALS, reports.EntryTotal),
+]
+
+
+def ill_shown(sheet: Sequence[Column], shape: type[Record]) -> list[str]:
+    """Return the columns that show no member of a record, or one of another type."""
+    types = {each.name: each.kind for each in members_of(shape)}
+    return [
+        column.name
+        for column in sheet
+        if types.get(column.name.split(".")[0]) not in KINDS[column.kind] | {"OfferNamed"}
+    ]
+
+
+@pytest.mark.parametrize(("sheet", "shape"), SHEETS)
+def test_a_sheet_shows_members_of_its_record_by_their_types(
+    sheet: Sequence[Column], shape: type[Record]
+) -> None:
+    assert [] == ill_shown(sheet, shape)
+    assert ["place", "amount"] == ill_shown([Column("place"), Column("amount")], Paid)
+
+
 @pytest.mark.parametrize(
     ("expected", "sql"),
     [
         (set(), "select 'GBP' as currency, 3 as purchases"),
         ({"purchases"}, "select 'GBP' as currency"),
         ({"amount"}, "select 'GBP' as currency, 3 as purchases, 1.5 as amount"),
+        (set(), "select currency, purchases from made"),
+        ({"amount"}, "select * from made"),
     ],
 )
-def test_a_record_of_other_columns_is_found(store: Store, expected: set[str], sql: str) -> None:
-    assert expected == unlike(store, Counted, sql)
+def test_a_record_of_other_columns_is_found(expected: set[str], sql: str) -> None:
+    table = "create temp table made as select 'GBP' as currency, 3 as purchases, 1.5 as amount"
+    waiting = {"services/a:made": table, "services/b:read": sql}
+    assert expected == unlike(Counted, returned(waiting, ["services/b:read"])["services/b:read"])
 
 
 def test_a_statement_that_is_read_as_a_record_is_found() -> None:

@@ -19,7 +19,7 @@ from cardoffers_cli.sql import sql_folder, statements
 from work import fresh_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cardoffers_cli.store.store import Store
 
@@ -65,8 +65,12 @@ class Binder:
     table is made.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, described: Iterable[str] = ()
+    ) -> None:
         self.connection = connection
+        self.described: dict[str, set[str]] = {each: set() for each in described}
+        """The columns that these queries return."""
         self.errors: dict[str, str] = {}
         self.columns: dict[str, list[str]] = {}
         """The columns of every table made, by the query that makes it."""
@@ -91,6 +95,9 @@ class Binder:
             if address in self.errors or not self._binds(address, sql):
                 continue
             del waiting[address]
+            if address in self.described:
+                rows = self._run(f"describe {sql}").fetchall()
+                self.described[address] = {column for column, *_ in rows}
             if making := table_made(address, sql):
                 return self._make(address, making)
         return None
@@ -123,9 +130,9 @@ class Binder:
         fields = ", ".join(f'null as "{column}"' for column in [*columns, "nothing"])
         self.connection.execute(f"create or replace temp view frame as select {fields}")
 
-    def _run(self, sql: str) -> None:
+    def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
         code = re.sub(r"--[^\n]*", "", sql)
-        self.connection.execute(code, dict.fromkeys(PARAMETER.findall(code)))
+        return self.connection.execute(code, dict.fromkeys(PARAMETER.findall(code)))
 
 
 def table_made(address: str, sql: str) -> str | None:
@@ -149,6 +156,14 @@ def made() -> dict[str, list[str]]:
         binder = Binder(store._connection)
         binder.bind_all(queries())
         return binder.columns
+
+
+def returned(waiting: dict[str, str], addresses: Iterable[str]) -> dict[str, set[str]]:
+    """Return the columns that these queries return, as they bind."""
+    with _empty_store() as store:
+        binder = Binder(store._connection, addresses)
+        binder.bind_all(waiting)
+        return binder.described
 
 
 def unbound(waiting: dict[str, str]) -> dict[str, str]:

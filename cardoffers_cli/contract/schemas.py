@@ -1,7 +1,8 @@
 """Schemas: the shapes of bodies as JSON Schema, made of the constants that the rules use.
 
-`openapi.py` refers to them by name. Objects stay open: fields may be added to answers, and fields
-of a request that nobody knows are ignored.
+What is answered from the store has the members of its record: their types, which of them may be
+null or left out, and what they mean. `openapi.py` refers to schemas by name. Objects stay open:
+fields may be added to answers, and fields of a request that nobody knows are ignored.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 from cardoffers_cli.contract.offers import ADD
 from cardoffers_cli.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.contract.reports import MOST_ROWS, STATES
-from cardoffers_cli.domain.funnel import STEPS
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
+from cardoffers_cli.domain.records import members_of
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.fields import (
     FREE_TEXTS,
@@ -30,6 +31,11 @@ from cardoffers_cli.files.fields import (
 )
 from cardoffers_cli.files.timestamps import WITH_OFFSET
 from cardoffers_cli.jobs.events import MOST_ITEMS
+from cardoffers_cli.jobs.offers import AddedLink, ShownFeed
+from cardoffers_cli.services.decisions import OfferEvaluation, SimulatedPurchase
+from cardoffers_cli.services.feed import ShownOffer
+from cardoffers_cli.services.funnel import FunnelCounts
+from cardoffers_cli.services.reports import LedgerEntry, OfferNamed, Redemption
 
 Schema = Mapping[str, Any]
 
@@ -42,6 +48,19 @@ def ref(name: str) -> Schema:
 def _object(required: Schema, optional: Schema | None = None, **others: Any) -> Schema:
     properties = {**required, **(optional or {})}
     return {"type": "object", "required": list(required), "properties": properties, **others}
+
+
+def _of(shape: type[Any], *, without: str = "", **own: Schema) -> Schema:
+    """Describe the members of a record; `own` are the schemas of those that types do not tell."""
+    required: dict[str, Schema] = {}
+    optional: dict[str, Schema] = {}
+    for each in members_of(shape):
+        schema = own[each.name] if each.name in own else _KINDS[each.kind]
+        schema = _or_null(schema) if each.is_nullable else schema
+        if each.name != without:
+            place = optional if each.is_optional else required
+            place[each.name] = _says(each.says, schema) if each.says else schema
+    return _object(required, optional)
 
 
 def _list(items: Schema, **others: Any) -> Schema:
@@ -70,7 +89,16 @@ _MOMENT: Schema = {"type": "string", "format": "date-time"}
 _MONEY: Schema = {"type": "number", "description": "Exact, with the decimals of its currency."}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _FLAG: Schema = {"type": "boolean"}
-_MASKED = _says("The first and the last 4 characters around an ellipsis.", _TEXT)
+_KINDS: Mapping[str, Schema] = {
+    "str": _TEXT,
+    "UUID": _ID,
+    "datetime": _MOMENT,
+    "Amount": _MONEY,
+    "int": _COUNT,
+    "bool": _FLAG,
+    "Any": {},
+}
+"""The schema of a type, by how the fields of records write it."""
 
 _INVISIBLE = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", INVISIBLE)
 _VISIBLE: Schema = {
@@ -131,14 +159,26 @@ _EVENT = _object(
     ),
 )
 
-_AMOUNTS = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
-
 _PAGINATION = _object(
     {
         "limit": {"type": "integer", "minimum": 1, "maximum": MOST_ROWS},
         "next_cursor": _says("Null at the end.", _or_null(_TEXT)),
     }
 )
+
+
+_REDEMPTION = _of(Redemption, status=_words(STATES), offer=_of(OfferNamed))
+
+
+def _simulation() -> Schema:
+    """Describe what an event would come to; it has no line."""
+    item = _of(
+        SimulatedPurchase,
+        without="line",
+        outcome=_words(("match", "no_match")),
+        evaluations=_list(_of(OfferEvaluation)),
+    )
+    return _object({"simulated": {"const": True}, **item["properties"]})
 
 
 def _page(item: str) -> Schema:
@@ -197,50 +237,9 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         description="received = accepted + duplicates + the length of invalid.",
     ),
-    "Simulation": _object(
-        {
-            "simulated": {"const": True},
-            "transaction_ref": _TEXT,
-            "outcome": _words(("match", "no_match")),
-            "reason": _says("What decided: `redeemed`, or why not.", _TEXT),
-            "merchant_id": _or_null(_ID),
-            "offer_id": _or_null(_TEXT),
-            **{name: _or_null(_MONEY) for name in _AMOUNTS},
-            "currency": _TEXT,
-            "evaluations": _list(
-                _object(
-                    {
-                        "offer_id": _TEXT,
-                        "outcome": _TEXT,
-                        "expected": {"description": "What the check asked for, if anything."},
-                        "actual": {"description": "What was there."},
-                    }
-                )
-            ),
-        }
-    ),
-    "Offer": _object(
-        {
-            "id": _TEXT,
-            "title": _TEXT,
-            "description": _TEXT,
-            "merchant_id": _ID,
-            "min_spend": _MONEY,
-            "cashback_amount": _MONEY,
-            "currency": _TEXT,
-            "starts_at": _MOMENT,
-            "expires_at": _MOMENT,
-            "added": _says("Whether the cardholder has added it.", _FLAG),
-        },
-        {"reason": _says("Only when personalize is true.", _words([*WEIGHTS, PROGRAM_ORDER]))},
-    ),
-    "OfferFeed": _object(
-        {
-            "offers": _list(ref("Offer")),
-            "total": _says("Offers the cardholder may see, before the limit.", _COUNT),
-            "personalized": _FLAG,
-        }
-    ),
+    "Simulation": _simulation(),
+    "Offer": _of(ShownOffer, reason=_words([*WEIGHTS, PROGRAM_ORDER])),
+    "OfferFeed": _of(ShownFeed, offers=_list(ref("Offer"))),
     "AddRequest": _object(
         {field.name: _says(field.says, field.schema) for field in ADD if field.required},
         {
@@ -249,47 +248,15 @@ SCHEMAS: Mapping[str, Schema] = {
             if not field.required
         },
     ),
-    "AddedOffer": _object(
-        {"status": _words(("added", "already_added")), "cardholder_offer_id": _ID}
-    ),
-    "Redemption": _object(
-        {
-            "id": _ID,
-            "created_at": _MOMENT,
-            "status": _words(STATES),
-            **dict.fromkeys(_AMOUNTS, _MONEY),
-            "currency": _TEXT,
-            "offer": _object({"id": _TEXT, "title": _TEXT, "merchant_name": _TEXT}),
-            "cardholder_token_masked": _MASKED,
-            "institution": _says("Its slug.", _TEXT),
-            "transaction_ref": _TEXT,
-        }
-    ),
+    "AddedOffer": _of(AddedLink, status=_words(("added", "already_added"))),
+    "Redemption": _REDEMPTION,
     "RedemptionPage": _page("Redemption"),
-    "LedgerEntry": _object(
-        {
-            "id": _ID,
-            "redemption_id": _ID,
-            "offer_id": _TEXT,
-            "merchant_id": _ID,
-            "transaction_ref": _TEXT,
-            "currency": _TEXT,
-            **dict.fromkeys(_AMOUNTS, _MONEY),
-            "status": _words(STATES),
-            "created_at": _MOMENT,
-            "settles_at": _MOMENT,
-            "settled_at": _or_null(_MOMENT),
-            "reversed_at": _or_null(_MOMENT),
-            "reversal_reason": _or_null(_TEXT),
-            "settlement_id": _or_null(_ID),
-            "institution": _says("Its slug.", _TEXT),
-        }
-    ),
+    "LedgerEntry": _of(LedgerEntry, status=_words(STATES)),
     "LedgerPage": _page("LedgerEntry"),
     "Funnel": _object(
         {
             "window": _object({"from": _MOMENT, "to": _MOMENT}),
-            "data": _object(dict.fromkeys(STEPS, _COUNT)),
+            "data": _of(FunnelCounts),
         }
     ),
     "RedemptionEvent": _object(
@@ -299,7 +266,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "institution_id": _ID,
             "offer_id": _TEXT,
             "cardholder_token": _says("In full, to find the cardholder.", _TEXT),
-            "cardholder_token_masked": _MASKED,
+            "cardholder_token_masked": _REDEMPTION["properties"]["cardholder_token_masked"],
             "institution_payout_amount": _says(
                 "What the cardholder is to be credited, with the decimals of its currency.", _MONEY
             ),

@@ -13,12 +13,15 @@ A command begins by making the classes that it may need, so they share their met
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from typing import Any, NoReturn, Self, dataclass_transform
+from inspect import get_annotations
+from typing import Any, NamedTuple, NoReturn, Self, dataclass_transform
 from uuid import UUID
 
 from cardoffers_cli.domain.money import quantize
@@ -185,3 +188,45 @@ def _optional(shape: type[Record]) -> frozenset[str]:
 def _amounts(shape: type[Record]) -> tuple[str, ...]:
     """Return the fields that are amounts, by how their type is written."""
     return tuple(each.name for each in fields(shape) if str(each.type).startswith("Amount"))  # type: ignore[arg-type]
+
+
+class Member(NamedTuple):
+    """What the class of a record says of one member: the name of its type, and what it means."""
+
+    name: str
+    kind: str
+    is_nullable: bool
+    is_optional: bool
+    says: str | None
+
+
+_TYPE = re.compile(
+    r"""(?:Annotated\[)?(?P<kind>.*?)(?P<null> \| None)?(?:, (?P<says>["'].*["'])\])?"""
+)
+
+
+def members_of(shape: type[Any]) -> Iterator[Member]:
+    """Yield the members of a record, or of a dictionary that is typed, as their types are written.
+
+    What `Annotated` says of a type is what the member means.
+    """
+    optional = _optional(shape) if issubclass(shape, Record) else frozenset()
+    types = {
+        name: of for each in reversed(shape.__mro__) for name, of in get_annotations(each).items()
+    }
+    for name, written in types.items():
+        found = _TYPE.fullmatch(getattr(written, "__forward_arg__", written))
+        if found is None:
+            raise TypeError(f"{shape.__name__}.{name} has a type that cannot be read")
+        yield Member(
+            name=name.rstrip("_"),
+            kind=found["kind"],
+            is_nullable=found["null"] is not None and name not in optional,
+            is_optional=name in optional,
+            says=found["says"] and literal_eval(found["says"]),
+        )
+
+
+def _types(shape: type[Any]) -> dict[str, Any]:
+    every = (get_annotations(each) for each in reversed(shape.__mro__))
+    return {name: written for types in every for name, written in types.items()}

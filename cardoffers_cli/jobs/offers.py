@@ -9,7 +9,7 @@ calls what these call (`show_feed`, `make_link`) in a transaction of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.locale import languages_to_try
@@ -64,7 +64,7 @@ class ShownFeed(Record):
     """The offers that a cardholder is shown, of so many in all (rules.md#feed)."""
 
     offers: Sequence[feed.ShownOffer]
-    total: int
+    total: Annotated[int, "Offers the cardholder may see, before the limit."]
     personalized: bool
 
 

@@ -65,8 +65,7 @@ def rejected(store: Store, findings: Table, kind: str) -> int:
 
 def summary(store: Store, findings: Table, kind: str) -> list[CodeFindings]:
     """Return the findings of one file by code."""
-    rows = store.rows("services/catalogue:summary", findings, kind=kind)
-    return [CodeFindings(**row) for row in rows]
+    return store.records(CodeFindings, "services/catalogue:summary", findings, kind=kind)
 
 
 def report(store: Store, findings: Table, kind: str) -> pl.DataFrame:
@@ -76,7 +75,7 @@ def report(store: Store, findings: Table, kind: str) -> pl.DataFrame:
 
 def listed(store: Store, changes: Table) -> list[FieldChange]:
     """Return the changes of one file."""
-    return [FieldChange(**row) for row in store.rows("services/catalogue:list_changes", changes)]
+    return store.records(FieldChange, "services/catalogue:list_changes", changes)
 
 
 def audit(

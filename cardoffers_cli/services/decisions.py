@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cardoffers_cli.domain.outcomes import compared, nearest
 from cardoffers_cli.domain.records import Record, if_any
@@ -21,8 +21,8 @@ class OfferEvaluation(Record):
 
     offer_id: str
     outcome: str
-    expected: Any
-    actual: Any
+    expected: Annotated[Any, "What the check asked for, if anything."]
+    actual: Annotated[Any, "What was there."]
 
 
 class SimulatedPurchase(Record):
@@ -36,7 +36,7 @@ class SimulatedPurchase(Record):
     line: int | None = if_any()
     transaction_ref: str
     outcome: str
-    reason: str
+    reason: Annotated[str, "What decided: `redeemed`, or why not."]
     merchant_id: UUID | None
     offer_id: str | None
     merchant_funded_amount: Amount | None

@@ -8,7 +8,7 @@ queries and are written nowhere.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cardoffers_cli.domain.locale import first_text
 from cardoffers_cli.domain.personal import MOST_POPULAR, PAST, WEIGHTS, reason
@@ -37,16 +37,16 @@ class ShownOffer(Record):
     """An offer as the contract shows it to a cardholder, who may have added it."""
 
     id: str
-    title: str | None
-    description: str | None
+    title: str
+    description: str
     merchant_id: UUID
     min_spend: Amount
     cashback_amount: Amount
     currency: str
     starts_at: datetime
     expires_at: datetime
-    added: bool
-    reason: str | None = if_any()
+    added: Annotated[bool, "Whether the cardholder has added it."]
+    reason: Annotated[str | None, "Only when personalize is true."] = if_any()
 
 
 def open_offers(

@@ -7,7 +7,7 @@ a row of a later page. Cardholder tokens leave masked.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
 from cardoffers_cli.domain.records import Record
@@ -60,7 +60,7 @@ class OfferNamed(TypedDict):
     """The offer of a redemption, its title in the first language of the institution."""
 
     id: str
-    title: str | None
+    title: str
     merchant_name: str
 
 
@@ -75,8 +75,10 @@ class Redemption(Record):
     institution_payout_amount: Amount
     currency: str
     offer: OfferNamed
-    cardholder_token_masked: str
-    institution: str
+    cardholder_token_masked: Annotated[
+        str, "The first and the last 4 characters around an ellipsis."
+    ]
+    institution: Annotated[str, "Its slug."]
     transaction_ref: str
 
 
@@ -107,7 +109,7 @@ class LedgerEntry(Record):
     reversed_at: datetime | None
     reversal_reason: str | None
     settlement_id: UUID | None
-    institution: str
+    institution: Annotated[str, "Its slug."]
 
 
 class ExportedEntry(LedgerEntry):
