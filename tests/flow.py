@@ -29,8 +29,8 @@ _LASTS = re.compile(
 )
 _USES = re.compile(r"\b(?:from|join|into|update|table|view)\s+(\w+)\b(?!\.)")
 _LOCAL = re.compile(r"\b(\w+)\s+as\s*\(\s*(?:with|select|from)\b")
-_DECLARES = re.compile(r"\b(?:reads|changes|makes):\s*((?:\w+\([\w\s,]*\),?\s*)+)")
-_DECLARED = re.compile(r"(\w+)\(([\w\s,]*)\)")
+_DECLARES = re.compile(r"\b(?:reads|changes|makes):\s*((?:\w+\([\w\s,-]*\),?\s*)+)")
+_DECLARED = re.compile(r"(\w+)\(([\w\s,-]*)\)")
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,10 @@ def untrue(block: Block) -> list[str]:
         }
         found += [f"{table}.{column} is not declared" for column in sorted(named - {*columns})]
         if "into" not in {verb for verb, _ in places}:
-            words = set(re.findall(r"\w+", block.code))
-            found += [f"{table}.{column} is not read" for column in columns if column not in words]
+            words = set(re.findall(r"\w+(?:-\w+)*", block.code))
+            found += [
+                f"{table}.{column} is not read" for column in columns if column.lower() not in words
+            ]
     return found
 
 

@@ -113,11 +113,15 @@ class Binder:
 
     def _binds(self, address: str, sql: str) -> bool:
         columns: list[str] = []
+        filling = "nothing"
         while True:
-            self._give_frame(columns)
+            self._give_frame([*columns, filling])
             try:
                 self._run(f"explain {sql}")
             except duckdb.Error as error:
+                if filling == "nothing" and '"nothing"' in str(error):
+                    filling = "line"  # of a frame that is taken whole, by name
+                    continue
                 missing = NO_SUCH_COLUMN.search(str(error)) if "frame" in sql else None
                 if missing is None or missing[1] in columns:
                     self.errors[address] = str(error)
@@ -127,7 +131,7 @@ class Binder:
                 return True
 
     def _give_frame(self, columns: list[str]) -> None:
-        fields = ", ".join(f'null as "{column}"' for column in [*columns, "nothing"])
+        fields = ", ".join(f'null as "{column}"' for column in dict.fromkeys(columns))
         self.connection.execute(f"create or replace temp view frame as select {fields}")
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:

@@ -21,7 +21,7 @@ from datetime import date
 from decimal import Decimal
 from functools import cache
 from inspect import get_annotations
-from typing import Any, NamedTuple, NoReturn, Self, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self, dataclass_transform
 from uuid import UUID
 
 from cardoffers_cli.domain.money import quantize
@@ -39,13 +39,29 @@ def if_any() -> Any:
     return field(default=None, metadata={_IF_ANY: True})
 
 
+@cache
+def _names(shape: type[Record]) -> dict[str, None]:
+    """Return the names of the fields, in their order."""
+    return dict.fromkeys(each.name for each in fields(shape))  # type: ignore[arg-type]
+
+
+@cache
+def _optional(shape: type[Record]) -> frozenset[str]:
+    """Return the fields that are left out while they are None."""
+    return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
 class Record(Mapping[str, Any]):
     """A frozen dataclass of named fields; equal to any mapping of the same fields and values."""
 
+    _is_plain: ClassVar[bool]
+    """Whether every field is a member, of the same name."""
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+        cls._is_plain = not _optional(cls) and not any(name[-1] == "_" for name in _names(cls))
 
     def __init__(self, **values: Any) -> None:
         names = _names(type(self))
@@ -104,6 +120,9 @@ class Record(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return self.members()[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.members()
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.members())
 
@@ -116,7 +135,7 @@ class Record(Mapping[str, Any]):
 
     def members(self) -> Mapping[str, Any]:
         """Return the fields that are not left out."""
-        if _is_plain(type(self)):
+        if self._is_plain:
             return self.__dict__
         left_out = _optional(type(self))
         return {
@@ -157,12 +176,6 @@ def _check(shape: type[Record], values: Mapping[str, Any]) -> None:
         raise TypeError(f"{shape.__name__} lacks or does not know: {', '.join(wrong)}")
 
 
-@cache
-def _names(shape: type[Record]) -> dict[str, None]:
-    """Return the names of the fields, in their order."""
-    return dict.fromkeys(each.name for each in fields(shape))  # type: ignore[arg-type]
-
-
 def _defaults(shape: type[Record]) -> Iterator[tuple[str, Any]]:
     """Yield the fields that need not be given, with the values that they have then."""
     for each in fields(shape):  # type: ignore[arg-type]
@@ -170,18 +183,6 @@ def _defaults(shape: type[Record]) -> Iterator[tuple[str, Any]]:
             yield each.name, each.default
         elif each.default_factory is not MISSING:
             yield each.name, each.default_factory()
-
-
-@cache
-def _is_plain(shape: type[Record]) -> bool:
-    """Whether every field is a member, of the same name."""
-    return not _optional(shape) and not any(name.endswith("_") for name in _names(shape))
-
-
-@cache
-def _optional(shape: type[Record]) -> frozenset[str]:
-    """Return the fields that are left out while they are None."""
-    return frozenset(each.name for each in fields(shape) if _IF_ANY in each.metadata)  # type: ignore[arg-type]
 
 
 @cache
@@ -211,9 +212,8 @@ def members_of(shape: type[Any]) -> Iterator[Member]:
     What `Annotated` says of a type is what the member means.
     """
     optional = _optional(shape) if issubclass(shape, Record) else frozenset()
-    types = {
-        name: of for each in reversed(shape.__mro__) for name, of in get_annotations(each).items()
-    }
+    classes = (each for each in reversed(shape.__mro__) if each is not Record)
+    types = {name: of for each in classes for name, of in get_annotations(each).items()}
     for name, written in types.items():
         found = _TYPE.fullmatch(getattr(written, "__forward_arg__", written))
         if found is None:
@@ -225,8 +225,3 @@ def members_of(shape: type[Any]) -> Iterator[Member]:
             is_optional=name in optional,
             says=found["says"] and literal_eval(found["says"]),
         )
-
-
-def _types(shape: type[Any]) -> dict[str, Any]:
-    every = (get_annotations(each) for each in reversed(shape.__mro__))
-    return {name: written for types in every for name, written in types.items()}

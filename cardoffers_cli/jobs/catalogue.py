@@ -28,16 +28,12 @@ from cardoffers_cli.services import (
     catalogue,
     catalogue_engagement,
     catalogue_export,
-    catalogue_institutions,
     catalogue_links,
-    catalogue_merchant_identifiers,
-    catalogue_merchants,
-    catalogue_offers,
-    catalogue_program_offers,
+    catalogue_taking,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from uuid import UUID
 
@@ -52,14 +48,7 @@ _ROWS_AT_ONCE = 1_000_000
 
 COUNTS = ("received", "new", "changed", "same", "rejected")
 
-_SERVICES: dict[str, Any] = {
-    "institutions": catalogue_institutions,
-    "merchants": catalogue_merchants,
-    "merchant_identifiers": catalogue_merchant_identifiers,
-    "offers": catalogue_offers,
-    "program_offers": catalogue_program_offers,
-}
-_STREAMED: dict[str, Any] = {
+_STREAMED: Mapping[str, Any] = {
     "links": catalogue_links,
     "engagement": catalogue_engagement,
 }
@@ -235,7 +224,7 @@ def _with_concerned(store: Store, run: Run, result: FileImport) -> FileImport:
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
         waiting = resolve(engine, find_undecided(engine))
-    concerned = catalogue_offers.concerned(store, waiting.rows, run.run_no)
+    concerned = catalogue_taking.concerned(store, waiting.rows, run.run_no)
     return replace(result, waiting_purchases=concerned)
 
 
@@ -266,18 +255,9 @@ def take(
     if streamed := _STREAMED.get(kind):
         batches = _batches(pages, _ROWS_AT_ONCE)
         return sum(streamed.take(store, batch, findings, run.run_no) for batch in batches), 0
-    service = _SERVICES[kind]
-    service.stage(store)
-    for page in pages:
-        service.load(store, page)
-    match kind:
-        case "institutions":
-            return catalogue_institutions.take(store, findings, changes, uuid4)
-        case "offers":
-            return catalogue_offers.take(store, findings, changes, run.run_no, run.as_of)
-        case _:
-            taken: tuple[int, int] = service.take(store, findings, changes)
-            return taken
+    return catalogue_taking.take(
+        store, kind, pages, findings, changes, run_no=run.run_no, now=run.as_of, new_id=uuid4
+    )
 
 
 def _batches(pages: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:

@@ -1,11 +1,8 @@
 """What every catalogue file shares while it is taken in: its findings and its audit.
 
-The modules `catalogue_<kind>.py` take one kind of file each, by the same three verbs: `stage` makes
-room, `load` adds a page of rows, `take` compares them with the store, writes what is new or changed
-and clears the room again. `findings` and `changes` are the tables that `begin` and `begin_file`
-made. Everything staged is temporary; nothing here opens a transaction. To add
-a kind, add its module and its SQL, its columns in `files/catalogue.txt` and its line in
-`jobs/catalogue.py`.
+`catalogue_taking.py` takes the files that are staged whole, `catalogue_links.py` and
+`catalogue_engagement.py` those that come by the million. `findings` and `changes` are the tables
+that `begin` and `begin_file` made. All that is staged is temporary; nothing opens a transaction.
 """
 
 from __future__ import annotations

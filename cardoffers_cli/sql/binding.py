@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 _NUMBERS = count(1)
-_DECLARES = re.compile(r"\b(reads|changes|makes):\s*((?:\w+\([\w\s,]*\),?\s*)+)")
-_TABLE = re.compile(r"(\w+)\(([\w\s,]*)\)")
+_DECLARES = re.compile(r"\b(reads|changes|makes):\s*((?:\w+\([\w\s,-]*\),?\s*)+)")
+_TABLE = re.compile(r"(\w+)\(([\w\s,-]*)\)")
 _HEADER = re.compile(r"(?:\s*--[^\n]*\n)*")
 _PLACES = re.compile(
     r"'(?:[^']|'')*'|--[^\n]*"

@@ -16,12 +16,12 @@ import duckdb
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.sql.binding import TempTables
+from cardoffers_cli.sql.binding import TempTables, declared
 from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.interrupting import Interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     import polars as pl
@@ -71,6 +71,10 @@ class Store:
         """Close the connection; DuckDB checkpoints the file."""
         with self.guarded():
             self._connection.close()
+
+    def declared_by(self, name: str, tables: Mapping[str, Table]) -> list[Table]:
+        """Return those of the tables, by name, that a named statement declares."""
+        return [tables[each] for each in declared(name).handed]
 
     def execute(self, name: str, /, *tables: Table, **parameters: Any) -> int:
         """Run a named statement and return the rows it changed (0 where it counts none)."""
