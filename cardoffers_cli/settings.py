@@ -175,7 +175,7 @@ def _variable(name: str) -> str:
     return _PREFIX + name.upper()
 
 
-def _read_file(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> Mapping[str, Any]:
     try:
         values = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -196,7 +196,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     return _flat({**values, **inside})
 
 
-def _flat(values: dict[str, Any]) -> dict[str, Any]:
+def _flat(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Take the settings of an engine out of their table, if they are in one."""
     table = values.get("engine")
     if not isinstance(table, dict):

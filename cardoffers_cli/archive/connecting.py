@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cardoffers_cli.domain.errors import EngineFailed, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -26,7 +26,7 @@ _THEIRS = {"grpc", "py4j", "pyspark"}
 _GONE = {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
 _EXTRA = {"google", "grpc", "grpc_status", "numpy", "pandas", "pyspark"}
 _ANSWER_S = 10
-_RETRIES: dict[str, Any] = {  # five seconds in all: a server that restarts has lost the session
+_RETRIES: Mapping[str, Any] = {  # five seconds in all: a server that restarts has lost the session
     "max_retries": 6,
     "initial_backoff": 100,
     "backoff_multiplier": 2.0,

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Mapping
 from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
@@ -140,7 +141,7 @@ def _head(answer: "Answer") -> bytes:
     return "".join(f"{line}\n" for line in [*lines, ""]).encode()
 
 
-def _document(answer: "Answer") -> dict[str, Any]:
+def _document(answer: "Answer") -> Mapping[str, Any]:
     body = json.loads(answer.body, parse_float=Decimal)
     return {"status": answer.status, "headers": dict(answer.headers), "body": body}
 

@@ -1,5 +1,6 @@
 """`cardoffers audit`: who changed what, the security log, and the proof that it is whole."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import typer
@@ -40,7 +41,7 @@ def changes(
     from cardoffers_cli.jobs.changes import list_changes  # polars is heavy
 
     desk = Desk.of(ctx)
-    filters: dict[str, Any] = {
+    filters: Mapping[str, Any] = {
         "subject": subject,
         "subject_id": subject_id,
         "field": field,
@@ -71,7 +72,7 @@ def list_(
     from cardoffers_cli.jobs.security import list_security
 
     desk = Desk.of(ctx)
-    window: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
+    window: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}
     found = list_security(desk.job, institution, event=event, limit=limit, **window)
     desk.show(found, Sheet("entries", ENTRIES, found))
 

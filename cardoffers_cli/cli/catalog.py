@@ -1,6 +1,6 @@
 """`cardoffers catalog`: who takes part, offers, links and engagement, in and out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -67,7 +67,7 @@ def export(
     desk = Desk.of(ctx)
     kinds = (*KINDS, "links_masked")
     desk.writes({f"{kind}.{form}": folder / f"{kind}.{form}" for kind in kinds})
-    options: dict[str, Any] = {"suffix": form, "masked_links": links is not None}
+    options: Mapping[str, Any] = {"suffix": form, "masked_links": links is not None}
     written = export_catalogue(desk.job, folder, **options, dry_run=dry_run)
     if links is None:
         desk.note("Links are left out: full tokens do not leave the store (--links masked).")

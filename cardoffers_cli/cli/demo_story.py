@@ -17,7 +17,7 @@ from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.cli.match import decided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cardoffers_cli.cli.kernel.show import Block
     from cardoffers_cli.jobs.demo import DemoStep
@@ -99,7 +99,7 @@ def _settlements(*runs: Any) -> Iterator[Block]:
     yield Text(list(_balance(made)))
 
 
-def _balance(settlements: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _balance(settlements: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Say, by currency, where the money came from and where it went."""
     for currency in dict.fromkeys(settlement["currency"] for settlement in settlements):
         funded, payout, commission = (

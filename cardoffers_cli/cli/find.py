@@ -1,5 +1,6 @@
 """`cardoffers find`: what was received, by what somebody remembers of it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -46,7 +47,7 @@ class Reason(Column):
 FOUND = tuple(
     Reason(each.name) if each.name == "reason" else each for each in read_columns("find.found")
 )
-Filters = dict[str, Any]
+Filters = Mapping[str, Any]
 """What options say is wanted: fields of `Wanted`."""
 FIRST = ("day", "amount", "reason", "merchant_name", "transaction_ref", "currency")
 

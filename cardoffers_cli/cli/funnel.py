@@ -47,7 +47,7 @@ def funnel(
         report_pages.show_funnel(desk, institution, window, by)
         return
     for_people = desk.format in _FOR_PEOPLE
-    asked: dict[str, Any] = {**window, "by": by}
+    asked: Mapping[str, Any] = {**window, "by": by}
     found = read_funnel(desk.job, institution, **asked, compare=compare)
     blocks: list[Block]
     if desk.format is Format.table:

@@ -5,7 +5,7 @@ why it matters, and a bad and a mended line to look at stand in `docs/findings.t
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -189,7 +189,7 @@ class Explained:
     why: str
     example: Example | None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Mapping[str, Any]:
         """Return the explanation as one row, the example's lines as they are."""
         example = self.example
         return {
@@ -203,7 +203,7 @@ class Explained:
             "mended": example.mended if example else None,
         }
 
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> Sequence[Mapping[str, Any]]:
         """Return the example line by line: which part it is of, and its text."""
         parts = ("header", "bad", "mended")
         shown = self.document()

@@ -1,5 +1,6 @@
 """`cardoffers import`: take transaction files into the store."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -77,7 +78,7 @@ def import_(
     show_files(desk, documents, reports, Text(taken))
 
 
-_NOTHING_TAKEN: dict[str, Any] = {
+_NOTHING_TAKEN: Mapping[str, Any] = {
     "import_id": None,
     "institution_id": None,
     "accepted": 0,

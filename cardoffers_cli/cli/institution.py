@@ -1,6 +1,6 @@
 """`cardoffers institution`: who takes part, and the settings of their programs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -128,7 +128,7 @@ def set_(
     desk.show(result, show.Sheet("changes", CHANGES, result.changes))
 
 
-def _rows(institutions: Sequence["ShownInstitution"]) -> list[dict[str, Any]]:
+def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, Any]]:
     """Write languages as catalogue files do."""
     return [{**each, "languages": "|".join(each.languages)} for each in institutions]
 

@@ -79,7 +79,7 @@ def create(
 
     desk = Desk.of(ctx)
     desk.writes({"--key-file": key_file})
-    wanted: dict[str, Any] = {
+    wanted: Mapping[str, Any] = {
         "institution": institution,
         "name": name,
         "scopes": tuple(part.strip() for part in scopes.split(",") if part.strip()),
@@ -131,7 +131,7 @@ def rotate(
 
     desk = Desk.of(ctx)
     desk.writes({"--key-file": key_file})
-    options: dict[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
+    options: Mapping[str, Any] = {"overlap": overlap, "expires": expires, "key_file": key_file}
     made = rotate_key(key_id, desk.job, **options, dry_run=dry_run)
     _hand_over(desk, made)
     ends_at = made.old_key_ends_at

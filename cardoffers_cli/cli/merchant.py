@@ -1,5 +1,6 @@
 """`cardoffers merchant`: the merchants that offers are of, and what purchases call them."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -83,7 +84,7 @@ def _identifier(identifier: str, identifier_type: str) -> dict[str, str | None]:
     return {"merchant_identifier": identifier, "merchant_identifier_type": identifier_type}
 
 
-def _row(found: "merchants.Merchant") -> dict[str, Any]:
+def _row(found: "merchants.Merchant") -> Mapping[str, Any]:
     return {**found, "identifiers": " ".join(found.identifiers or ())}
 
 

@@ -8,12 +8,12 @@ from cardoffers_cli.files.html.asked import Asked
 from cardoffers_cli.files.html.pages import MOST_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.cli.kernel.desk import Desk
     from cardoffers_cli.cli.kernel.options import By, Extent
 
-    Filters = dict[str, Any]
+    Filters = Mapping[str, Any]
 
 
 def show_redemptions(desk: Desk, filters: Filters, extent: Extent) -> None:
@@ -59,7 +59,7 @@ def show_unresolved(desk: Desk, filters: Filters, extent: Extent) -> None:
     desk.show_page(unknown_page(found, _asked(desk, filters)))
 
 
-def show_funnel(desk: Desk, institution: str, window: dict[str, Any], by: By | None) -> None:
+def show_funnel(desk: Desk, institution: str, window: Mapping[str, Any], by: By | None) -> None:
     """Show a funnel of cardholders, what happened beside it, and both by day and by offer."""
     from cardoffers_cli.files.html.funnel import funnel_page
     from cardoffers_cli.jobs import report_pages

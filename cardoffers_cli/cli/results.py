@@ -1,6 +1,6 @@
 """`cardoffers report offers` and `merchants`: which offers work, and what each merchant funded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -81,7 +81,7 @@ def merchants(
 
 def _window(
     desk: Desk, institution: str | None, from_at: Any, to_at: Any
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[Mapping[str, Any], bool]:
     """Return the filters, and whether nobody chose the window: then it is the last 30 days."""
     from cardoffers_cli.jobs.funnel import window_of
 

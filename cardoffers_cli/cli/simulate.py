@@ -69,7 +69,7 @@ def simulate(
     )
 
 
-def _reasons(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _reasons(items: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     counted = Counter((item["outcome"], item["reason"]) for item in items)
     for (outcome, reason), purchases in counted.most_common():
         yield {"outcome": outcome, "reason": reason, "purchases": purchases}

@@ -4,7 +4,7 @@ What a night does is not told to be typed by hand while one waits to be gone on 
 does all of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -79,13 +79,13 @@ def _headline(found: "StoreStatus") -> str:
     return f"{found.store} at {format_minute(found.as_of)}: {counts}."
 
 
-def _days(days: dict[str, list[int]]) -> Iterator[dict[str, Any]]:
+def _days(days: dict[str, list[int]]) -> Iterator[Mapping[str, Any]]:
     for slug, counts in days.items():
         line, most, in_all = sparkline(counts), max(counts), sum(counts)
         yield {"institution": slug, "days": line, "most": most, "redemptions": in_all}
 
 
-def _waiting(found: "StoreStatus") -> Iterator[dict[str, Any]]:
+def _waiting(found: "StoreStatus") -> Iterator[Mapping[str, Any]]:
     institutions = found.institutions
     if not institutions:
         yield {"waits": "the store is empty", "next": "cardoffers catalog import DIR"}

@@ -143,7 +143,7 @@ def retry(
             hint="Name redemptions, or choose with --failed, --since or --institution.",
         )
     desk = Desk.of(ctx)
-    chosen: dict[str, Any] = {"redemption_ids": redemption_ids or (), "since": since}
+    chosen: Mapping[str, Any] = {"redemption_ids": redemption_ids or (), "since": since}
     report = make_due(desk.job, institution=institution, **chosen, dry_run=dry_run)
     desk.show(report)
     if report.made_due:
@@ -171,7 +171,7 @@ def list_(
     from cardoffers_cli.jobs.webhooks import list_events  # polars is heavy
 
     desk = Desk.of(ctx)
-    filters: dict[str, Any] = {
+    filters: Mapping[str, Any] = {
         "institution": institution,
         "state": state,
         "offer_id": offer,
@@ -223,7 +223,7 @@ def rotate_secret(
 
     desk = Desk.of(ctx)
     desk.writes({"--secret-file": secret_file})
-    when: dict[str, Any] = {"activate_at": activate_at}
+    when: Mapping[str, Any] = {"activate_at": activate_at}
     report = rotate(desk.job, institution, **when, secret_file=secret_file, dry_run=dry_run)
     _tell_of_secret(desk, report)
     desk.show(report)

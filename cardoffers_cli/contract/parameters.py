@@ -154,7 +154,7 @@ def _real_moment(value: str) -> datetime | None:
         return None
 
 
-def read_query(query: str, known: Sequence[Parameter]) -> dict[str, Any]:
+def read_query(query: str, known: Sequence[Parameter]) -> Mapping[str, Any]:
     """Return the value of every known parameter; raise `Problem` with all that is wrong."""
     sent: dict[str | None, list[str | None]] = {}
     for piece in filter(None, query.split("&")):
@@ -166,7 +166,7 @@ def read_query(query: str, known: Sequence[Parameter]) -> dict[str, Any]:
     return _read(values, known, QUERY, errors)
 
 
-def read_fields(body: Mapping[str, Any], known: Sequence[Parameter]) -> dict[str, Any]:
+def read_fields(body: Mapping[str, Any], known: Sequence[Parameter]) -> Mapping[str, Any]:
     """Return the value of every known field of a body; null is as if it were not sent.
 
     Raises `Problem` with all that is wrong.
@@ -183,7 +183,7 @@ def read_fields(body: Mapping[str, Any], known: Sequence[Parameter]) -> dict[str
 
 def _read(
     sent: Mapping[str, Any], known: Sequence[Parameter], place: str, errors: list[dict[str, str]]
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Read the parameters that nothing is wrong with yet; refuse with everything that is."""
     wrong = {error["pointer"] for error in errors}
     found: dict[str, Any] = {}

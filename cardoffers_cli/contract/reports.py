@@ -73,7 +73,10 @@ def funnel(
 
 
 def _page(
-    report: Callable[..., reports.ReportPage], store: Store, caller: Caller, asked: dict[str, Any]
+    report: Callable[..., reports.ReportPage],
+    store: Store,
+    caller: Caller,
+    asked: Mapping[str, Any],
 ) -> Answer:
     limit = asked["limit"]
     try:
@@ -88,7 +91,7 @@ def _page(
     )
 
 
-def _filters(institution_id: UUID, asked: dict[str, Any]) -> reports.Filters:
+def _filters(institution_id: UUID, asked: Mapping[str, Any]) -> reports.Filters:
     return reports.Filters(
         institution_id=institution_id,
         status=asked.get("status"),

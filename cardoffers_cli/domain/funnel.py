@@ -8,8 +8,9 @@ shown the shares of cardholders alone, each a part of the one before.
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,68 +53,99 @@ def share(part: int, whole: int) -> Decimal | None:
     return (Decimal(part) / whole).quantize(_FOUR_DECIMALS, ROUND_HALF_UP)
 
 
-def conversions(counts: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    """Yield `step`, `count`, `conversion` and `overall` (from the first step).
+class FunnelStep(Record):
+    """A step of the funnel, as a share of `conversion_of`, the step before, and of the first.
 
-    A conversion is divided by the count of `conversion_of`, the step before, which may be of other
-    things or people: it is a rate, and no part.
+    The step before may be of other things or people: a conversion is a rate, and no part.
     """
+
+    step: str
+    count: int
+    conversion: Decimal | None
+    overall: Decimal | None
+    conversion_of: str | None
+
+
+class PeopleStep(Record):
+    """A step of the cardholders, in words, and the part of the step before that it is."""
+
+    step: str
+    count: int
+    share: Decimal | None
+
+
+class VolumeStep(Record):
+    """How often something happened, with what it is called."""
+
+    step: str
+    label: str
+    count: int
+
+
+class Before(Record):
+    """The count of the window before, and the change from it as a share of it."""
+
+    previous: int
+    change: Decimal | None
+
+
+class ComparedStep(Before, FunnelStep):
+    """A step of the funnel beside that of the window before."""
+
+
+class ComparedPeople(Before, PeopleStep):
+    """A step of the cardholders beside that of the window before."""
+
+
+class ComparedVolume(Before, VolumeStep):
+    """How often something happened, beside how often it did before."""
+
+
+def conversions(counts: Mapping[str, int]) -> Iterator[FunnelStep]:
+    """Yield the steps of the funnel."""
     first = STEPS[0]
-    yield {
-        "step": first,
-        "count": counts[first],
-        "conversion": None,
-        "overall": None,
-        "conversion_of": None,
-    }
-    for before, step in pairwise(STEPS):
-        yield {
-            "step": step,
-            "count": counts[step],
-            "conversion": share(counts[step], counts[before]),
-            "overall": share(counts[step], counts[first]),
-            "conversion_of": before,
-        }
+    for before, step in zip((None, *STEPS), STEPS, strict=False):
+        yield FunnelStep(
+            step=step,
+            count=counts[step],
+            conversion=share(counts[step], counts[before]) if before else None,
+            overall=share(counts[step], counts[first]) if before else None,
+            conversion_of=before,
+        )
 
 
-def people(counts: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    """Yield `step`, `count`, and `share`, the part of the step before, of the cardholders."""
-    before: int | None = None
-    for step, label in PEOPLE.items():
-        count = counts[step]
-        yield {
-            "step": label if before is None else f"of these, {label}",
-            "count": count,
-            "share": None if before is None else share(count, before),
-        }
-        before = count
+def people(counts: Mapping[str, int]) -> Iterator[PeopleStep]:
+    """Yield the steps of the cardholders."""
+    for before, step in zip((None, *PEOPLE), PEOPLE, strict=False):
+        yield PeopleStep(
+            step=f"of these, {PEOPLE[step]}" if before else PEOPLE[step],
+            count=counts[step],
+            share=share(counts[step], counts[before]) if before else None,
+        )
 
 
-def compared(counts: Mapping[str, int], previous: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    """Yield the same with `previous`, the count of the window before, and the `change` from it."""
+def compared(counts: Mapping[str, int], previous: Mapping[str, int]) -> Iterator[ComparedStep]:
+    """Yield the steps of the funnel beside those of the window before."""
     for row in conversions(counts):
-        before = previous[row["step"]]
-        yield {**row, "previous": before, "change": share(row["count"] - before, before)}
+        yield ComparedStep(**row, **_before(row.count, previous[row.step]))
 
 
 def people_compared(
     counts: Mapping[str, int], previous: Mapping[str, int]
-) -> Iterator[dict[str, Any]]:
-    """Yield the cardholders with `previous` and `change`."""
+) -> Iterator[ComparedPeople]:
+    """Yield the steps of the cardholders beside those of the window before."""
     for row, name in zip(people(counts), PEOPLE, strict=True):
-        before = previous[name]
-        yield {**row, "previous": before, "change": share(row["count"] - before, before)}
+        yield ComparedPeople(**row, **_before(row.count, previous[name]))
 
 
 def volumes(
     counts: Mapping[str, int], previous: Mapping[str, int] | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield `step`, its `label` and `count` of what happened, compared with what did before."""
+) -> Iterator[VolumeStep]:
+    """Yield how often each thing happened, beside how often before where that is known."""
     for step in VOLUMES:
-        count = counts[step]
-        row = {"step": step, "label": LABELS[step], "count": count}
-        if previous is None:
-            yield row
-        else:
-            before = previous[step]
-            yield {**row, "previous": before, "change": share(count - before, before)}
+        row = VolumeStep(step=step, label=LABELS[step], count=counts[step])
+        yield ComparedVolume(**row, **_before(row.count, previous[step])) if previous else row
+
+
+def _before(count: int, before: int) -> Before:
+    return Before(previous=before, change=share(count - before, before))

@@ -23,7 +23,7 @@ from cardoffers_cli.files.exports import replacing, write_frame
 from cardoffers_cli.lasting import make_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _REPORT = ("line", "transaction_ref", "column", "code", "level", "message", "file")
@@ -86,7 +86,7 @@ def _amount(column: pl.Expr) -> pl.Expr:
     return text.str.head(text.str.len_bytes() - (AMOUNT_SCALE - unit)).str.strip_chars_end(".")
 
 
-def _typed(row: dict[str, str | None], kind: str) -> dict[str, Any]:
+def _typed(row: dict[str, str | None], kind: str) -> Mapping[str, Any]:
     """Give a row's numbers and flags the types they have in JSON; leave out what is empty."""
     kinds = {column.name: column.form.json for column in KINDS[kind].columns}
     return {name: _value(text, kinds[name]) for name, text in row.items() if text is not None}

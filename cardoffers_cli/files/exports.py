@@ -23,7 +23,7 @@ from cardoffers_cli.files.sheets import SHARES, Column, Row, Sheet, cell_text
 from cardoffers_cli.lasting import sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -104,7 +104,7 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
     """Write a sheet as Parquet: money decimal(18,4), numbers decimal(18,6), moments in UTC."""
     import polars as pl  # noqa: PLC0415  heavy
 
-    kinds: dict[str, Any] = {
+    kinds: Mapping[str, Any] = {
         "text": pl.String(),
         "id": pl.String(),
         "integer": pl.Int64(),

@@ -19,7 +19,7 @@ from cardoffers_cli.files.documents import Objects, as_objects
 from cardoffers_cli.files.fields import COLUMNS, OTHERS, REQUIRED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _KNOWN = frozenset(COLUMNS)
 _AMOUNT_TYPES = {LosslessFloat, int, NoneType}  # and no bool, which is an int too
@@ -77,7 +77,7 @@ def columns_of(page: Objects) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _other_text(value: dict[str, Any], unknown: set[str]) -> str | None:
+def _other_text(value: Mapping[str, Any], unknown: set[str]) -> str | None:
     """Return all text of the fields that are not known, their names too."""
     names = unknown.intersection(value)
     return " ".join(_texts({name: value[name] for name in names})) if names else None

@@ -13,7 +13,7 @@ from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.jobs.clock import real_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cardoffers_cli.contract.messages import Answer
 
@@ -27,7 +27,7 @@ class AccessLog:
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
-        self._faults: dict[str, dict[str, Any]] = {}
+        self._faults: dict[str, Mapping[str, Any]] = {}
 
     def fault(self, request_id: str, error: BaseException) -> None:
         """Keep where a request failed, for its line."""
@@ -56,7 +56,7 @@ class AccessLog:
         self._write(dumps({"fault": _located(error)}))
 
 
-def _located(error: BaseException) -> dict[str, Any]:
+def _located(error: BaseException) -> Mapping[str, Any]:
     """Return the class of an error and the places of its traceback, and the same of its cause."""
     places = [
         f"{frame.f_code.co_filename}:{line} {frame.f_code.co_name}"

@@ -29,7 +29,7 @@ from cardoffers_cli.http.wrong_keys import WrongKeys
 if TYPE_CHECKING:
     import socket
     import ssl
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from cardoffers_cli.http.arrivals import Slot
@@ -162,7 +162,7 @@ class Server:
         finally:
             writer.close()
 
-    def _tell(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _tell(self, _loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         """Log what no request is answered with; its message could hold anything."""
         error = context.get("exception")
         if error is not None and not isinstance(error, OSError):  # clients come and go

@@ -33,7 +33,7 @@ from cardoffers_cli.store.migrations import newest_version
 from cardoffers_cli.store.opening import lock_for, must_exist, open_copy, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -169,7 +169,7 @@ def _looked_at(job: Job, file: Path, tell: Callable[[str], None]) -> MadeBackup:
 
 @dataclass(frozen=True, kw_only=True)
 class _Copied:
-    head: dict[str, Any]
+    head: Mapping[str, Any]
     secrets: dict[str, str] = field(repr=False)
     history: str | None
     faults: list[Audit]
@@ -277,7 +277,7 @@ def _give_name(draft: Path, file: Path) -> None:
     sync_folder(file.parent)
 
 
-def _head(store: Store) -> dict[str, Any]:
+def _head(store: Store) -> Mapping[str, Any]:
     newest = journal.newest(store)
     return {
         "run_no": newest.run_no if newest else 0,

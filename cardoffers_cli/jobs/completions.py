@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from cardoffers_cli.jobs.job import Job
 
 _MOST = 200
@@ -31,6 +33,6 @@ def key_ids(job: Job) -> list[tuple[str, str]]:
     return [(row["value"], row["meaning"]) for row in _rows(job, "keys")]
 
 
-def _rows(job: Job, query: str, **parameters: Any) -> list[dict[str, Any]]:
+def _rows(job: Job, query: str, **parameters: Any) -> Sequence[Mapping[str, Any]]:
     with job.store(read_only=True, wait_s=0) as store:
         return store.rows(f"jobs/completions:{query}", **parameters)

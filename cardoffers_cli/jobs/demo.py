@@ -34,7 +34,7 @@ from cardoffers_cli.jobs.webhooks import set_webhook
 from cardoffers_cli.wire.receiver import Receiver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.jobs.job import Job
 
@@ -141,7 +141,7 @@ class _Demo:
         text = format_moment(self._job.now)
         return f"--as-of {text.removesuffix('T00:00:00.000Z')}"
 
-    def _init(self) -> dict[str, Any]:
+    def _init(self) -> Mapping[str, Any]:
         return {**init(self._job), "store": _STORE}
 
     def _validate(self, file: str) -> DemoStep:

@@ -17,7 +17,7 @@ from cardoffers_cli.jobs.clock import real_now
 from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver, server_tls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -102,7 +102,7 @@ def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Heard]:
         )
 
 
-def _event(body: bytes) -> dict[str, Any]:
+def _event(body: bytes) -> Mapping[str, Any]:
     """Return what may be shown of an event; whatever else came is None all over."""
     try:
         found = parse(body)

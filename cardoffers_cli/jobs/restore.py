@@ -140,7 +140,7 @@ class _Look:
 
     newest: JournalLine | None
     lost: list[JournalLine]
-    loss: dict[str, Any]
+    loss: Mapping[str, Any]
     history: str | None
     secrets_missing: list[str]
     faults: list[Audit]

@@ -44,7 +44,7 @@ def without_cards(value: Any) -> Any:
             return value
 
 
-def _members_without_cards(value: Mapping[str, Any]) -> dict[str, Any]:
+def _members_without_cards(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         name: each if name == _REFERENCE else without_cards(each) for name, each in value.items()
     }

@@ -145,11 +145,11 @@ def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:
         store.execute("pipeline/deliver:outbox", rows)
 
 
-def waiting(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> dict[str, Any]:
+def waiting(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> Mapping[str, Any]:
     """Return `still_due`, `due_now` and `next_attempt_at` of what can be sent, now or later."""
     return store.rows("pipeline/deliver:waiting", now=now, at_hand=list(at_hand))[0]
 
 
-def held(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> list[dict[str, Any]]:
+def held(store: Store, at_hand: Mapping[str, str], *, now: datetime) -> Sequence[Mapping[str, Any]]:
     """Return what cannot be sent as things are: institution, reason, events; a row for each."""
     return store.rows("pipeline/deliver:held", now=now, at_hand=list(at_hand))

@@ -25,7 +25,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from decimal import Decimal
     from uuid import UUID
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 _NOT_REDEEMED = "not_redeemed"
 _SUGGESTED = 5
@@ -217,7 +217,7 @@ def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> Row:
     return of
 
 
-def _decided(row: Row, evaluations: dict[int, list[Row]]) -> Row:
+def _decided(row: Row, evaluations: dict[int, Sequence[Row]]) -> Row:
     held = evaluations.get(row["purchase_no"], [])
     judged = [each for each in held if each["outcome"] != _UNKNOWN]
     best = min(judged, key=lambda each: NEAREST.index(each["outcome"]), default=None)
@@ -242,24 +242,27 @@ def _decided(row: Row, evaluations: dict[int, list[Row]]) -> Row:
     }
 
 
-def _not_a_purchase(rejects: list[Row], duplicates: list[Row]) -> Row:
+def _not_a_purchase(rejects: Sequence[Row], duplicates: Sequence[Row]) -> Row:
     status = "rejected" if rejects else "duplicate" if duplicates else "not_received"
     return {"status": status, "reason": status}
 
 
-def _evaluations(store: Store) -> dict[int, list[Row]]:
+def _evaluations(store: Store) -> dict[int, Sequence[Row]]:
     """Return the evaluations of the purchases in `judged`, with the offer that each redeemed."""
     rows = store.rows("services/explanations:evaluations")
-    found = {no: list(group) for no, group in groupby(rows, key=lambda row: row["purchase_no"])}
-    for held in found.values():
+    found: dict[int, Sequence[Row]] = {}
+    for purchase_no, group in groupby(rows, key=lambda row: row["purchase_no"]):
+        held = list(group)
         best = next((each for each in held if each["outcome"] == "redeemed"), None)
-        for each in held:
-            each["best_offer_id"] = best["offer_id"] if best else None
-            each["best_cashback"] = best["cashback_amount"] if best else None
+        told = {
+            "best_offer_id": best["offer_id"] if best else None,
+            "best_cashback": best["cashback_amount"] if best else None,
+        }
+        found[purchase_no] = [{**each, **told} for each in held]
     return found
 
 
-def _nearest_first(held: list[Row], best: Row | None) -> list[Row]:
+def _nearest_first(held: Sequence[Row], best: Row | None) -> Sequence[Row]:
     return sorted(held, key=lambda each: (each is not best, NEAREST.index(each["outcome"])))
 
 
@@ -294,8 +297,8 @@ def _redemption(row: Row) -> ExplainedRedemption | None:
     )
 
 
-def _by_ref(rows: list[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
+def _by_ref(rows: Sequence[Row]) -> Mapping[str, Sequence[Row]]:
+    found: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         ref = row["transaction_ref"]
         found[ref].append({name: value for name, value in row.items() if name != "transaction_ref"})

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -141,9 +142,6 @@ def count_by(store: Store, institution_id: UUID, window: Window, by: By) -> list
     return [FunnelMerchant(**row, widget_views=None, unique_cardholders=None) for row in merchants]
 
 
-def _parameters(institution_id: UUID, window: Window) -> dict[str, Any]:
-    return {
-        "institution_id": institution_id,
-        "from_at": window.from_at,
-        "to_at": window.to_at + _INSTANT if window.ends_now else window.to_at,
-    }
+def _parameters(institution_id: UUID, window: Window) -> Mapping[str, Any]:
+    to_at = window.to_at + _INSTANT if window.ends_now else window.to_at
+    return {"institution_id": institution_id, "from_at": window.from_at, "to_at": to_at}

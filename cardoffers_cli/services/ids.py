@@ -7,7 +7,7 @@ add its block to the SQL, with the newest first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.beginnings import LATEST, ids_beginning, is_whole
 from cardoffers_cli.domain.errors import UsageError
@@ -31,9 +31,13 @@ def whole_id(store: Store, kind: str, given: str, institution_id: UUID | None = 
     if bounds is None:
         return given
     first, last = bounds
-    wanted: dict[str, Any] = {"first": first, "last": last, "institution_id": institution_id}
-    most = 1 if given == LATEST else _FEW
-    rows = store.rows(f"services/ids:{kind}", **wanted, most=most)
+    rows = store.rows(
+        f"services/ids:{kind}",
+        first=first,
+        last=last,
+        institution_id=institution_id,
+        most=1 if given == LATEST else _FEW,
+    )
     return _only([str(row["id"]) for row in rows], given)
 
 

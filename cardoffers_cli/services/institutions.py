@@ -10,6 +10,7 @@ from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
@@ -88,7 +89,7 @@ def is_known(store: Store, slug: str) -> bool:
     return bool(store.value("services/institutions:is_known", slug=slug))
 
 
-def _institution(row: dict[str, Any]) -> Institution:
+def _institution(row: Mapping[str, Any]) -> Institution:
     return Institution(**{**row, "languages": tuple(row["languages"].split("|"))})
 
 

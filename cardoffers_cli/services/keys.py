@@ -11,6 +11,7 @@ from cardoffers_cli.domain.keys import SCOPES, is_well_formed, key_hash, last_fo
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -159,7 +160,7 @@ def use_key(store: Store, key_id: UUID, *, used_at: datetime) -> None:
     store.execute("services/keys:use", key_id=key_id, used_at=used_at)
 
 
-def _api_key(row: dict[str, Any]) -> ApiKey:
+def _api_key(row: Mapping[str, Any]) -> ApiKey:
     stored = row["scopes"]
     scopes = SCOPES if stored is None else stored.split("|")
     return ApiKey(**{**row, "scopes": frozenset(scopes), "is_legacy": stored is None})

@@ -13,7 +13,7 @@ from cardoffers_cli.domain.cursors import decode_cursor, encode_cursor
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import date, datetime
     from uuid import UUID
 
@@ -308,7 +308,7 @@ def settlement_totals(store: Store, filters: Filters) -> list[EntryTotal]:
     return store.records(EntryTotal, "services/reports:settlement_totals", **_parameters(filters))
 
 
-def _position(report: str, filters: Filters, cursor: str | None) -> tuple[str, dict[str, Any]]:
+def _position(report: str, filters: Filters, cursor: str | None) -> tuple[str, Mapping[str, Any]]:
     """Return what cursors of a report are for, and the position that one stands for."""
     purpose = repr((report, *_parameters(filters).values(), *filter(None, [filters.settlement_no])))
     after_at, after_id = (None, None) if cursor is None else decode_cursor(cursor, purpose)
@@ -326,14 +326,10 @@ def _page(
     )
 
 
-def _parameters(filters: Filters) -> dict[str, Any]:
-    return {
-        "institution_id": filters.institution_id,
-        "status": filters.status,
-        "from_at": filters.from_at,
-        "to_at": filters.to_at,
-    }
+def _parameters(filters: Filters) -> Mapping[str, Any]:
+    names = ("institution_id", "status", "from_at", "to_at")
+    return {name: getattr(filters, name) for name in names}
 
 
-def _runs(filters: Filters) -> dict[str, Any]:
+def _runs(filters: Filters) -> Mapping[str, Any]:
     return {"after_run_no": filters.after_run_no, "to_run_no": filters.to_run_no}

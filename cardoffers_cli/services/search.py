@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
     Filters = dict[str, object]
-    Rows = list[dict[str, Any]]
+    Rows = Sequence[Mapping[str, Any]]
 
 STATES = (
     "not_matched_yet",

@@ -22,7 +22,7 @@ from cardoffers_cli.services.search import Hit, Searched
 from cardoffers_cli.tui.queries import Attempt, attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from cardoffers_cli.jobs.find import FindResult
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.why import PlainAnswer, Why
     from cardoffers_cli.services.timelines import Timeline
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 
 class WithId(Record):

@@ -15,7 +15,7 @@ from cardoffers_cli.files.sheets import cell_text
 from cardoffers_cli.tui.lines import EMPTY, Line, Tone, named, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.domain.outcomes import Check
     from cardoffers_cli.jobs.why import Why
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.services.timelines import ExpectedEvent, TimelineEvent
     from cardoffers_cli.tui.inquiry import Case, FoundOne
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 
 def glance(case: Case) -> Iterator[Line]:

@@ -65,7 +65,7 @@ class Ending:
     hint: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Mapping[str, Any]:
         """Return the ending as the JSON object of the contract."""
         members = {"code": self.code, "message": self.message, "hint": self.hint}
         return {"error": {**self.details, **members, "exit_code": self.exit_code}}

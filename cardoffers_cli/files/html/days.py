@@ -15,7 +15,7 @@ from cardoffers_cli.domain.sentences import day_text, month_text, short_day_text
 from cardoffers_cli.files.html.pictures import Picture, Point, columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from cardoffers_cli.files.sheets import Row, Rows
 
@@ -23,7 +23,7 @@ _DAYS, _WEEKS = 63, 430
 _NOT_ADDED = {"unique_cardholders"}
 
 
-def periods(rows: Rows) -> tuple[str, list[dict[str, Any]]]:
+def periods(rows: Rows) -> tuple[str, Sequence[Mapping[str, Any]]]:
     """Return what the rows are of (`day`, `week`, `month`), and the rows of each, the oldest first.
 
     Each has `first`, its first day, `label`, its name, and `currency` if the rows have; the rest is
@@ -49,7 +49,7 @@ def periods(rows: Rows) -> tuple[str, list[dict[str, Any]]]:
     return unit, found
 
 
-def _added(unit: str, first: date, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _added(unit: str, first: date, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     sums = {
         name: sum(row[name] for row in rows)
         for name, value in rows[0].items()

@@ -88,19 +88,19 @@ def people_sections(found: Found) -> Iterator[Section]:
             pictures=[_steps(rows)],
             sheet=Sheet("people", (*PEOPLE, *BEFORE), rows, title="Cardholders, step by step"),
         )
-    rows = [
+    happened = [
         row
         for row in volumes(found["data"], found["previous"]["data"])
         if row["count"] or row["previous"]
     ]
-    if rows:
+    if happened:
         yield Section(
             title="What happened",
             lines=[
                 "Each line counts another thing, so none is a part of another.",
-                _previously(found) if any(row["previous"] for row in rows) else "",
+                _previously(found) if any(row["previous"] for row in happened) else "",
             ],
-            sheet=Sheet("volumes", (*VOLUMES, *BEFORE), rows),
+            sheet=Sheet("volumes", (*VOLUMES, *BEFORE), happened),
         )
 
 

@@ -96,7 +96,7 @@ def against(history: Rows) -> Iterator[Section]:
     )
 
 
-def _of_night(history: Rows, place: int) -> dict[str, Any]:
+def _of_night(history: Rows, place: int) -> Mapping[str, Any]:
     row = history[place]
     redeemed = redeemed_of(row)
     earlier = before(history[place:])

@@ -118,7 +118,7 @@ def write_page(page: Page, out: BinaryIO) -> None:
     out.writelines(part.encode("utf-8", "backslashreplace") for part in parts)
 
 
-def _shown(page: Page) -> Iterator[dict[str, Any]]:
+def _shown(page: Page) -> Iterator[Mapping[str, Any]]:
     for number, section in enumerate(page.sections, start=1):
         pictures = [each for each in section.pictures if isinstance(each, Picture)]
         tables = list(_tables(section, section.sheet)) if section.sheet else []

@@ -23,7 +23,7 @@ from cardoffers_cli.files.sheets import guard
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Marks = dict[str, Any]
+    Marks = Mapping[str, Any]
 
 FEWEST = 3
 """Points of a picture at least."""

@@ -20,7 +20,7 @@ from cardoffers_cli.files.html.tables import Link, State
 from cardoffers_cli.files.sheets import Sheet, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
     from datetime import datetime
 
     from cardoffers_cli.files.sheets import Row, Rows
@@ -94,7 +94,7 @@ def _seconds(night: Row) -> str:
     return f"{night['seconds']:,.1f}"
 
 
-def _row(night: Row, pages: Collection[str]) -> dict[str, Any]:
+def _row(night: Row, pages: Collection[str]) -> Mapping[str, Any]:
     name = night["name"]
     return {
         **night,

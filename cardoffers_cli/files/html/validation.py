@@ -134,7 +134,7 @@ def _advice(file: Row) -> str:
     return known.advice if known else ""
 
 
-def _row(found: Row) -> dict[str, Any]:
+def _row(found: Row) -> Mapping[str, Any]:
     known = CODES.get(found["code"])
     return {
         "meaning": Advice(_said_of(found)),

@@ -10,10 +10,8 @@ with both_sides as (
 ),
 counted as (
     select
-        both_sides.redemption_no,
-        both_sides.redemption_id,
-        sum(both_sides.redemptions) as redemptions,
-        sum(both_sides.events) as events
+        both_sides.redemption_no, both_sides.redemption_id,
+        sum(both_sides.redemptions) as redemptions, sum(both_sides.events) as events
     from both_sides
     group by both_sides.redemption_no, both_sides.redemption_id
 ),
@@ -42,20 +40,14 @@ order by counted.redemption_no;
 -- Grain: one row per event.
 with bodies as (
     select
-        outbox.redemption_no,
-        outbox.redemption_id,
-        outbox.institution_id,
-        outbox.occurred_at,
+        outbox.redemption_no, outbox.redemption_id, outbox.institution_id, outbox.occurred_at,
         outbox.body,
         case when json_valid(outbox.body) then json(outbox.body) end as document
     from outbox
 ),
 said as (
     select
-        bodies.redemption_no,
-        bodies.redemption_id,
-        bodies.institution_id,
-        bodies.occurred_at,
+        bodies.redemption_no, bodies.redemption_id, bodies.institution_id, bodies.occurred_at,
         coalesce(json_type(bodies.document) = 'OBJECT', false) as is_readable,
         json_extract_string(bodies.document, '$.event') as event,
         json_extract_string(bodies.document, '$.redemption_id') as said_redemption_id,
@@ -75,9 +67,7 @@ said as (
 ),
 compared as (
     select
-        said.redemption_no,
-        said.redemption_id,
-        said.is_readable,
+        said.redemption_no, said.redemption_id, said.is_readable,
         concat_ws(
             ', ',
             case when said.event is distinct from 'redemption.completed' then 'event' end,
@@ -143,20 +133,14 @@ order by compared.redemption_no;
 -- event.
 with counted as (
     select
-        attempts.redemption_no,
-        count(*) as attempts,
-        count(distinct attempts.number) as numbers,
-        min(attempts.number) as first_number,
-        max(attempts.number) as last_number
+        attempts.redemption_no, count(*) as attempts, count(distinct attempts.number) as numbers,
+        min(attempts.number) as first_number, max(attempts.number) as last_number
     from attempts
     group by attempts.redemption_no
 )
 select
-    outbox.redemption_id,
-    outbox.attempts,
-    coalesce(counted.attempts, 0) as attempts_found,
-    counted.first_number,
-    counted.last_number
+    outbox.redemption_id, outbox.attempts, coalesce(counted.attempts, 0) as attempts_found,
+    counted.first_number, counted.last_number
 from outbox
 left join counted on counted.redemption_no = outbox.redemption_no
 where outbox.attempts <> coalesce(counted.attempts, 0)
@@ -184,8 +168,7 @@ counted as (
 ),
 allowed as (
     select
-        counted.redemption_no,
-        any_value(counted.attempts) as attempts,
+        counted.redemption_no, any_value(counted.attempts) as attempts,
         9 * (1 + count(again.run_no)) as most
     from counted
     inner join redemptions on redemptions.redemption_no = counted.redemption_no
@@ -221,9 +204,7 @@ order by attempts.redemption_no, attempts.number;
 -- name: events_follow_attempts
 -- Events whose state is not what their attempts made of them. Grain: one row per event.
 with tried as (
-    select
-        attempts.redemption_no,
-        bool_or(attempts.error is null) as is_delivered
+    select attempts.redemption_no, bool_or(attempts.error is null) as is_delivered
     from attempts
     group by attempts.redemption_no
 ),
@@ -252,8 +233,7 @@ order by outbox.redemption_no;
 -- an attempt. The id of a message tells what it is about. Grain: one row per attempt or message.
 with exhausted as (
     select
-        outbox.redemption_id,
-        attempts.number,
+        outbox.redemption_id, attempts.number,
         derived_id(
             cast(outbox.institution_id as varchar) || chr(31) || 'webhook_exhausted' || chr(31)
             || cast(outbox.redemption_id as varchar) || ' ' || cast(attempts.number as varchar)

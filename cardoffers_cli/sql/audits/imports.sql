@@ -18,8 +18,7 @@ with taken as (
 ),
 repeated as (
     select
-        duplicates.import_no,
-        count(*) as duplicates,
+        duplicates.import_no, count(*) as duplicates,
         count(*) filter (where duplicates.is_conflict) as conflicts
     from duplicates
     group by duplicates.import_no
@@ -31,17 +30,11 @@ refused as (
 ),
 final as (
     select
-        imports.import_no,
-        imports.import_id,
-        imports.accepted,
-        coalesce(taken.accepted, 0) as purchases,
-        imports.duplicates,
-        coalesce(repeated.duplicates, 0) as duplicate_rows,
-        imports.conflicts,
-        coalesce(repeated.conflicts, 0) as conflict_rows,
-        imports.invalid,
-        coalesce(refused.invalid, 0) as invalid_rows,
-        imports.amount_accepted,
+        imports.import_no, imports.import_id, imports.accepted,
+        coalesce(taken.accepted, 0) as purchases, imports.duplicates,
+        coalesce(repeated.duplicates, 0) as duplicate_rows, imports.conflicts,
+        coalesce(repeated.conflicts, 0) as conflict_rows, imports.invalid,
+        coalesce(refused.invalid, 0) as invalid_rows, imports.amount_accepted,
         coalesce(taken.amount_accepted, 0) as amount_of_purchases
     from imports
     left join taken on taken.import_no = imports.import_no
@@ -49,11 +42,8 @@ final as (
     left join refused on refused.import_no = imports.import_no
 )
 select
-    final.import_id,
-    final.accepted, final.purchases,
-    final.duplicates, final.duplicate_rows,
-    final.invalid, final.invalid_rows,
-    final.amount_accepted, final.amount_of_purchases
+    final.import_id, final.accepted, final.purchases, final.duplicates, final.duplicate_rows,
+    final.invalid, final.invalid_rows, final.amount_accepted, final.amount_of_purchases
 from final
 where final.accepted <> final.purchases
     or final.duplicates <> final.duplicate_rows

@@ -9,8 +9,7 @@ with both_sides as (
     from ledger_entries
 )
 select
-    both_sides.redemption_no,
-    sum(both_sides.redemptions) as redemptions,
+    both_sides.redemption_no, sum(both_sides.redemptions) as redemptions,
     sum(both_sides.entries) as entries
 from both_sides
 group by both_sides.redemption_no
@@ -29,8 +28,7 @@ with both_sides as (
     where decisions.outcome = 'redeemed'
 )
 select
-    both_sides.purchase_no,
-    sum(both_sides.redemptions) as redemptions,
+    both_sides.purchase_no, sum(both_sides.redemptions) as redemptions,
     sum(both_sides.decisions) as decisions
 from both_sides
 group by both_sides.purchase_no
@@ -68,9 +66,7 @@ order by redemptions.redemption_no;
 -- reversed is final (rules.md#states). Runs give their order. Grain: one row per move.
 with ordered as (
     select
-        ledger_moves.redemption_no,
-        ledger_moves.run_no,
-        ledger_moves.status,
+        ledger_moves.redemption_no, ledger_moves.run_no, ledger_moves.status,
         lag(ledger_moves.status) over (
             partition by ledger_moves.redemption_no
             order by ledger_moves.run_no, ledger_moves.status
@@ -89,8 +85,7 @@ order by ordered.redemption_no, ordered.run_no;
 -- do not belong to their state. Grain: one row per entry.
 with newest as (
     select
-        ledger_moves.redemption_no,
-        max_by(ledger_moves.status, ledger_moves.run_no) as status,
+        ledger_moves.redemption_no, max_by(ledger_moves.status, ledger_moves.run_no) as status,
         bool_or(ledger_moves.status = 'settled') as was_settled
     from ledger_moves
     group by ledger_moves.redemption_no

@@ -2,10 +2,8 @@
 -- Ledger entries whose merchant funds another amount than commission and payout, or where one is
 -- negative. Grain: one row per entry.
 select
-    ledger_entries.entry_id,
-    ledger_entries.merchant_funded_amount,
-    ledger_entries.commission_amount,
-    ledger_entries.institution_payout_amount
+    ledger_entries.entry_id, ledger_entries.merchant_funded_amount,
+    ledger_entries.commission_amount, ledger_entries.institution_payout_amount
 from ledger_entries
 where ledger_entries.merchant_funded_amount
     <> ledger_entries.commission_amount + ledger_entries.institution_payout_amount
@@ -18,13 +16,9 @@ order by ledger_entries.redemption_no;
 -- Grain: one row per entry.
 with owed as (
     select
-        ledger_entries.redemption_no,
-        ledger_entries.entry_id,
-        redemptions.version_no,
-        ledger_entries.merchant_funded_amount,
-        ledger_entries.commission_amount,
-        ledger_entries.institution_payout_amount,
-        offer_versions.cashback_amount,
+        ledger_entries.redemption_no, ledger_entries.entry_id, redemptions.version_no,
+        ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
+        ledger_entries.institution_payout_amount, offer_versions.cashback_amount,
         commission_of(
             offer_versions.cashback_amount, offer_versions.commission_rate, currencies.minor_unit
         ) as commission
@@ -36,12 +30,8 @@ with owed as (
         and offer_versions.run_no = redemptions.version_no
 )
 select
-    owed.entry_id,
-    owed.version_no,
-    owed.institution_payout_amount,
-    owed.cashback_amount,
-    owed.commission_amount,
-    owed.commission as commission_of_version
+    owed.entry_id, owed.version_no, owed.institution_payout_amount, owed.cashback_amount,
+    owed.commission_amount, owed.commission as commission_of_version
 from owed
 where owed.institution_payout_amount is distinct from owed.cashback_amount
     or owed.commission_amount is distinct from owed.commission
@@ -53,30 +43,21 @@ order by owed.redemption_no;
 -- amount than commission and payout. Grain: one row per settlement.
 with parts as (
     select
-        ledger_entries.settlement_no,
-        1 as entries,
-        0 as adjustments,
-        ledger_entries.merchant_funded_amount,
-        ledger_entries.commission_amount,
+        ledger_entries.settlement_no, 1 as entries, 0 as adjustments,
+        ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
         ledger_entries.institution_payout_amount
     from ledger_entries
     where ledger_entries.settlement_no is not null
     union all
     select
-        adjustments.settlement_no,
-        0,
-        1,
-        adjustments.merchant_funded_amount,
-        adjustments.commission_amount,
-        adjustments.institution_payout_amount
+        adjustments.settlement_no, 0, 1, adjustments.merchant_funded_amount,
+        adjustments.commission_amount, adjustments.institution_payout_amount
     from adjustments
     where adjustments.settlement_no is not null
 ),
 summed as (
     select
-        parts.settlement_no,
-        sum(parts.entries) as entries,
-        sum(parts.adjustments) as adjustments,
+        parts.settlement_no, sum(parts.entries) as entries, sum(parts.adjustments) as adjustments,
         sum(parts.merchant_funded_amount) as merchant_funded_amount,
         sum(parts.commission_amount) as commission_amount,
         sum(parts.institution_payout_amount) as institution_payout_amount
@@ -85,11 +66,8 @@ summed as (
 )
 select
     coalesce(settlements.settlement_no, summed.settlement_no) as settlement_no,
-    settlements.settlement_id,
-    settlements.entries,
-    summed.entries as entries_found,
-    settlements.institution_payout_amount,
-    summed.institution_payout_amount as payout_found
+    settlements.settlement_id, settlements.entries, summed.entries as entries_found,
+    settlements.institution_payout_amount, summed.institution_payout_amount as payout_found
 from settlements
 full join summed on summed.settlement_no = settlements.settlement_no
 where settlements.entries is distinct from summed.entries
@@ -106,16 +84,12 @@ order by settlement_no;
 -- entry or adjustment.
 with parts as (
     select
-        ledger_entries.redemption_no,
-        ledger_entries.settlement_no,
-        ledger_entries.institution_id,
+        ledger_entries.redemption_no, ledger_entries.settlement_no, ledger_entries.institution_id,
         ledger_entries.currency
     from ledger_entries
     union all
     select
-        adjustments.redemption_no,
-        adjustments.settlement_no,
-        adjustments.institution_id,
+        adjustments.redemption_no, adjustments.settlement_no, adjustments.institution_id,
         adjustments.currency
     from adjustments
 )
@@ -161,8 +135,7 @@ settled as (
 ),
 final as (
     select
-        currencies.currency,
-        coalesce(booked.unexplained, 0) as unexplained_amount,
+        currencies.currency, coalesce(booked.unexplained, 0) as unexplained_amount,
         coalesce(booked.payout, 0) + coalesce(adjusted.payout, 0) as booked_amount,
         coalesce(settled.payout, 0) as settled_amount
     from currencies
@@ -181,18 +154,15 @@ order by final.currency;
 -- adjustments of entries that were not. Grain: one row per redemption.
 with owed as (
     select
-        ledger_entries.redemption_no,
-        ledger_entries.merchant_funded_amount,
-        ledger_entries.commission_amount,
-        ledger_entries.institution_payout_amount
+        ledger_entries.redemption_no, ledger_entries.merchant_funded_amount,
+        ledger_entries.commission_amount, ledger_entries.institution_payout_amount
     from ledger_entries
     where ledger_entries.status = 'reversed'
         and ledger_entries.settlement_no is not null
 ),
 given as (
     select
-        adjustments.redemption_no,
-        count(*) as adjustments,
+        adjustments.redemption_no, count(*) as adjustments,
         -sum(adjustments.merchant_funded_amount) as merchant_funded_amount,
         -sum(adjustments.commission_amount) as commission_amount,
         -sum(adjustments.institution_payout_amount) as institution_payout_amount
@@ -201,8 +171,7 @@ given as (
 )
 select
     coalesce(owed.redemption_no, given.redemption_no) as redemption_no,
-    coalesce(given.adjustments, 0) as adjustments,
-    owed.institution_payout_amount,
+    coalesce(given.adjustments, 0) as adjustments, owed.institution_payout_amount,
     given.institution_payout_amount as payout_given_back
 from owed
 full join given on given.redemption_no = owed.redemption_no

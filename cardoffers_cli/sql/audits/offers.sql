@@ -3,9 +3,7 @@
 -- by what their run knew. Grain: one row per redemption.
 with judged as (
     select
-        redemptions.redemption_no,
-        redemptions.redemption_id,
-        redemptions.version_no,
+        redemptions.redemption_no, redemptions.redemption_id, redemptions.version_no,
         version_judged_by(redemptions.offer_no, purchases.transacted_at, redemptions.run_no)
             as version_in_force
     from redemptions
@@ -24,16 +22,13 @@ order by judged.redemption_no;
 -- terms before it. Grain: one row per offer and run.
 with changes as (
     select
-        redemptions.offer_no,
-        redemptions.run_no,
-        ledger_entries.merchant_funded_amount as amount,
+        redemptions.offer_no, redemptions.run_no, ledger_entries.merchant_funded_amount as amount,
         true as is_redemption
     from redemptions
     inner join ledger_entries on ledger_entries.redemption_no = redemptions.redemption_no
     union all
     select
-        ledger_entries.offer_no,
-        ledger_moves.run_no,
+        ledger_entries.offer_no, ledger_moves.run_no,
         -ledger_entries.merchant_funded_amount,
         false
     from ledger_moves
@@ -42,18 +37,14 @@ with changes as (
 ),
 by_run as (
     select
-        changes.offer_no,
-        changes.run_no,
-        sum(changes.amount) as amount,
+        changes.offer_no, changes.run_no, sum(changes.amount) as amount,
         bool_or(changes.is_redemption) as is_redemption
     from changes
     group by changes.offer_no, changes.run_no
 ),
 held as (
     select
-        by_run.offer_no,
-        by_run.run_no,
-        by_run.is_redemption,
+        by_run.offer_no, by_run.run_no, by_run.is_redemption,
         sum(by_run.amount) over (partition by by_run.offer_no order by by_run.run_no)
             as reserved_amount
     from by_run
@@ -74,10 +65,7 @@ order by offers.offer_id, held.run_no;
 -- allowed (rules.md#uses); counted as budgets are. Grain: one row per cardholder, offer and run.
 with changes as (
     select
-        redemptions.offer_no,
-        redemptions.cardholder_no,
-        redemptions.run_no,
-        1 as uses,
+        redemptions.offer_no, redemptions.cardholder_no, redemptions.run_no, 1 as uses,
         coalesce(offer_versions.max_redemptions_per_cardholder, 2147483647) as most_uses
     from redemptions
     left join offer_versions
@@ -92,20 +80,14 @@ with changes as (
 ),
 by_run as (
     select
-        changes.offer_no,
-        changes.cardholder_no,
-        changes.run_no,
-        sum(changes.uses) as uses,
+        changes.offer_no, changes.cardholder_no, changes.run_no, sum(changes.uses) as uses,
         max(changes.most_uses) as most_uses
     from changes
     group by changes.offer_no, changes.cardholder_no, changes.run_no
 ),
 used as (
     select
-        by_run.offer_no,
-        by_run.cardholder_no,
-        by_run.run_no,
-        by_run.most_uses,
+        by_run.offer_no, by_run.cardholder_no, by_run.run_no, by_run.most_uses,
         sum(by_run.uses) over (
             partition by by_run.offer_no, by_run.cardholder_no
             order by by_run.run_no
@@ -133,11 +115,7 @@ with added as (
 ),
 held as (
     select
-        added.institution_id,
-        added.cardholder_no,
-        added.offer_no,
-        added.run_no,
-        added.added_at,
+        added.institution_id, added.cardholder_no, added.offer_no, added.run_no, added.added_at,
         links.offer_no as held_offer_no
     from added
     inner join links
@@ -147,9 +125,7 @@ held as (
 ),
 uses as (
     select
-        held.cardholder_no,
-        held.run_no,
-        held.held_offer_no,
+        held.cardholder_no, held.run_no, held.held_offer_no,
         count(*) filter (where ledger_moves.status = 'pending')
         - count(*) filter (where ledger_moves.status = 'reversed') as uses
     from held
@@ -179,8 +155,7 @@ active as (
 ),
 later_limits as (
     select
-        audit_log.institution_id,
-        audit_log.run_no,
+        audit_log.institution_id, audit_log.run_no,
         try_cast(audit_log.old_value as integer) as max_active_offers
     from audit_log
     where audit_log.subject = 'institution'
@@ -188,11 +163,7 @@ later_limits as (
 ),
 limited as (
     select
-        active.institution_id,
-        active.cardholder_no,
-        active.offer_no,
-        active.run_no,
-        active.links,
+        active.institution_id, active.cardholder_no, active.offer_no, active.run_no, active.links,
         case
             when count(later_limits.run_no) = 0 then any_value(institutions.max_active_offers)
             else arg_min_null(later_limits.max_active_offers, later_limits.run_no)
@@ -206,10 +177,7 @@ limited as (
         active.institution_id, active.cardholder_no, active.offer_no, active.run_no, active.links
 )
 select
-    limited.institution_id,
-    limited.cardholder_no,
-    offers.offer_id,
-    limited.links + 1 as links,
+    limited.institution_id, limited.cardholder_no, offers.offer_id, limited.links + 1 as links,
     limited.max_active_offers
 from limited
 inner join offers on offers.offer_no = limited.offer_no

@@ -1,10 +1,7 @@
 -- name: transaction_refs_unique
 -- Purchases of one institution that share a transaction_ref; nothing but this scan keeps them from
 -- it. Grain: one row per ref that came twice, named by its first purchase.
-select
-    purchases.institution_id,
-    min(purchases.purchase_no) as purchase_no,
-    count(*) as purchases
+select purchases.institution_id, min(purchases.purchase_no) as purchase_no, count(*) as purchases
 from purchases
 group by purchases.institution_id, purchases.transaction_ref
 having count(*) > 1

@@ -30,8 +30,7 @@ limit $most;
 -- Reads the keys that are not revoked, with what tells a person which is which. Grain: one row per
 -- key, the newest first.
 select
-    cast(api_keys.key_id as varchar) as value,
-    institutions.slug || ' ' || api_keys.name as meaning
+    cast(api_keys.key_id as varchar) as value, institutions.slug || ' ' || api_keys.name as meaning
 from api_keys
 inner join institutions on institutions.institution_id = api_keys.institution_id
 where api_keys.revoked_at is null
