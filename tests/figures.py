@@ -19,6 +19,7 @@ from functools import cache
 from itertools import product
 
 from house import CHECKOUT, PRODUCT, House, read_house, rings
+from statements import statements_of
 
 RUN = 6
 """How many equal lines in a row are a repetition."""
@@ -136,6 +137,8 @@ class Figure:
     count: Callable[[Texts, House], Iterable[str]]
 
 
+NEW = {"cardholder_token": "new", "card_token": "new", "card_acceptor_id": "new"}
+
 FIGURES = [
     Figure("lines of Python", 31_000, 47_900, lambda texts, _: python_lines(texts)),
     Figure("lines of SQL", 8_000, 11_150, lambda texts, _: sql_lines(texts)),
@@ -150,6 +153,15 @@ FIGURES = [
     Figure("public functions whose rows have no class", 0, 0, lambda _, house: unnamed_rows(house)),
     Figure(
         f"pairs of places with {RUN} equal lines", 110, 45, lambda texts, _: repeated_runs(texts)
+    ),
+    Figure("statements of one POST", 17, 13, lambda *_: statements_of("")),
+    Figure("statements of one POST of what is new", 17, 16, lambda *_: statements_of("", **NEW)),
+    Figure("statements of one simulated event", 19, 16, lambda *_: statements_of("/simulate")),
+    Figure(
+        "statements of a simulated event of what is new",
+        19,
+        19,
+        lambda *_: statements_of("/simulate", **NEW),
     ),
 ]
 

@@ -111,8 +111,8 @@ OUTSIDE = re.compile(
 )
 """What `domain/` has no use for: disk, network, processes."""
 
-WRAPS_SQL = {"engine/duck.py"}
-"""An engine gives a plan's SELECT the name of a table, which no parameter can carry."""
+WRAPS_SQL = {"engine/duck.py", "sql/binding.py"}
+"""They give a SELECT of a file the name of a table, which no parameter can carry."""
 
 STDOUT = {"cli/kernel/show.py"}
 STDERR = {"cli/kernel/exits.py", "cli/kernel/progress.py", "cli/kernel/desk.py"}

@@ -17,6 +17,7 @@ import polars as pl
 
 from cardoffers_cli.domain.keys import key_hash, last_four, prefix_of, with_checksum
 from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.sql.binding import run
 from cardoffers_cli.store.interning import intern_identifiers, intern_payers
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ def put(store: Store, word: str, rows: list[Row]) -> None:
 def select(store: Store, sql: str) -> list[tuple[Any, ...]]:
     """Return what a query of the test finds in the store."""
     return store.connection.execute(sql).fetchall()
+
+
+def rows_of(store: Store, table: Table) -> list[tuple[Any, ...]]:
+    """Return the rows of a temporary table, be it made or only defined."""
+    rows: list[tuple[Any, ...]] = run(store.connection, store.tables.reading(table)).fetchall()
+    return rows
 
 
 def temporary(store: Store, name: str, query: str) -> Table:

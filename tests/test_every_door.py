@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.findings import CODES, Code
-from cardoffers_cli.files import rules
+from cardoffers_cli.files import chunks, rules
 from cardoffers_cli.files.rules import Rule, Suspicion
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.jobs.validate import validate
+from cardoffers_cli.pipeline import stage
 from doors import open_command
 from tables import NOON
 from work import new_store, tell
@@ -165,13 +166,18 @@ def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: Suspicion) -> Iterator
 
 
 @pytest.mark.parametrize(
-    "suspicions", [(), (Suspicion(pl.col("mcc").str.starts_with("0")),)], ids=["none", "one"]
+    ("few", "suspicions"),
+    [(1_000, ()), (-1, ()), (-1, (Suspicion(pl.col("mcc").str.starts_with("0")),))],
+    ids=["few rows", "many rows", "many rows with a suspicion"],
 )
 def test_a_rule_added_to_the_table_is_at_every_door(
     ask: Callable[[dict[str, str | None]], set[str]],
     monkeypatch: pytest.MonkeyPatch,
+    few: int,
     suspicions: tuple[Suspicion, ...],
 ) -> None:
+    monkeypatch.setattr(stage, "FEW_ROWS", few)
+    monkeypatch.setattr(chunks, "_FEW", few)  # of more the rows are screened first
     with one_more_rule(monkeypatch, *suspicions):
         assert {"mcc_unlucky"} == ask({"mcc": "0666"})
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.archive.buckets import Place
     from cardoffers_cli.archive.parts import Choice
+    from cardoffers_cli.sql.binding import TempTables
 
     Merging = Mapping[str, Sequence[Part]]
     """The parts that are to become one, by table."""
@@ -49,6 +50,10 @@ class Lister(Protocol):
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The connection, for what reads and writes files."""
+
+    @property
+    def tables(self) -> TempTables:
+        """What the temporary tables of the connection are called, or stand for."""
 
     def execute(self, name: str, /, **parameters: Any) -> int:
         """Run a named statement."""

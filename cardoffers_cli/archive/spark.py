@@ -23,7 +23,7 @@ from cardoffers_cli.archive.connecting import (
 )
 from cardoffers_cli.archive.parts import Sums
 from cardoffers_cli.domain.errors import EngineFailed
-from cardoffers_cli.sql.binding import Table, TempTables
+from cardoffers_cli.sql.binding import Bound, Table, TempTables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -160,11 +160,11 @@ class SparkEngine:
     def _guarded(self) -> AbstractContextManager[None]:
         return guarded(self._endpoint)
 
-    def _view(self, made: Table, select: str) -> None:
-        self._session.sql(_bare(select)).createOrReplaceTempView(made.identifier)
+    def _view(self, made: Table, bound: Bound) -> None:
+        self._session.sql(_bare(bound.sql)).createOrReplaceTempView(made.identifier)
 
-    def _run(self, made: Table, select: str) -> None:
-        self._compute(made, self._session.sql(_bare(select)))
+    def _run(self, made: Table, bound: Bound) -> None:
+        self._compute(made, self._session.sql(_bare(bound.sql)))
 
     def _compute(self, made: Table, rows: DataFrame) -> None:
         """Write a table and read it from there; in a new folder each."""

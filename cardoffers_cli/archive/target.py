@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.archive import WORK, Archive, part_folder
 from cardoffers_cli.sql import statement
+from cardoffers_cli.sql.binding import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -111,4 +112,6 @@ def stored(store: Lister, name: str) -> pa.Table:
 def rows_of(store: Lister, table: Table) -> pa.Table:
     """Return the rows of a temporary table; ids are text."""
     with store.guarded():
-        return store.connection.table(table.identifier).to_arrow_table()
+        reading = store.tables.reading(table)
+        rows: pa.Table = run(store.connection, reading, for_arrow=True).to_arrow_table()
+    return rows

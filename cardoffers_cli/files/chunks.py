@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
-from cardoffers_cli.files.number_forms import NumberForms
+from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, NumberForms
 from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
 
@@ -97,6 +97,14 @@ class Chunk:
             .sort("line", "field", "code")
             .rows(named=True)
         )
+
+
+NO_ROWS = Chunk(
+    rows=pl.DataFrame(schema=VALID_SCHEMA),
+    findings=pl.DataFrame(schema=FINDING_SCHEMA),
+    rejected=pl.Series("line", dtype=pl.UInt64),
+    doubts=pl.DataFrame(schema=DOUBT_SCHEMA),
+)
 
 
 class Judge:

@@ -24,6 +24,7 @@ from cardoffers_cli.pipeline.handles import Held
 from cardoffers_cli.pipeline.judge import take_known
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import (
+    counted,
     find_held,
     redeem,
     take_decisions,
@@ -110,11 +111,11 @@ def compute(job: Job, *, rematch: bool = False) -> Computed:
         raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
     with engine_lock(job.path), target.engine(uuid4()) as engine:
         run, rows, unmerged = _begin(job, target)
-        decided = _decided(engine, rows.to(engine), rematch=rematch)
+        decided, counts = _decided(engine, rows.to(engine), rematch=rematch)
         return Computed(
             target=target,
             run=run,
-            counts=decided.counts,
+            counts=counts,
             redeemed=engine.fetch(decided.redemptions),
             parts={
                 name: engine.save(
@@ -146,7 +147,7 @@ def decide_on(
     rows = given(store, target, handed, *_READ)
     with target.engine(uuid4()) as engine:
         there = rows.to(engine)
-        decided = _decided(engine, there, rematch=rematch)
+        decided, counts = _decided(engine, there, rematch=rematch)
         redeemed = engine.fetch(decided.redemptions)
         if import_no is not None:
             tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
@@ -154,7 +155,7 @@ def decide_on(
             decisions = engine.fetch(of_import["decided_of_import"])
             take_decisions(store, decisions, engine.fetch(of_import["outcomes_of_import"]))
     redemptions = take_redemptions(store, redeemed)
-    return record(store, job, run, redemptions, decided.counts, dry_run=True)
+    return record(store, job, run, redemptions, counts, dry_run=True)
 
 
 def _begin(job: Job, target: EngineTarget) -> tuple[Run, Given, CardoffersError | None]:
@@ -169,7 +170,10 @@ def _begin(job: Job, target: EngineTarget) -> tuple[Run, Given, CardoffersError 
         return run, given(store, target, held, *_READ), unmerged
 
 
-def _decided(engine: SparkEngine, there: Mapping[str, Table], *, rematch: bool) -> Decided:
+def _decided(
+    engine: SparkEngine, there: Mapping[str, Table], *, rematch: bool
+) -> tuple[Decided, MatchCounts]:
     resolutions = resolve(engine, find_undecided(engine, rematch=rematch))
     held = Held(**{name: there[name] for name in ("reserved", "uses", "this_run")})
-    return redeem(engine, resolutions, match(engine, resolutions), held)
+    decided = redeem(engine, resolutions, match(engine, resolutions), held)
+    return decided, counted(engine, decided)

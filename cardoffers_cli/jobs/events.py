@@ -16,9 +16,9 @@ from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.documents import as_objects
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_pages, unknown_fields
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.runs import write_run
 from cardoffers_cli.pipeline.admit import admit
-from cardoffers_cli.pipeline.judge import find_known, find_repeats, without
+from cardoffers_cli.pipeline.judge import find_known, find_repeats
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.receipts import Receipt, receipts, stage_calls
 from cardoffers_cli.pipeline.stage import stage_whole
@@ -65,28 +65,24 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
     """Take the events of every call in one transaction; return what came of each, in order."""
     pages = [_page(call_no, call) for call_no, call in enumerate(calls)]
     unknown = [unknown_fields(page) for page in pages]
+    chunk = _judged(owner, pages, job)
     with store.transaction():
-        staged = stage_whole(store, [_judged(owner, pages, job)])
+        staged = stage_whole(store, [chunk], is_file=False)
         numbered = number(store, staged, owner.id)
         repeats = find_repeats(store, staged, find_known(store, numbered))
-        admissible = without(store, staged, repeats)
-        run = start_run(store, kind="receive", now=job.now, actor=job.actor)
-        import_no = next_import_no(store)
         place: dict[str, Any] = {
-            "import_no": import_no,
+            "import_no": next_import_no(store),
             "institution_id": owner.id,
             "currency": owner.currency,
         }
         accepted = admit(
-            *(store, staged, numbered, admissible, repeats),
-            **place,
-            received_at=job.now,
-            stride=_STRIDE,
+            *(store, staged, numbered, repeats), **place, received_at=job.now, stride=_STRIDE
         )
+        counts = _counts(calls, accepted)
+        run_no = write_run(store, kind="receive", now=job.now, actor=job.actor, counts=counts)
         sent = [*map(_record, range(len(calls)), calls, unknown)]
-        kept = stage_calls(store, sent, staged, repeats, admissible, stride=_STRIDE)
-        record_calls(store, kept, **place, run_no=run.run_no, imported_at=job.now)
-        finish_run(store, run, _counts(calls, accepted))
+        kept = stage_calls(store, sent, staged, repeats, stride=_STRIDE)
+        record_calls(store, kept, **place, run_no=run_no, imported_at=job.now)
         found = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
     return [
         Taken(received=len(call.items), receipt=found[call_no], unknown_fields=unknown[call_no])
@@ -108,7 +104,7 @@ def _judged(owner: Institution, pages: Sequence[Objects], job: Job) -> Chunk:
     )
     chunk = judge_pages(pages, reading)
     rows = with_fingerprints(chunk.rows, secrets.randbits(64))
-    return rows, chunk.findings, chunk.doubts
+    return rows, chunk.findings.filter(chunk.findings["level"] == "error"), chunk.doubts
 
 
 def _counts(calls: Sequence[Sent], accepted: int) -> dict[str, int]:

@@ -18,7 +18,7 @@ from cardoffers_cli.jobs.export import move_recent
 from cardoffers_cli.jobs.intake import FileTold, Outputs, judge_file, stage_file, write_outputs
 from cardoffers_cli.jobs.runs import finish_run, start_run
 from cardoffers_cli.pipeline.admit import admit, amount_of
-from cardoffers_cli.pipeline.judge import doubtful_references, take_masked, without
+from cardoffers_cli.pipeline.judge import doubtful_references, take_masked
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
@@ -156,12 +156,10 @@ def take_in(
     earlier = earlier_import(store, owner.id, file.sha256)
     run = start_run(store, kind="import", now=job.now, actor=job.actor)
     import_no = next_import_no(store)
-    admissible = without(store, staged, judged.repeats)
     accepted = admit(
         store,
         staged,
         numbered,
-        admissible,
         judged.repeats,
         import_no=import_no,
         institution_id=owner.id,
@@ -174,7 +172,7 @@ def take_in(
         import_id=uuid4(),
         institution=owner,
         accepted=accepted,
-        amount_accepted=amount_of(store, admissible),
+        amount_accepted=amount_of(store, staged, judged.repeats),
         earlier=earlier,
         dry_run=options.dry_run,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
 from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.files.chunks import NO_ROWS
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.fingerprints import with_fingerprints
@@ -173,8 +174,9 @@ def _refuse_card_numbers(store: Store, staged: Staged, file: TransactionFile) ->
 def _read(
     file: TransactionFile, progress: Progress | None
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]]:
-    """Yield the file's chunks; the next one is judged in a thread meanwhile."""
+    """Yield the file's chunks, after an empty one; the next one is judged in a thread meanwhile."""
     seed = secrets.randbits(64)
+    yield with_fingerprints(NO_ROWS.rows, seed), NO_ROWS.findings, NO_ROWS.doubts
     for chunk in ahead(file.chunks()):
         yield with_fingerprints(chunk.rows, seed), chunk.findings, chunk.doubts
         if progress:

@@ -17,8 +17,10 @@ from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.pipeline.redeem import (
     Redeemed,
+    counted,
     find_held,
     keep_decisions,
+    keep_moves,
     keep_redemptions,
     redeem,
 )
@@ -36,9 +38,13 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.job import Job
     from cardoffers_cli.jobs.runs import Run
-    from cardoffers_cli.pipeline.handles import MatchCounts, Undecided
+    from cardoffers_cli.pipeline.handles import Decided, Held, MatchCounts, Undecided
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
+
+
+_NO_RUN = 2**62
+"""The number of a run that is not kept: it comes after every run that was."""
 
 
 class MatchTold(Record):
@@ -93,9 +99,15 @@ def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = Fal
     return _decide(store, job, undecided, dry_run=dry_run)
 
 
-def decide_import(store: Store, job: Job, import_no: int) -> MatchReport:
-    """Decide one import alone, out of its turn, in a transaction that is not kept."""
-    return _decide(store, job, purchases_of_import(store, import_no), dry_run=True)
+def decide_one(store: Store, job: Job, import_no: int) -> None:
+    """Decide the one purchase of an import, out of its turn, in a transaction that is not kept.
+
+    It writes what answers are read from, and no run, moves or events.
+    """
+    undecided = purchases_of_import(store, import_no)
+    decided = _decided(store, undecided, find_held(store, _NO_RUN, is_one=True))
+    keep_decisions(store, decided)
+    keep_redemptions(store, decided.redemptions, run_no=_NO_RUN, created_at=job.now)
 
 
 def decide_again(store: Store, job: Job, purchase_no: int) -> MatchReport:
@@ -114,16 +126,24 @@ def _decide(
 ) -> MatchReport:
     """Resolve, match, redeem and publish, as one run."""
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    held = find_held(store, run.run_no, without=without)
+    decided = _decided(store, undecided, find_held(store, run.run_no, without=without))
+    with store.guarded():
+        counts = counted(engine_of(store), decided)
+    keep_decisions(store, decided)
+    report = record(store, job, run, decided.redemptions, counts, dry_run=dry_run)
+    finish_run(store, run, report.document())
+    return report
+
+
+def _decided(store: Store, undecided: Undecided, held: Held) -> Decided:
+    """Resolve, match and redeem."""
     engine = engine_of(store)
     with store.guarded():  # the engine computes on the store's connection and raises what it raises
         resolutions = resolve(engine, undecided)
         candidates = match(engine, resolutions)
-        decided = redeem(engine, resolutions, candidates, held)
-    keep_decisions(store, decided)
-    report = record(store, job, run, decided.redemptions, decided.counts, dry_run=dry_run)
-    finish_run(store, run, report.document())
-    return report
+        for often_read in (candidates.terms, candidates.enrolled):
+            store.compute(often_read)
+        return redeem(engine, resolutions, candidates, held)
 
 
 def record(
@@ -136,9 +156,8 @@ def record(
     dry_run: bool = False,
 ) -> MatchReport:
     """Write the redemptions of a run with their ledger and their events."""
-    redeemed = keep_redemptions(
-        store, redemptions, counts, run_no=run.run_no, created_at=job.now, actor=job.actor
-    )
+    keep_redemptions(store, redemptions, run_no=run.run_no, created_at=job.now)
+    redeemed = keep_moves(store, counts, run_no=run.run_no, actor=job.actor)
     publish(store, run_no=run.run_no)
     return MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
 

@@ -76,13 +76,32 @@ def start_run(
     return run
 
 
+def write_run(
+    store: Store, *, kind: str, now: datetime, actor: str, counts: Mapping[str, Any]
+) -> int:
+    """Write a run that is over together with what it counted; return its number."""
+    number: int = store.value(
+        "jobs/runs:write",
+        run_id=uuid4(),
+        kind=kind,
+        as_of=now,
+        actor=actor,
+        counts=_json(counts),
+    )
+    return number
+
+
 def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
     """Record what a run counted, as JSON; amounts and moments in it become text."""
     store.execute(
         "jobs/runs:finish",
         run_no=run.run_no,
-        counts=json.dumps(counts, ensure_ascii=False, default=_plain),
+        counts=_json(counts),
     )
+
+
+def _json(counts: Mapping[str, Any]) -> str:
+    return json.dumps(counts, ensure_ascii=False, default=_plain)
 
 
 def _plain(value: Any) -> Any:

@@ -21,13 +21,12 @@ from cardoffers_cli.jobs.elsewhere import decide_at
 from cardoffers_cli.jobs.engines import target_of
 from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
 from cardoffers_cli.jobs.intake import FileTold, Outputs, write_outputs
-from cardoffers_cli.jobs.match import MatchReport, decide_import
+from cardoffers_cli.jobs.match import MatchReport, decide_one
 from cardoffers_cli.pipeline.admit import admit
-from cardoffers_cli.pipeline.judge import all_of
+from cardoffers_cli.pipeline.judge import no_repeats
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.stage import stage_whole
 from cardoffers_cli.services.decisions import decisions_of_import
-from cardoffers_cli.services.imports import next_import_no
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
@@ -41,6 +40,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.services.decisions import SimulatedPurchase
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
+
+
+_NO_IMPORT = -1
+"""The number of the import that a simulated event is, which no import has."""
 
 
 class SimulateTold(FileTold):
@@ -111,27 +114,24 @@ def simulate_event(store: Store, owner: Institution, event: Chunk, job: Job) -> 
     The store must be open and in no transaction; none of this is kept.
     """
     with store.transaction(keep=False):
-        import_no = _admit(store, owner, event, job)
-        decide_import(store, job, import_no)
-        (item,) = decisions_of_import(store, owner.id, import_no)
+        _admit(store, owner, event, job)
+        decide_one(store, job, _NO_IMPORT)
+        (item,) = decisions_of_import(store, owner.id, _NO_IMPORT)
     return item
 
 
-def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> int:
-    """Admit the event as if the institution had no history; return the number of its import."""
+def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> None:
+    """Admit the event as if the institution had no history."""
     rows = with_fingerprints(event.rows, secrets.randbits(64))
-    staged = stage_whole(store, [(rows, event.findings, event.doubts)])
+    staged = stage_whole(store, [(rows, event.findings.clear(), event.doubts)], is_file=False)
     numbered = number(store, staged, owner.id)
-    import_no = next_import_no(store)
     admit(
         store,
         staged,
         numbered,
-        all_of(staged),
-        None,
-        import_no=import_no,
+        no_repeats(store),
+        import_no=_NO_IMPORT,
         institution_id=owner.id,
         currency=owner.currency,
         received_at=job.now,
     )
-    return import_no

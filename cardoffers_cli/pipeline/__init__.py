@@ -1,7 +1,7 @@
 """The river: one step, one verb, one module, one SQL file of the same name.
 
     file -read-> chunks -stage-> Staged -number-> Numbered
-        -find_known-> Known -find_repeats-> Repeats -without-> Admissible -admit-> purchases
+        -find_known-> Known -find_repeats-> Repeats -admit-> purchases
     purchases -find_undecided-> Undecided -resolve-> Resolutions -match-> Candidates
         -redeem-> Decided -keep-> decisions, redemptions, ledger entries
     redemptions -publish-> outbox -deliver-> attempts    ledger entries -settle-> settlements
@@ -13,6 +13,10 @@ from step to step is seen in the job that calls them. Each table has a name of i
 on one connection never meet; the transaction of the job drops them all at its end. The plans of
 `sql/plan/` run so on every engine. What is simulated goes the same way, in a transaction that is
 not kept.
+
+Files, calls and simulated events go one way in two sizes, which `stage.py` tells apart. Of many rows
+each step makes its table. Of few there is none: a table stands for its rows or its SELECT, and the
+statement that writes, or asks, computes what it needs together. Both are the same statements.
 
 Done twice, a step does nothing the second time. May import `store`, `engine`, `domain`; steps never
 import each other. To add a step, add its module, its SQL file, its test, its handle, and its call

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from uuid import UUID
 
-    from cardoffers_cli.pipeline.handles import Admissible, Numbered, Repeats, StagedWhole
+    from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedWhole
     from cardoffers_cli.store.store import Store
 
 
@@ -21,8 +21,7 @@ def admit(
     store: Store,
     staged: StagedWhole,
     numbered: Numbered,
-    admissible: Admissible,
-    repeats: Repeats | None,
+    repeats: Repeats,
     *,
     import_no: int,
     institution_id: UUID,
@@ -38,20 +37,21 @@ def admit(
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
     accepted = store.execute(
         "pipeline/admit:purchases",
-        *(admissible.rows, numbered.payers, numbered.identifiers),
+        *(staged.rows, repeats.rows, numbered.payers, numbered.identifiers),
         **place,
         currency=currency,
         received_at=received_at,
     )
     if staged.details:
         store.execute("pipeline/admit:purchase_details", staged.details, **place)
-    store.execute("pipeline/admit:rejects", staged.findings, **place)
-    if repeats and repeats.duplicates:
+    if store.height(staged.findings) != 0:
+        store.execute("pipeline/admit:rejects", staged.findings, **place)
+    if repeats.duplicates:
         store.execute("pipeline/admit:duplicates", repeats.rows, **place)
     return accepted
 
 
-def amount_of(store: Store, admissible: Admissible) -> Decimal:
-    """Return the sum of the amounts of admissible rows."""
-    amount: Decimal = store.value("pipeline/admit:amount", admissible.rows)
+def amount_of(store: Store, staged: Staged, repeats: Repeats) -> Decimal:
+    """Return the sum of the amounts of the staged rows that are no duplicates."""
+    amount: Decimal = store.value("pipeline/admit:amount", staged.rows, repeats.rows)
     return amount

@@ -17,24 +17,27 @@ if TYPE_CHECKING:
 class Staged:
     """What was read of a file, for a check: valid rows and findings.
 
-    `doubts` are the numbers that may be card numbers, None where there are none.
+    `doubts` are the numbers that may be card numbers, None where there are none. `differ` says that
+    no two rows have one ref; where rows are many, that is not known before they are looked through.
     """
 
     rows: Table
     findings: Table
     doubts: Table | None
+    differ: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class StagedWhole(Staged):
     """What was read of a file or of calls, for an import.
 
-    `tokens` and `merchants` are the texts behind the fingerprints of the rows; `details` the
-    optional fields, None where no row carries any.
+    `tokens` and `merchants` are the texts behind the fingerprints of the rows; `collides` says that
+    two of one chunk share one. `details` are the optional fields, None where no row carries any.
     """
 
     tokens: Table
     merchants: Table
+    collides: bool
     details: Table | None
 
 
@@ -56,22 +59,11 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """The staged rows that are not taken, as their refs came before; conflicts are among them.
-
-    `known` are those of them whose refs the history has.
-    """
+    """The staged rows that are not taken, as their refs came before; conflicts are among them."""
 
     rows: Table
-    known: Table
     duplicates: int
     conflicts: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Admissible:
-    """The staged rows that become purchases."""
-
-    rows: Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,12 +104,21 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True)
 class Decided:
-    """What a match came to: decisions, outcomes, and the purchases that redeem an offer."""
+    """What a match came to: decisions, outcomes, and the purchases that redeem an offer.
+
+    The others are what a match counts: the purchases that it looked at, those whose merchant nobody
+    knows, the offers that purchases fit, refusals, and rounds; where no offer can refuse there is
+    none, as nobody needs to propose.
+    """
 
     decisions: Table
     outcomes: Table
     redemptions: Table
-    counts: MatchCounts
+    considered: Table
+    unresolved: Table
+    candidates: Table
+    refusals: Table
+    rounds: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.handles import Admissible, Known, Repeats, StagedWhole
+from cardoffers_cli.pipeline.handles import Known, Repeats, StagedWhole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ def find_known(store: Store, numbered: Numbered) -> Known:
 
 def none_known(store: Store) -> Known:
     """Take every ref as one that was never seen before: for a check without a history."""
-    return Known(refs=store.make("pipeline/judge:no_history"))
+    return Known(refs=store.define("pipeline/judge:no_history"))
 
 
 def take_known(store: Store, rows: pa.Table) -> Known:
@@ -106,18 +106,17 @@ def take_known(store: Store, rows: pa.Table) -> Known:
 
 def find_repeats(store: Store, staged: Staged, known: Known) -> Repeats:
     """Find the staged rows whose refs are known, or stand in an earlier line."""
+    if staged.differ and store.compute(known.refs) == 0:
+        return no_repeats(store)
     rows = store.make("pipeline/judge:staged_duplicates", staged.rows, known.refs)
-    return Repeats(rows=rows, known=known.refs, **store.rows("pipeline/judge:counts", rows)[0])
+    store.compute(rows)
+    return Repeats(rows=rows, **store.rows("pipeline/judge:counts", rows)[0])
 
 
-def without(store: Store, staged: StagedWhole, repeats: Repeats) -> Admissible:
-    """Name the staged rows that do not repeat anything."""
-    return Admissible(rows=store.make("pipeline/judge:admissible", staged.rows, repeats.rows))
-
-
-def all_of(staged: StagedWhole) -> Admissible:
-    """Take every staged row, whatever is known: for what is not kept."""
-    return Admissible(rows=staged.rows.called("admissible"))
+def no_repeats(store: Store) -> Repeats:
+    """Take every staged row, whatever is known."""
+    rows = store.define("pipeline/judge:no_duplicates")
+    return Repeats(rows=rows, duplicates=0, conflicts=0)
 
 
 def find_look_alikes(
@@ -142,7 +141,7 @@ def find_look_alikes(
 
 def no_look_alikes(store: Store) -> Table:
     """Make the empty table of look-alikes: for a check without an institution."""
-    return store.make("pipeline/judge:no_look_alikes")
+    return store.define("pipeline/judge:no_look_alikes")
 
 
 def note_repeats(

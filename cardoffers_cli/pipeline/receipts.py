@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.pipeline.handles import Admissible, Repeats, Staged
+    from cardoffers_cli.pipeline.handles import Repeats, Staged
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -39,7 +39,6 @@ def stage_calls(
     calls: Sequence[Row],
     staged: Staged,
     repeats: Repeats,
-    admissible: Admissible,
     *,
     stride: int,
 ) -> Table:
@@ -49,7 +48,7 @@ def stage_calls(
     """
     return store.make(
         "pipeline/receipts:calls",
-        *(staged.findings, repeats.rows, admissible.rows),
+        *(staged.rows, staged.findings, repeats.rows),
         calls=list(calls),
         stride=stride,
     )
@@ -66,14 +65,15 @@ def receipts(
 ) -> dict[int, Receipt]:
     """Return the receipt of each call by its number."""
     found: defaultdict[int, Receipt] = defaultdict(Receipt)
-    for row in store.rows("pipeline/receipts:invalid", staged.findings, stride=stride):
-        found[row["call_no"]].errors.append(row)
+    if store.height(staged.findings) != 0:
+        for row in store.rows("pipeline/receipts:invalid", staged.findings, stride=stride):
+            found[row["call_no"]].errors.append(row)
     if repeats.duplicates:
         for row in store.rows("pipeline/receipts:repeated", repeats.rows, stride=stride):
             found[row["call_no"]].repeated.append(row)
     for row in store.rows(
         "pipeline/receipts:receipts",
-        *(staged.rows, repeats.rows, repeats.known),
+        *(staged.rows, repeats.rows),
         institution_id=institution_id,
         received_at=received_at,
         stride=stride,

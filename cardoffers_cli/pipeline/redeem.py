@@ -50,12 +50,16 @@ class Redeemed(MatchCounts):
         return self.considered - self.redeemed - self.merchant_unresolved
 
 
-def find_held(store: Store, run_no: int, *, without: int | None = None) -> Held:
+def find_held(
+    store: Store, run_no: int, *, without: int | None = None, is_one: bool = False
+) -> Held:
     """Name what earlier runs hold of budgets and of uses.
 
-    What the purchase `without` holds is left out, as if it had been given back.
+    What the purchase `without` holds is left out, as if it had been given back. Where it is for one
+    purchase, no table is made of it.
     """
-    this_run = store.make("pipeline/redeem:this_run", run_no=run_no, purchase_no=without)
+    make = store.define if is_one else store.make
+    this_run = make("pipeline/redeem:this_run", run_no=run_no, purchase_no=without)
     return Held(
         this_run=this_run,
         reserved=store.make("pipeline/redeem:reserved", this_run),
@@ -71,7 +75,7 @@ def redeem(engine: Engine, resolutions: Resolutions, candidates: Candidates, hel
     else:  # the first round refuses nobody, so there is no need to hold it
         made = engine.run("uncontested", candidates.rows)
         choices, refusals = made["choices"], made["refusals"]
-        rounds = min(1, engine.count(candidates.rows))
+        rounds = 0
     outcome = engine.run("outcome", choices, refusals, candidates.terms, *limits.values())
     found = engine.define(
         "found",
@@ -82,12 +86,21 @@ def redeem(engine: Engine, resolutions: Resolutions, candidates: Candidates, hel
         decisions=found["decided"],
         outcomes=found["outcomes_found"],
         redemptions=found["redeemed_purchases"],
-        counts=MatchCounts(
-            considered=engine.count(resolutions.rows),
-            merchant_unresolved=engine.count(found["unresolved"]),
-            rounds=rounds,
-            refusals=engine.count(refusals),
-        ),
+        considered=resolutions.rows,
+        unresolved=found["unresolved"],
+        candidates=candidates.rows,
+        refusals=refusals,
+        rounds=rounds,
+    )
+
+
+def counted(engine: Engine, decided: Decided) -> MatchCounts:
+    """Count what a match came to; where no offer can refuse, all propose in one round."""
+    return MatchCounts(
+        considered=engine.count(decided.considered),
+        merchant_unresolved=engine.count(decided.unresolved),
+        rounds=decided.rounds or min(1, engine.count(decided.candidates)),
+        refusals=engine.count(decided.refusals),
     )
 
 
@@ -109,17 +122,15 @@ def take_redemptions(store: Store, rows: pa.Table) -> Table:
 
 
 def keep_redemptions(
-    store: Store,
-    redemptions: Table,
-    counts: MatchCounts,
-    *,
-    run_no: int,
-    created_at: datetime,
-    actor: str,
-) -> Redeemed:
-    """Write redemptions and their ledger, of the purchases that redeem an offer."""
+    store: Store, redemptions: Table, *, run_no: int, created_at: datetime
+) -> None:
+    """Write redemptions and their ledger entries, of the purchases that redeem an offer."""
     store.execute("pipeline/redeem:redemptions", redemptions, run_no=run_no, created_at=created_at)
     store.execute("pipeline/redeem:ledger_entries", run_no=run_no)
+
+
+def keep_moves(store: Store, counts: MatchCounts, *, run_no: int, actor: str) -> Redeemed:
+    """Write that these entries are pending now; return what they come to."""
     store.execute("pipeline/redeem:ledger_moves", run_no=run_no, actor=actor)
     funded = store.rows("pipeline/redeem:funded", run_no=run_no)
     return Redeemed(

@@ -19,8 +19,8 @@ def find_undecided(engine: Engine, *, rematch: bool = False) -> Undecided:
 
 
 def purchases_of_import(store: Store, import_no: int) -> Undecided:
-    """Take the purchases of one import alone."""
-    return Undecided(purchases=store.make("pipeline/resolve:of_import", import_no=import_no))
+    """Take the purchases of one import alone, which are few."""
+    return Undecided(purchases=store.define("pipeline/resolve:of_import", import_no=import_no))
 
 
 def one_purchase(store: Store, purchase_no: int) -> Undecided:

@@ -1,20 +1,24 @@
-"""Stage: the valid rows and the findings of a transaction file become temporary tables (`Staged`).
+"""Stage: the valid rows and the findings of a file or of calls become tables (`Staged`).
 
 Whole rows for an import; for a check alone just the ref and two fingerprints, which is all that
-duplicates and unstable tokens are found by. Chunks are taken in batches, because one statement over
-many chunks costs a fraction of one statement for each. What goes to other tables waits in memory
-until the batch is written, so a batch also ends when that is much.
+duplicates and unstable tokens are found by. There are two sizes of it, and every step after it goes
+by what it is handed. Up to `FEW_ROWS` rows stay at hand: no table is made of them, nor of what
+steps find in them (`sql/binding.py`), for there a statement costs more than its rows. Of more rows
+temporary tables are made: chunks are taken in batches, because one statement over many chunks costs
+a fraction of one statement for each, and what goes to other tables waits in memory until the batch
+is written, so a batch also ends when that is much.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.pipeline.handles import Staged, StagedWhole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from decimal import Decimal
 
     import polars as pl
@@ -25,161 +29,208 @@ if TYPE_CHECKING:
     Chunk = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
     """A chunk: its valid rows with fingerprints, its findings, and its doubtful numbers."""
 
+    PartOf = Callable[[pl.DataFrame, pl.DataFrame, pl.DataFrame], pl.DataFrame]
+    """Returns what a table has of a chunk."""
+
+FEW_ROWS = 1_000
+"""How many rows and findings stay at hand: of more, tables are quicker."""
+
 _CHUNKS_AT_A_TIME = 64
 _WAITING_AT_MOST = 250_000
-_SLIM = ("line", "transaction_ref", "reference", "content", "cardholder")
-_WHOLE = (*_SLIM, "payer", "identifier", "merchant_id", "amount", "transacted_at")
+_REMEMBERED = 2_000_000
 
 
 def stage_slim(store: Store, chunks: Iterable[Chunk]) -> Staged:
-    """Stage what a check needs."""
-    findings, doubts = _Findings(store), _Doubts(store)
-    rows = _stage(store, chunks, "slim", _SLIM, [findings, doubts])
-    return Staged(rows=rows, findings=findings.made(), doubts=doubts.table)
+    """Stage what a check needs of a file; there is one chunk at least."""
+    findings, doubts = _findings(store), _doubts(store)
+    rows, differ = _stage(store, chunks, "slim", [findings, doubts], findings)
+    return Staged(rows=rows, findings=findings.made(), doubts=doubts.table, differ=differ)
 
 
-def stage_whole(store: Store, chunks: Iterable[Chunk]) -> StagedWhole:
-    """Stage what an import needs: also the texts behind the fingerprints."""
-    findings, doubts, details = _Findings(store), _Doubts(store), _Details(store)
-    tokens = _Met(store, "tokens", "payer", ("cardholder_token", "instrument_token"))
-    merchants = _Met(store, "merchants", "identifier", _Met.MERCHANT)
+def stage_whole(store: Store, chunks: Iterable[Chunk], *, is_file: bool = True) -> StagedWhole:
+    """Stage what an import needs: also the texts behind the fingerprints; one chunk at least.
+
+    Findings are added to those of a file, so of these a table is made in both sizes.
+    """
+    findings, doubts, details = _findings(store), _doubts(store), _details(store)
+    met = [_Met(store, name) for name in ("tokens", "merchants")]
+    tokens, merchants = (_Part(store, each.name, each) for each in met)
     sides = [findings, doubts, details, tokens, merchants]
-    rows = _stage(store, chunks, "whole", _WHOLE, sides)
+    rows, differ = _stage(store, chunks, "whole", sides, findings if is_file else None)
     return StagedWhole(
         rows=rows,
         findings=findings.made(),
         doubts=doubts.table,
+        differ=differ,
         tokens=tokens.made(),
         merchants=merchants.made(),
+        collides=any(each.collides for each in met),
         details=details.table,
     )
 
 
 def _stage(
-    store: Store,
-    chunks: Iterable[Chunk],
-    form: str,
-    columns: tuple[str, ...],
-    sides: Sequence[_Side],
-) -> Table:
-    rows = store.make(f"pipeline/stage:staged_{form}")
+    store: Store, chunks: Iterable[Chunk], form: str, sides: Sequence[_Part], made: _Part | None
+) -> tuple[Table, bool]:
+    """Stage the rows as a table of this form, and let each side have its part of the chunks.
+
+    Of the side that is to be `made`, a table is made even where rows are few. Returns also whether
+    rows are few and no two of them have one ref.
+    """
     chunks = iter(chunks)
-    for first in chunks:
-        batch = _batch(chain((first,), chunks), columns, sides)
-        store.stream(f"pipeline/stage:stage_{form}", batch, rows)
+    first, is_few = _first(chunks)
+    rows = _Part(store, form, _rows(store, form))
+    if is_few:
+        valid, *others = (_one(frames) for frames in zip(*first, strict=True))
+        for part in (rows, *sides):
+            part.is_few = part is not made
+            part.keep(valid, *others)
+            part.write()
+        return rows.made(), valid["reference"].n_unique() == valid.height
+    chunks = chain(first, chunks)
+    for each in chunks:
+        rows.stream(_batch(chain((each,), chunks), rows, sides))
         for side in sides:
             side.write()
-    return rows
+    return rows.made(), False
 
 
-def _batch(
-    chunks: Iterator[Chunk], columns: tuple[str, ...], sides: Sequence[_Side]
-) -> Iterator[pl.DataFrame]:
+def _first(chunks: Iterator[Chunk]) -> tuple[list[Chunk], bool]:
+    """Return the first chunks, and whether they are all that there is, and few.
+
+    Rows with numbers that may be card numbers are taken out again, so they are in a table.
+    """
+    found, rows = [], 0
+    for chunk in chunks:
+        found.append(chunk)
+        valid, findings, doubts = chunk
+        rows += valid.height + findings.height
+        if rows > FEW_ROWS or doubts.height:
+            return found, False
+    return found, True
+
+
+def _batch(chunks: Iterator[Chunk], rows: _Part, sides: Sequence[_Part]) -> Iterator[pl.DataFrame]:
     """Yield the rows of the next chunks, and let each side keep its part of them."""
     for _, chunk in zip(range(_CHUNKS_AT_A_TIME), chunks, strict=False):
         for side in sides:
             side.keep(*chunk)
-        yield chunk[0].select(columns)
+        yield rows.part_of(*chunk)
         if sum(side.waiting for side in sides) >= _WAITING_AT_MOST:
             return
 
 
-class _Side:
-    """A table beside `staged`: frames are kept while the rows stream, and written after them.
+class _Part:
+    """One table of what is staged, by the name of the statement that makes it of frames.
 
-    Most files have nothing for some of them: `table` is None until there is.
+    What is kept of the chunks waits until it is written. Most files have nothing for some of the
+    tables: `table` is None until there is.
     """
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Store, name: str, part_of: PartOf) -> None:
         self._store = store
-        self._name = name
+        self._address = f"pipeline/stage:{name}"
+        self.part_of = part_of
         self._frames: list[pl.DataFrame] = []
+        self._nothing: pl.DataFrame | None = None
         self.waiting = 0
+        self.is_few = False
         self.table: Table | None = None
 
     def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:
         """Keep this table's part of a chunk."""
-        raise NotImplementedError
-
-    def write(self) -> None:
-        """Write what was kept."""
-        if self._frames:
-            self._store.stream(f"pipeline/stage:stage_{self._name}", self._frames, self.made())
-        self._frames, self.waiting = [], 0
-
-    def made(self) -> Table:
-        """Return the table, made now if nothing was written."""
-        if self.table is None:
-            self.table = self._store.make(f"pipeline/stage:staged_{self._name}")
-        return self.table
-
-    def _add(self, frame: pl.DataFrame) -> None:
+        frame = self.part_of(rows, findings, doubts)
+        self._nothing = frame.clear()
         if frame.height:
             self._frames.append(frame)
             self.waiting += frame.height
 
+    def write(self) -> None:
+        """Write what was kept; where rows are few, the table stands for it."""
+        if self._frames:
+            self._put(self._frames)
+        self._frames, self.waiting = [], 0
 
-class _Findings(_Side):
-    """The findings, errors and warnings."""
+    def stream(self, frames: Iterable[pl.DataFrame]) -> Table:
+        """Write frames as they come."""
+        self.table = self._store.gather(self._address, frames, into=self.table)
+        return self.table
 
-    def __init__(self, store: Store) -> None:
-        super().__init__(store, "findings")
+    def made(self) -> Table:
+        """Return the table, an empty one if there was nothing for it."""
+        if self.table is not None:
+            return self.table
+        if self._nothing is None:
+            raise LookupError(f"{self._address} was shown no chunk.")
+        return self._put([self._nothing])
 
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
-        self._add(findings)
-
-
-class _Doubts(_Side):
-    """The numbers that may be card numbers; hardly a file has any."""
-
-    def __init__(self, store: Store) -> None:
-        super().__init__(store, "doubts")
-
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
-        self._add(doubts)
-
-
-class _Details(_Side):
-    """The optional fields; most files have none of them."""
-
-    NAMES = ("instrument_type", "mcc", "merchant_descriptor", "network")
-
-    def __init__(self, store: Store) -> None:
-        super().__init__(store, "details")
-
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
-        if any(rows[name].null_count() < rows.height for name in self.NAMES):
-            self._add(rows.select("line", *self.NAMES))
+    def _put(self, frames: Sequence[pl.DataFrame]) -> Table:
+        if not self.is_few:
+            return self.stream(frames)
+        self.table = self._store.define(self._address, frame=_one(frames))
+        return self.table
 
 
-class _Met(_Side):
+def _one(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return reduce(lambda first, second: first.vstack(second), frames)
+
+
+def _rows(store: Store, form: str) -> PartOf:
+    columns = store.columns(f"pipeline/stage:{form}")
+    return lambda rows, _findings, _doubts: rows.select(columns)
+
+
+def _findings(store: Store) -> _Part:
+    """Return the table of the findings, errors and warnings."""
+    return _Part(store, "findings", lambda _rows, findings, _doubts: findings)
+
+
+def _doubts(store: Store) -> _Part:
+    """Return the table of the numbers that may be card numbers; hardly a file has any."""
+    return _Part(store, "doubts", lambda _rows, _findings, doubts: doubts)
+
+
+def _details(store: Store) -> _Part:
+    """Return the table of the optional fields; most files have none of them."""
+    _, *names = columns = store.columns("pipeline/stage:details")
+
+    def part_of(rows: pl.DataFrame, _findings: pl.DataFrame, _doubts: pl.DataFrame) -> pl.DataFrame:
+        has_any = any(rows[name].null_count() < rows.height for name in names)
+        return rows.select(columns) if has_any else rows.select(columns).clear()
+
+    return _Part(store, "details", part_of)
+
+
+class _Met:
     """The texts behind a fingerprint, each written once, or a few times in a very long file.
 
     What was met is remembered up to a limit, so memory stays flat; beyond it a text may be written
-    again, which does no harm.
+    again, which does no harm. `collides` says that two texts of one chunk share a fingerprint.
     """
 
-    MERCHANT = ("merchant_identifier_type", "merchant_identifier")
-    REMEMBERED = 2_000_000
-
-    def __init__(self, store: Store, name: str, fingerprint: str, texts: tuple[str, ...]) -> None:
-        super().__init__(store, name)
-        self._fingerprint = fingerprint
-        self._columns = (fingerprint, *texts)
+    def __init__(self, store: Store, name: str) -> None:
+        self.name = name
+        self.collides = False
+        self._columns = store.columns(f"pipeline/stage:{name}")
         self._known: pl.Series | None = None
 
-    def keep(self, rows: pl.DataFrame, findings: pl.DataFrame, doubts: pl.DataFrame) -> None:  # noqa: ARG002
-        found = rows.select(self._columns).drop_nulls(self._fingerprint)
+    def __call__(
+        self, rows: pl.DataFrame, _findings: pl.DataFrame, _doubts: pl.DataFrame
+    ) -> pl.DataFrame:
+        """Return the texts of a chunk that were not met before."""
+        fingerprint = self._columns[0]
+        found = rows.select(self._columns).drop_nulls(fingerprint)
         if self._known is not None:
-            found = found.filter(~found[self._fingerprint].is_in(self._known.implode()))
+            found = found.filter(~found[fingerprint].is_in(self._known.implode()))
         new = found.unique()
-        self._add(new)
-        self._remember(new[self._fingerprint])
+        self.collides |= new[fingerprint].n_unique() < new.height
+        self._remember(new[fingerprint])
+        return new
 
     def _remember(self, fingerprints: pl.Series) -> None:
         if self._known is None:
             self._known = fingerprints
-        elif len(self._known) < self.REMEMBERED:
+        elif len(self._known) < _REMEMBERED:
             self._known = self._known.append(fingerprints)
 
 

@@ -9,15 +9,19 @@ A block says in its header which temporary tables its statement meets, and by wh
 In the SQL each stands by that name. When it runs, every name is bound to the table of a handle: one
 that no other has, so that two runs on one connection never meet. Names come from the packaged files
 and from a counter; a handle of another connection, or of a run that is over, is not bound.
+
+Where rows are few a table need not be made: it stands for its SELECT, or for rows at hand (an Arrow
+table), and the statement that reads it begins with it as a common table expression. So a chain of
+steps runs as one statement, of the same packaged text.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.sql import statement, statements
 
@@ -35,6 +39,9 @@ _PLACES = re.compile(
 """Texts and comments, which stay as they are, and the places where a table is named."""
 _TAKES_ALIAS = {"from", "join", "update"}
 _VIEW = re.compile(r"\bcreate\s+temp\s+view\b")
+_MAKING = re.compile(r"create\s+temp\s+(?:table|view)\s+\w+\s+as\s+")
+_MOST_FRAMES = 6
+_WITH = re.compile(r"with\s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +62,31 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """A statement as it runs, and the table that it makes, if it makes one."""
+    """A statement with the names of its tables, those that it reads, and the one that it makes."""
 
     sql: str
-    made: Table | None
+    made: Table | None = None
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runnable:
+    """A statement as it runs: the rows at hand that it reads are `frame_1`, `frame_2`, ..."""
+
+    sql: str
+    parameters: Mapping[str, Any]
+    frames: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Definition:
+    """What a table that is not made stands for: a SELECT, which reads `frame` if rows are there."""
+
+    table: Table
+    select: str
+    reads: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    frame: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +117,7 @@ class TempTables:
 
     def __init__(self) -> None:
         self._kinds: dict[str, str] = {}
+        self._defined: dict[str, _Definition] = {}
 
     def bind(self, address: str, tables: Iterable[Table]) -> Bound:
         """Return a statement that reads these tables, of which each is one that it declares."""
@@ -104,15 +133,106 @@ class TempTables:
             name: self._identifier(address, name, columns, at_hand)
             for name, columns in says.handed.items()
         }
+        reads = tuple(identifiers.values())
         sql = statement(address)
         made = None
         if says.makes:
             made = self._name(says.makes, says.columns, "view" if _VIEW.search(sql) else "table")
             identifiers[made.name] = made.identifier
-        return Bound(sql=_renamed(sql, identifiers) if identifiers else sql, made=made)
+        sql = _renamed(sql, identifiers) if identifiers else sql
+        return Bound(sql=sql, made=made, reads=reads)
+
+    def runnable(self, bound: Bound, parameters: Mapping[str, Any]) -> Runnable:
+        """Return a statement as it runs, together with all that the tables it reads stand for."""
+        needed: dict[str, _Definition] = {}
+        for identifier in bound.reads:
+            self._gather(identifier, needed)
+        if not needed:
+            return Runnable(sql=bound.sql, parameters=parameters)
+        frames, parts, given = [], [], dict(parameters)
+        for identifier, definition in needed.items():
+            select = definition.select
+            if definition.frame is not None:
+                frames.append(definition.frame)
+                select = _renamed(select, {"frame": f"frame_{len(frames)}"})
+            parts.append(f"{identifier} as ({select})")
+            for name, value in definition.parameters.items():
+                if given.setdefault(name, value) != value:
+                    raise LookupError(f"{identifier} was defined with another ${name}.")
+        sql = _after(", ".join(parts), bound.sql)
+        return Runnable(sql=sql, parameters=given, frames=tuple(frames))
+
+    def defines(
+        self, bound: Bound, parameters: Mapping[str, Any] | None = None, frame: Any = None
+    ) -> Table:
+        """Let the table that a statement makes stand for its SELECT, or what that makes of rows.
+
+        Raises `LookupError` for a statement that makes no table.
+        """
+        if bound.made is None:
+            raise LookupError("A statement that declares no table cannot define one.")
+        self._kinds[bound.made.identifier] = ""
+        self._defined[bound.made.identifier] = _Definition(
+            table=bound.made,
+            select=_select(bound.sql),
+            reads=bound.reads,
+            parameters=parameters or {},
+            frame=frame,
+        )
+        return bound.made
+
+    def adding(self, bound: Bound, table: Table) -> str:
+        """Return a statement that adds to a table what a statement that made it makes."""
+        if bound.made:
+            self.forget([bound.made])
+        return f"insert into {table.identifier} {_select(bound.sql)}"
+
+    def are_few(self, tables: Iterable[Table]) -> bool:
+        """Whether there are tables and none of them is made: then what they make need not be."""
+        identifiers = {table.identifier for table in tables}
+        return bool(identifiers) and identifiers <= self._defined.keys()
+
+    def is_made(self, table: Table) -> bool:
+        """Whether a table is in the connection."""
+        return table.identifier not in self._defined
+
+    def height(self, table: Table) -> int | None:
+        """Return how many rows a table stands for; None where they are not at hand."""
+        definition = self._defined.get(table.identifier)
+        frame = definition.frame if definition else None
+        return None if frame is None else int(frame.num_rows)
+
+    def reading(self, table: Table) -> Runnable:
+        """Return a statement that reads all of a table."""
+        sql = f"select {', '.join(table.columns)} from {table.identifier}"  # noqa: S608 - ours
+        return self.runnable(Bound(sql=sql, reads=(table.identifier,)), {})
+
+    def readers(self, tables: Iterable[Table]) -> list[Table]:
+        """Return the tables that are defined by one of these, and not one of these themselves."""
+        gone = {table.identifier for table in tables}
+        return [
+            definition.table
+            for identifier, definition in self._defined.items()
+            if identifier not in gone and not gone.isdisjoint(definition.reads)
+        ]
+
+    def computed(self, table: Table, rows: Any) -> None:
+        """Let a table that stood for its SELECT stand for the rows of it."""
+        self._defined[table.identifier] = _Definition(
+            table=table, select="select * from frame", frame=rows
+        )
+
+    def _gather(self, identifier: str, needed: dict[str, _Definition]) -> None:
+        """Add what a table stands for to what is needed, behind what that reads."""
+        definition = self._defined.get(identifier)
+        if definition is None or identifier in needed:
+            return
+        for each in definition.reads:
+            self._gather(each, needed)
+        needed[identifier] = definition
 
     def each_select(
-        self, plan: str, tables: Iterable[Table], act: Callable[[Table, str], None]
+        self, plan: str, tables: Iterable[Table], act: Callable[[Table, Bound], None]
     ) -> Mapping[str, Table]:
         """Let `act` make a table of every SELECT of `plan/<plan>`, and return them by name.
 
@@ -128,7 +248,7 @@ class TempTables:
             if bound.made is None:
                 raise LookupError(f"{address} declares no columns that it makes.")
             unread -= declared(address).handed.keys()
-            act(bound.made, bound.sql)
+            act(bound.made, bound)
             made[query] = bound.made
         if unread:
             raise LookupError(f"plan/{plan} is handed {sorted(unread)}, which it does not declare.")
@@ -148,13 +268,14 @@ class TempTables:
         return "; ".join(
             f"drop {self._kinds[name]} if exists {name}"
             for name in reversed(names)
-            if name in self._kinds
+            if self._kinds.get(name)
         )
 
     def forget(self, tables: Iterable[Table] | None = None) -> None:
         """Bind these tables, or all that were named, no more."""
         for name in [*self._kinds] if tables is None else [each.identifier for each in tables]:
             self._kinds.pop(name, None)
+            self._defined.pop(name, None)
 
     def _name(self, name: str, columns: tuple[str, ...], kind: str) -> Table:
         table = Table(name=name, identifier=f"{name}__{next(_NUMBERS)}", columns=columns)
@@ -172,6 +293,42 @@ class TempTables:
         if missing := set(columns) - set(table.columns):
             raise LookupError(f"{address} reads {sorted(missing)} of {name}, which has no such.")
         return table.identifier
+
+
+def run(connection: Any, statement: Runnable, *, for_arrow: bool = False) -> Any:
+    """Run a statement on a connection; return its result, or a relation that gives Arrow tables.
+
+    The engine finds rows at hand as the variables of its caller that the statement names.
+    """
+    frames = (*statement.frames, *[None] * (_MOST_FRAMES - len(statement.frames)))
+    frame_1, frame_2, frame_3, frame_4, frame_5, frame_6 = frames  # noqa: RUF059
+    if for_arrow:  # what `execute` returns gives no frame; `sql` takes no empty set of parameters
+        return connection.sql(statement.sql, params=statement.parameters or None)
+    return connection.execute(statement.sql, statement.parameters)
+
+
+def _begin(sql: str) -> int:
+    """Return where the code of a statement begins, behind its header."""
+    header = _HEADER.match(sql)
+    found = header.end() if header else 0
+    return found + len(sql[found:]) - len(sql[found:].lstrip())
+
+
+def _select(sql: str) -> str:
+    """Return the SELECT that a statement makes a table of."""
+    code = sql[_begin(sql) :]
+    making = _MAKING.match(code)
+    return (code[making.end() :] if making else code).rstrip().removesuffix(";")
+
+
+def _after(parts: str, sql: str) -> str:
+    """Put common table expressions before a statement."""
+    code = sql[_begin(sql) :]
+    if making := _MAKING.match(code):
+        return f"{making[0]}{_after(parts, code[making.end() :])}"
+    if own := _WITH.match(code):
+        return f"with {parts}, {code[own.end() :]}"
+    return f"with {parts} {code}"
 
 
 def _renamed(sql: str, identifiers: Mapping[str, str]) -> str:

@@ -67,6 +67,8 @@ def keep_up(store: Store, path: Path) -> None:
     last = _last_of_a_store(path)
     while more := _not_yet_told(store, path, last):
         append(path, more)
+        if len(more) < _AT_ONCE - 1:
+            return
         last = more[-1]
 
 

@@ -16,7 +16,7 @@ import duckdb
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.sql.binding import TempTables, declared
+from cardoffers_cli.sql.binding import TempTables, declared, run
 from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.interrupting import Interruptible
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cardoffers_cli.settings import Settings
-    from cardoffers_cli.sql.binding import Table
+    from cardoffers_cli.sql.binding import Bound, Table
 
 R = TypeVar("R", bound=Record)
 
@@ -78,9 +78,8 @@ class Store:
 
     def execute(self, name: str, /, *tables: Table, **parameters: Any) -> int:
         """Run a named statement and return the rows it changed (0 where it counts none)."""
-        sql = self.tables.bind(name, tables).sql
         with self._statement():
-            row = self._connection.execute(sql, parameters).fetchall()
+            row = self._run(self.tables.bind(name, tables), parameters).fetchall()
         return _changed(row)
 
     def make(
@@ -88,19 +87,55 @@ class Store:
         name: str,
         /,
         *tables: Table,
-        frame: pl.DataFrame | pa.Table | None = None,  # noqa: ARG002 - as in `load`
+        frame: pl.DataFrame | pa.Table | None = None,
         **parameters: Any,
     ) -> Table:
         """Run a named statement that makes a temporary table, of `frame` if it reads one.
 
-        The table lasts as long as the transaction, or as the connection where there is none.
+        The table lasts as long as the transaction, or as the connection where there is none. Of
+        tables that are only defined, so is this one.
         """
         bound = self.tables.bind(name, tables)
         if bound.made is None:
             raise LookupError(f"{name} declares no table that it makes.")
+        if self.tables.are_few(tables):
+            return self.tables.defines(bound, parameters)
         with self._statement():
-            self._connection.execute(bound.sql, parameters)
+            if frame is None:
+                self._run(bound, parameters)
+            else:  # which is found here
+                self._connection.execute(bound.sql, parameters)
         return bound.made
+
+    def define(
+        self, name: str, /, *tables: Table, frame: pl.DataFrame | None = None, **parameters: Any
+    ) -> Table:
+        """Let a table stand for the SELECT of the named statement that makes it, for few rows.
+
+        It is not made: whoever reads it computes it, from `frame` if it reads one.
+        """
+        rows = None if frame is None else _arrow(frame)
+        return self.tables.defines(self.tables.bind(name, tables), parameters, rows)
+
+    def compute(self, table: Table) -> int | None:
+        """Fetch the rows of a table that is only defined, for all who read it after that.
+
+        Returns how many there are; None for a table that is made.
+        """
+        if not self.tables.is_made(table):
+            with self._statement():
+                reading = self.tables.reading(table)
+                rows = run(self._connection, reading, for_arrow=True).to_arrow_table()
+            self.tables.computed(table, rows)
+        return self.tables.height(table)
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """Return the columns of the temporary table that a named statement makes."""
+        return declared(name).columns
+
+    def height(self, table: Table) -> int | None:
+        """Return how many rows a table has, if they are at hand."""
+        return self.tables.height(table)
 
     def drop(self, *tables: Table) -> None:
         """Drop temporary tables that nobody reads any more, before their transaction does."""
@@ -124,27 +159,32 @@ class Store:
             row = self._connection.execute(sql, parameters).fetchall()
         return _changed(row)
 
-    def stream(
-        self, name: str, frames: Iterable[pl.DataFrame], /, *tables: Table, **parameters: Any
-    ) -> int:
-        """Run a named statement that reads `frame` once over many frames of one schema.
+    def gather(
+        self, name: str, frames: Iterable[pl.DataFrame], *, into: Table | None = None
+    ) -> Table:
+        """Make the temporary table of a named statement of frames of one schema.
 
-        They are taken as they come. One statement writes whole row groups; a statement for each
-        frame would cost several times as much. What the frames raise is raised here.
+        Frames are taken as they come, and added to a table that it made before. One statement
+        writes whole row groups; a statement for each frame would cost several times as much. What
+        the frames raise is raised here.
         """
-        sql = self.tables.bind(name, tables).sql
+        bound = self.tables.bind(name, ())
+        table = into or bound.made
+        if table is None:
+            raise LookupError(f"{name} declares no table that it makes.")
+        sql = self.tables.adding(bound, into) if into else bound.sql
         source = _Source(frames)
         frame = source.reader()  # read by the statement, as in `load`
         if frame is None:
-            return 0
+            raise LookupError(f"{name} was given no frame.")
         try:
             with self._statement():
-                row = self._connection.execute(sql, parameters).fetchall()
+                self._connection.execute(sql)
         except (CardoffersError, KeyboardInterrupt):
             if source.failure is not None:
                 raise source.failure from None
             raise
-        return _changed(row)
+        return table
 
     def rows(self, name: str, /, *tables: Table, **parameters: Any) -> list[dict[str, Any]]:
         """Return every row of a named query as a dictionary."""
@@ -159,9 +199,8 @@ class Store:
         self, name: str, /, *tables: Table, **parameters: Any
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the names of the columns of a named query, and every row."""
-        sql = self.tables.bind(name, tables).sql
         with self._statement():
-            result = self._connection.execute(sql, parameters)
+            result = self._run(self.tables.bind(name, tables), parameters)
             return [column[0] for column in result.description or ()], result.fetchall()
 
     def record(self, shape: type[R], name: str, /, *tables: Table, **parameters: Any) -> R | None:
@@ -175,9 +214,8 @@ class Store:
 
         Until then the connection is busy, and runs nothing else.
         """
-        sql = self.tables.bind(name, tables).sql
         with self._statement():
-            result = self._connection.execute(sql, parameters)
+            result = self._run(self.tables.bind(name, tables), parameters)
             names = [column[0] for column in result.description or ()]
         while rows := self._more(result):
             yield [dict(zip(names, row, strict=True)) for row in rows]
@@ -197,11 +235,9 @@ class Store:
 
     def frame(self, name: str, /, *tables: Table, **parameters: Any) -> pl.DataFrame:
         """Return a named query as a polars frame."""
-        sql = self.tables.bind(name, tables).sql
+        statement = self.tables.runnable(self.tables.bind(name, tables), parameters)
         with self._statement():
-            # A relation of `execute` gives no frame; `sql` takes no empty set of parameters.
-            relation = self._connection.sql(sql, params=parameters or None)
-            frame: pl.DataFrame = relation.pl()
+            frame: pl.DataFrame = run(self._connection, statement, for_arrow=True).pl()
         return frame
 
     @contextmanager
@@ -231,6 +267,11 @@ class Store:
     def guarded(self) -> AbstractContextManager[None]:
         """Raise as ours what an engine that computes on the connection raises in the block."""
         return guarded(self._about)
+
+    def _run(self, bound: Bound, parameters: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
+        statement = self.tables.runnable(bound, parameters)
+        result: duckdb.DuckDBPyConnection = run(self._connection, statement)
+        return result
 
     @contextmanager
     def _statement(self) -> Iterator[None]:

@@ -4,9 +4,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
+from cardoffers_cli.files.chunks import NO_ROWS
+from cardoffers_cli.files.fingerprints import with_fingerprints
+from cardoffers_cli.pipeline import stage
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.stage import stage_whole
 from tables import NOON, given, select, uid
@@ -110,12 +114,18 @@ def test_an_amount_at_the_limit_is_kept_exactly(made: Job, tmp_path: Path) -> No
     assert ("1000000000000.00", 1) == (str(told["amount_accepted"]), told["invalid"])
 
 
-def test_two_tokens_of_one_fingerprint_never_pass(store: Store) -> None:
+@pytest.mark.parametrize("few", [0, 1000])
+def test_two_tokens_of_one_fingerprint_never_pass(
+    store: Store, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage, "FEW_ROWS", few)
     given(store, "institutions", "institution\nalder")
-    staged = stage_whole(store, [])
-    store.connection.execute(
-        f"insert into {staged.tokens.identifier} values (1, 'ann', 'c1'), (1, 'ben', 'c1')"  # noqa: S608 - ours
+    two = pl.DataFrame(
+        {"cardholder_token": ["ann", "ben"], "instrument_token": "c1", "transaction_ref": "r"}
     )
+    rows = with_fingerprints(pl.concat([NO_ROWS.rows, two], how="diagonal"), seed=1)
+    chunk = (rows.with_columns(payer=pl.lit(1, pl.UInt64)), NO_ROWS.findings, NO_ROWS.doubts)
+    staged = stage_whole(store, [chunk])
     with pytest.raises(CardoffersError) as caught:
         number(store, staged, uid("alder"))
     assert "fingerprint_collision" == caught.value.code

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from cardoffers_cli.files.chunks import NO_ROWS
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.transactions import FileReading, open_transactions
 from cardoffers_cli.pipeline.judge import (
@@ -22,7 +23,7 @@ from cardoffers_cli.pipeline.judge import (
     tokens_look_rotated,
 )
 from cardoffers_cli.pipeline.stage import stage_slim
-from tables import NOON, select
+from tables import NOON, rows_of
 from work import Row, file_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def judged(store: Store, folder: Path, rows: str | list[Row]) -> Judged:
     with open_transactions(str(path), FileReading(now=NOON)) as file:
         chunks = [
             (with_fingerprints(chunk.rows, seed=1), chunk.findings, chunk.doubts)
-            for chunk in file.chunks()
+            for chunk in (NO_ROWS, *file.chunks())
         ]
         staged = stage_slim(store, chunks)
         repeats = find_repeats(store, staged, none_known(store))
@@ -79,10 +80,8 @@ def test_the_first_row_of_a_ref_wins(store: Store, tmp_path: Path) -> None:
         """,
     )
     assert (4, 2) == found_repeats(made)
-    assert [(4, False), (5, True), (7, True), (8, False)] == select(
-        store,
-        f"select line, is_conflict from {made.repeats.rows.identifier} order by line",  # noqa: S608 - ours
-    )
+    repeated = {line: is_conflict for line, _, is_conflict, *_ in rows_of(store, made.repeats.rows)}
+    assert {4: False, 5: True, 7: True, 8: False} == repeated
     assert [4, 5, 6, 7, 8] == rejected_lines(store, made.staged, made.repeats).to_list()
 
 

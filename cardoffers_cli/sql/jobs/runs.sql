@@ -13,6 +13,13 @@ from runs;
 insert into runs (run_no, run_id, kind, as_of, actor)
 values ($run_no, $run_id, $kind, $as_of, $actor);
 
+-- name: write
+-- Writes runs, one row with its counts, and returns its number, the next one.
+insert into runs (run_no, run_id, kind, as_of, actor, counts)
+select coalesce(max(runs.run_no), 0) + 1, $run_id, $kind, $as_of, $actor, $counts
+from runs
+returning run_no;
+
 -- name: finish
 -- Writes the counts of one run; the same counts again change nothing.
 update runs

@@ -1,8 +1,8 @@
 -- name: purchases
--- reads: admissible(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
---     payer_numbers(payer, cardholder_no, instrument_no),
+-- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
+--     staged_duplicates(line), payer_numbers(payer, cardholder_no, instrument_no),
 --     identifier_numbers(identifier, identifier_no)
--- Writes one purchase per admissible row. Idempotent through staged_duplicates, which holds every
+-- Writes one purchase per staged row that is no duplicate. Idempotent through staged_duplicates, which holds every
 -- ref the institution has purchases of. Purchase numbers follow the lines, with gaps. Imports that
 -- are staged together have $stride lines each, so a line tells its import and its line there.
 insert into recent_purchases (
@@ -14,23 +14,28 @@ with highest as (
     from purchases
 )
 select
-    highest.purchase_no + 1 + admissible.line,
+    highest.purchase_no + 1 + staged.line,
     $institution_id,
-    admissible.transaction_ref,
+    staged.transaction_ref,
     payer_numbers.cardholder_no,
     payer_numbers.instrument_no,
     identifier_numbers.identifier_no,
-    admissible.merchant_id,
-    admissible.amount,
+    staged.merchant_id,
+    staged.amount,
     $currency,
-    admissible.transacted_at,
+    staged.transacted_at,
     $received_at,
-    $import_no + admissible.line // $stride,
-    admissible.line % $stride
-from admissible
+    $import_no + staged.line // $stride,
+    staged.line % $stride
+from staged
 cross join highest
-inner join payer_numbers on payer_numbers.payer = admissible.payer
-left join identifier_numbers on identifier_numbers.identifier = admissible.identifier;
+inner join payer_numbers on payer_numbers.payer = staged.payer
+left join identifier_numbers on identifier_numbers.identifier = staged.identifier
+where not exists (
+    select 1
+    from staged_duplicates
+    where staged_duplicates.line = staged.line
+);
 
 -- name: purchase_details
 -- reads: staged_details(line, instrument_type, mcc, merchant_descriptor, network)
@@ -53,10 +58,15 @@ inner join purchases
     and purchases.institution_id = $institution_id;
 
 -- name: amount
--- reads: admissible(amount)
--- What the admissible rows come to.
-select coalesce(sum(admissible.amount), 0) as amount
-from admissible;
+-- reads: staged(line, amount), staged_duplicates(line)
+-- What the staged rows that are no duplicates come to.
+select coalesce(sum(staged.amount), 0) as amount
+from staged
+where not exists (
+    select 1
+    from staged_duplicates
+    where staged_duplicates.line = staged.line
+);
 
 -- name: rejects
 -- reads: staged_findings(line, transaction_ref, field, code, level, message)

@@ -118,14 +118,15 @@ where masks.transaction_ref = staged.transaction_ref
 -- name: no_history
 -- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
 -- Makes an empty known_refs, for a check without a store.
-create temp table known_refs (
-    line ubigint,
-    transaction_ref varchar,
-    is_conflict boolean,
-    received_at timestamp,
-    first_import_no bigint,
-    first_line bigint
-);
+create temp table known_refs as
+select
+    cast(null as ubigint) as line,
+    cast(null as varchar) as transaction_ref,
+    cast(null as boolean) as is_conflict,
+    cast(null as timestamp) as received_at,
+    cast(null as bigint) as first_import_no,
+    cast(null as bigint) as first_line
+where 1 = 0;
 
 -- name: fetched_refs
 -- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
@@ -184,32 +185,31 @@ final as (
 select line, transaction_ref, is_conflict, first_import_no, first_line, received_at
 from final;
 
--- name: admissible
--- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
---     staged_duplicates(line)
--- makes: admissible(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at)
--- Makes admissible: the staged rows that are no duplicates. Grain: one row per row to admit.
-create temp view admissible as
+-- name: no_duplicates
+-- makes: staged_duplicates(line, transaction_ref, is_conflict, first_import_no, first_line,
+--     received_at)
+-- Makes an empty staged_duplicates, where no ref is known and no two rows have one.
+create temp table staged_duplicates as
 select
-    staged.line, staged.transaction_ref, staged.payer, staged.identifier, staged.merchant_id,
-    staged.amount, staged.transacted_at
-from staged
-where not exists (
-    select 1
-    from staged_duplicates
-    where staged_duplicates.line = staged.line
-);
+    cast(null as ubigint) as line,
+    cast(null as varchar) as transaction_ref,
+    cast(null as boolean) as is_conflict,
+    cast(null as bigint) as first_import_no,
+    cast(null as ubigint) as first_line,
+    cast(null as timestamp) as received_at
+where 1 = 0;
 
 -- name: no_look_alikes
 -- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
 -- Makes the empty table of look-alikes, for a check without a store. Grain as look_alikes.
-create temp table look_alikes (
-    line ubigint,
-    transaction_ref varchar,
-    first_import_no bigint,
-    first_line bigint,
-    received_at timestamp
-);
+create temp table look_alikes as
+select
+    cast(null as ubigint) as line,
+    cast(null as varchar) as transaction_ref,
+    cast(null as bigint) as first_import_no,
+    cast(null as bigint) as first_line,
+    cast(null as timestamp) as received_at
+where 1 = 0;
 
 -- name: look_alikes
 -- reads: staged_refs(line, transaction_ref, instrument_no, identifier_no, merchant_id, amount,

@@ -15,8 +15,7 @@ from staged_duplicates
 order by line;
 
 -- name: receipts
--- reads: staged(line, transaction_ref), staged_duplicates(line, is_conflict), known_refs(line,
---     received_at)
+-- reads: staged(line, transaction_ref), staged_duplicates(line, is_conflict, received_at)
 -- The purchases that the first items of the calls stand for, be they new or known already.
 -- Grain: one row per call whose first item is valid.
 select
@@ -25,14 +24,13 @@ select
     staged.transaction_ref,
     staged_duplicates.line is not null as is_duplicate,
     coalesce(staged_duplicates.is_conflict, false) as is_conflict,
-    coalesce(known_refs.received_at, $received_at) as received_at
+    coalesce(staged_duplicates.received_at, $received_at) as received_at
 from staged
 left join staged_duplicates on staged_duplicates.line = staged.line
-left join known_refs on known_refs.line = staged.line
 where staged.line % $stride = 0;
 
 -- name: calls
--- reads: staged_findings(line, level), staged_duplicates(line, is_conflict), admissible(line, amount)
+-- reads: staged_findings(line, level), staged_duplicates(line, is_conflict), staged(line, amount)
 -- makes: staged_calls(call_no, call_id, body_sha256, size_bytes, received, options, accepted,
 --     duplicates, conflicts, invalid, amount_accepted)
 -- Makes staged_calls: what was sent with each call ($calls, a list of structs), and what came of it.
@@ -65,9 +63,13 @@ repeated as (
     group by call_no
 ),
 taken as (
-    select
-        admissible.line // $stride as call_no, count(*) as items, sum(admissible.amount) as amount
-    from admissible
+    select staged.line // $stride as call_no, count(*) as items, sum(staged.amount) as amount
+    from staged
+    where not exists (
+        select 1
+        from staged_duplicates
+        where staged_duplicates.line = staged.line
+    )
     group by call_no
 )
 select
