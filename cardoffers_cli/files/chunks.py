@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.files.fields import FREE_TEXTS
 from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, NumberForms
 from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
@@ -33,9 +34,7 @@ VALID_SCHEMA: dict[str, Any] = {
     "merchant_identifier_type": pl.String,
     "merchant_identifier": pl.String,
     "merchant_id": pl.String,
-    "mcc": pl.String,
-    "merchant_descriptor": pl.String,
-    "network": pl.String,
+    **dict.fromkeys(FREE_TEXTS, pl.String),
     "amount": AMOUNT,
     "transacted_at": pl.Datetime("us"),
 }
@@ -181,7 +180,7 @@ def _valid(rows: pl.DataFrame) -> pl.DataFrame:
         .alias("merchant_identifier_type"),
         pl.coalesce(typed, acceptor).alias("merchant_identifier"),
         given("merchant_id").str.to_lowercase().alias("merchant_id"),
-        *(given(name).alias(name) for name in ("mcc", "merchant_descriptor", "network")),
+        *(given(name).alias(name) for name in FREE_TEXTS),
         pl.col("value").alias("amount"),
         pl.col("at").alias("transacted_at"),
     )

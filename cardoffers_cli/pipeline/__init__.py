@@ -14,9 +14,9 @@ on one connection never meet; the transaction of the job drops them all at its e
 `sql/plan/` run so on every engine. What is simulated goes the same way, in a transaction that is
 not kept.
 
-Files, calls and simulated events go one way in two sizes, which `stage.py` tells apart. Of many rows
-each step makes its table. Of few there is none: a table stands for its rows or its SELECT, and the
-statement that writes, or asks, computes what it needs together. Both are the same statements.
+Files, calls and simulated events go one way in two sizes, which `stage.py` tells apart. Of many
+rows each step makes its table. Of few there is none: a table stands for its rows or its SELECT, and
+the statement that writes, or asks, computes what it needs together. Both are the same statements.
 
 Done twice, a step does nothing the second time. May import `store`, `engine`, `domain`; steps never
 import each other. To add a step, add its module, its SQL file, its test, its handle, and its call
