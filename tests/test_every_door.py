@@ -167,7 +167,7 @@ def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: Suspicion) -> Iterator
 
 @pytest.mark.parametrize(
     ("few", "suspicions"),
-    [(1_000, ()), (-1, ()), (-1, (Suspicion(pl.col("mcc").str.starts_with("0")),))],
+    [(2_000, ()), (-1, ()), (-1, (Suspicion(pl.col("mcc").str.starts_with("0")),))],
     ids=["few rows", "many rows", "many rows with a suspicion"],
 )
 def test_a_rule_added_to_the_table_is_at_every_door(

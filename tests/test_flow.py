@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 from cardoffers_cli.sql import binding
-from cardoffers_cli.sql.binding import Table, TempTables
+from cardoffers_cli.sql.binding import Table, TempTables, run
 from flow import Block, blocks, by_name_alone, product
 from test_sql_binds import made
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ONE_NAME = re.compile(r"\b(from|join|into|update)\s+{}\b(?!\.)(?:\s+as\s+(\w+))?")
 
@@ -153,6 +159,15 @@ STATEMENTS = {
     "any/write": "-- changes: kept(line)\ninsert into kept (line)\nselect 1;",
     "any/delete": "-- changes: kept(line)\ndelete from kept where kept.line = 1;",
     "any/none": "select line from kept;",
+    "any/rows": "-- makes: kept(line)\ncreate temp table kept as select frame.line from frame;",
+    "any/above": "-- makes: kept(line)\ncreate temp table kept as select cast($most as int) as line;",
+    "any/next": "-- reads: kept(line)\n-- makes: later(line)\n"
+    "create temp table later as select kept.line + 1 as line from kept;",
+    "any/sum": "-- reads: later(line), kept(line)\n"
+    "with two as (select later.line from later union all select kept.line from kept)\n"
+    "select sum(two.line) as line from two;",
+    "any/into": "-- reads: kept(line)\ninsert into lasting (line) "
+    "with top as (select max(kept.line) as line from kept) select top.line from top;",
 }
 
 
@@ -209,3 +224,72 @@ def test_only_tables_of_this_connection_and_this_run_are_bound(tables: TempTable
     tables.forget()
     with pytest.raises(LookupError, match="a run that is over"):
         tables.bind("any/read", [kept])
+
+
+# Few rows
+
+
+@pytest.fixture
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute("create table lasting (line int)")
+        yield connection
+
+
+def asked(
+    engine: duckdb.DuckDBPyConnection,
+    tables: TempTables,
+    address: str,
+    *handed: Table,
+    **given: int,
+) -> list[tuple[int]]:
+    """Return what a statement gives that reads these tables."""
+    rows: list[tuple[int]] = run(
+        engine, tables.runnable(tables.bind(address, handed), given)
+    ).fetchall()
+    return rows
+
+
+def test_a_defined_table_is_computed_by_whoever_reads_it(
+    engine: duckdb.DuckDBPyConnection, tables: TempTables
+) -> None:
+    kept = tables.defines(tables.bind("any/rows", ()), frame=pa.table({"line": [1, 2]}))
+    then = tables.defines(tables.bind("any/next", [kept]))
+    assert [(8,)] == asked(engine, tables, "any/sum", then, kept)
+    asked(engine, tables, "any/into", kept)
+    assert [(2,)] == engine.execute("from lasting").fetchall()
+    assert (2, None, "") == (tables.height(kept), tables.height(then), tables.dropping())
+
+
+def test_a_made_table_is_read_beside_defined_ones(
+    engine: duckdb.DuckDBPyConnection, tables: TempTables
+) -> None:
+    bound = tables.bind("any/above", ())
+    kept = tables.defines(bound, {"most": 5})
+    assert not tables.are_few([])
+    assert tables.are_few([kept])
+    then = tables.bind("any/next", [kept])
+    run(engine, tables.runnable(then, {}))
+    assert then.made is not None
+    assert not tables.are_few([kept, then.made])
+    assert [(11,)] == asked(engine, tables, "any/sum", then.made, kept)
+
+
+def test_one_parameter_has_one_value(tables: TempTables) -> None:
+    kept = tables.defines(tables.bind("any/above", ()), {"most": 5})
+    with pytest.raises(LookupError, match="with another"):
+        tables.runnable(tables.bind("any/read", [kept]), {"most": 6})
+
+
+def test_a_defined_table_is_not_read_after_its_run(tables: TempTables) -> None:
+    kept = tables.defines(tables.bind("any/above", ()), {"most": 5})
+    tables.forget()
+    with pytest.raises(LookupError, match="over"):
+        tables.bind("any/read", [kept])
+
+
+def test_what_goes_is_what_others_are_defined_by(tables: TempTables) -> None:
+    kept = tables.defines(tables.bind("any/above", ()), {"most": 5})
+    then = tables.defines(tables.bind("any/next", [kept]))
+    assert [then] == tables.readers([kept])
+    assert [] == tables.readers([kept, then])

@@ -1,7 +1,8 @@
 """What the steps of the river hand to each other, in the order of the river.
 
 A handle names the temporary tables behind it, whose columns stand where they are made (`-- makes:`
-in the SQL). It lasts as long as the transaction of the job that called the step.
+in the SQL). Of few rows no table is made: it stands for its rows or its SELECT (`sql/binding.py`).
+A handle lasts as long as the transaction of the job that called the step.
 """
 
 from __future__ import annotations

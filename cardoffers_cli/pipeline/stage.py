@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     PartOf = Callable[[pl.DataFrame, pl.DataFrame, pl.DataFrame], pl.DataFrame]
     """Returns what a table has of a chunk."""
 
-FEW_ROWS = 1_000
+FEW_ROWS = 2_000
 """How many rows and findings stay at hand: of more, tables are quicker."""
 
 _CHUNKS_AT_A_TIME = 64

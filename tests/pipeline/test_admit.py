@@ -114,7 +114,7 @@ def test_an_amount_at_the_limit_is_kept_exactly(made: Job, tmp_path: Path) -> No
     assert ("1000000000000.00", 1) == (str(told["amount_accepted"]), told["invalid"])
 
 
-@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("few", [-1, 2_000])
 def test_two_tokens_of_one_fingerprint_never_pass(
     store: Store, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

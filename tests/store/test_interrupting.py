@@ -64,7 +64,8 @@ def endless(store: Store) -> None:
 
 
 def frames() -> Iterator[pl.DataFrame]:
-    return repeat(pl.DataFrame({"currency": ["XTS"], "minor_unit": [2]}))
+    names = ("merchant_identifier_type", "merchant_identifier")
+    return repeat(pl.DataFrame({"identifier": [1]} | {name: ["M1"] for name in names}))
 
 
 def ended(running: Future[Any], store: Store) -> None:
@@ -83,7 +84,7 @@ def ended(running: Future[Any], store: Store) -> None:
         pytest.param(lambda store: store.execute(REJECTS, **of("free")), id="execute"),
         pytest.param(lambda store: store.frame(REJECTS, **of("free")), id="frame"),
         pytest.param(lambda store: [*store.pages(REJECTS, **of("free"))], id="pages"),
-        pytest.param(lambda store: store.stream("store/info:currencies", frames()), id="stream"),
+        pytest.param(lambda store: store.gather("pipeline/stage:merchants", frames()), id="gather"),
     ],
 )
 @one_in(3)
