@@ -160,7 +160,8 @@ STATEMENTS = {
     "any/delete": "-- changes: kept(line)\ndelete from kept where kept.line = 1;",
     "any/none": "select line from kept;",
     "any/rows": "-- makes: kept(line)\ncreate temp table kept as select frame.line from frame;",
-    "any/above": "-- makes: kept(line)\ncreate temp table kept as select cast($most as int) as line;",
+    "any/above": "-- makes: kept(line)\n"
+    "create temp table kept as select cast($most as int) as line;",
     "any/next": "-- reads: kept(line)\n-- makes: later(line)\n"
     "create temp table later as select kept.line + 1 as line from kept;",
     "any/sum": "-- reads: later(line), kept(line)\n"

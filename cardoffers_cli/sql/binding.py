@@ -40,7 +40,7 @@ _PLACES = re.compile(
 _TAKES_ALIAS = {"from", "join", "update"}
 _VIEW = re.compile(r"\bcreate\s+temp\s+view\b")
 _MAKING = re.compile(r"create\s+temp\s+(?:table|view)\s+\w+\s+as\s+")
-_MOST_FRAMES = 6
+_MOST_FRAMES = 10
 _WITH = re.compile(r"with\s")
 
 
@@ -301,7 +301,8 @@ def run(connection: Any, statement: Runnable, *, for_arrow: bool = False) -> Any
     The engine finds rows at hand as the variables of its caller that the statement names.
     """
     frames = (*statement.frames, *[None] * (_MOST_FRAMES - len(statement.frames)))
-    frame_1, frame_2, frame_3, frame_4, frame_5, frame_6 = frames  # noqa: RUF059
+    frame_1, frame_2, frame_3, frame_4, frame_5, *others = frames  # noqa: RUF059 - as said
+    frame_6, frame_7, frame_8, frame_9, frame_10 = others  # noqa: RUF059 - the same
     if for_arrow:  # what `execute` returns gives no frame; `sql` takes no empty set of parameters
         return connection.sql(statement.sql, params=statement.parameters or None)
     return connection.execute(statement.sql, statement.parameters)

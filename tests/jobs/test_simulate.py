@@ -290,6 +290,34 @@ def test_an_event_meets_what_is_decided_and_nothing_that_waits(made: Job, tmp_pa
     assert ("no_match", "budget_exhausted") == (item["outcome"], item["reason"])
 
 
+CONTESTED = [
+    # what brook's purchase and these leave of the budget of A, which is for two, and of B's one use
+    ("r1 12:00:00", None, ["budget_exhausted", "enrolled_after_purchase"]),
+    ("r1 12:45:00", "B", ["budget_exhausted", "redeemed"]),
+    ("r1 12:00:00\nr3 12:45:00", None, ["budget_exhausted", "redemption_limit_reached"]),
+]
+
+
+@pytest.mark.parametrize(("before", "offer", "outcomes"), CONTESTED)
+def test_an_event_takes_its_turn_with_each_offer(
+    made: Job, tmp_path: Path, before: str, offer: str | None, outcomes: list[str]
+) -> None:
+    rows = [line.split() for line in before.splitlines()]
+    at = "12:00:00" if outcomes[1] == "enrolled_after_purchase" else "12:50:00"
+    text = "\n".join(f"{ref} ann M1 2026-06-01T{time}Z" for ref, time in rows)
+    taken(made, file_of(tmp_path / "tx.csv", f"ref cardholder identifier at\n{text}"))
+    match_purchases(made)
+    event = {**EVENT, "transacted_at": f"2026-06-01T{at}Z"}
+    item = simulated_event(made, **event)
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps([event]))
+    assert simulated(made, path)["items"] == [item]
+    assert (offer, outcomes) == (
+        item["offer_id"],
+        [evaluation["outcome"] for evaluation in item["evaluations"]],
+    )
+
+
 def test_an_event_comes_to_what_a_file_with_it_comes_to(made: Job, tmp_path: Path) -> None:
     """As no other purchase waits in its way, the two answers are the same."""
     match_purchases(made)
