@@ -64,8 +64,8 @@ def endless(store: Store) -> None:
 
 
 def frames() -> Iterator[pl.DataFrame]:
-    names = ("merchant_identifier_type", "merchant_identifier")
-    return repeat(pl.DataFrame({"identifier": [1]} | {name: ["M1"] for name in names}))
+    names = ("merchant_identifier_type", "merchant_identifier", "currency")
+    return repeat(pl.DataFrame({"identifier": [1], "minor_unit": [2]} | {n: ["X"] for n in names}))
 
 
 def ended(running: Future[Any], store: Store) -> None:
