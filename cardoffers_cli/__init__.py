@@ -13,7 +13,7 @@ and settlements, one step a module. Imports go down only:
 `settings.py` reads the configuration; `lasting.py` puts the names of files on the disk; `sql/`
 holds every statement, named after the module that runs it. Each package's docstring says what lives
 there, what it may import, where to add and which file to read first. To find your way, read
-`jobs/imports.py` and `jobs/match.py` and follow them down.
+`jobs/river/imports.py` and `jobs/river/decide.py` and follow them down.
 """
 
 __version__ = "0.1.0"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 JSON = {"content-type": "application/json"}
 EXIT_CODES = {401: 4, 403: 4, 404: 5, 409: 4}

@@ -17,15 +17,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.reverse import reverse
+from cardoffers_cli.jobs.river.match import match_purchases
 from tables import NOON, put
 from work import file_of, found, job, new_store, once, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from tables import Row
 
 LET_IN = {

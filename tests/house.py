@@ -51,6 +51,12 @@ SIBLINGS_APART = {"pipeline", "services"}
 KERNEL = "cli/kernel/"
 """What the commands are made with, and which knows none of them."""
 
+USE_CASE = 2
+STOREYS = {"context": 1, "night": 3, "demo": 3, "simulate": 3, "status": 3, "why": 3}
+"""Part of `jobs/` -> its storey: the context, above it the use cases, which are all that are not
+named here and never import each other, above them what runs several of them.
+"""
+
 RINGS: set[tuple[str, ...]] = set()
 """The rings of imports that are still there; this may only shrink."""
 
@@ -91,7 +97,7 @@ USES_PRIVATE_PARTS = {
 }
 """The modules that use what a package keeps for itself, and why nothing else will do."""
 
-OWN_CLOCK = {"jobs/clock.py"}
+OWN_CLOCK = {"jobs/context/clock.py"}
 """Where the clock is read; everything else asks there or is handed the time."""
 OWN_RANDOMNESS = {
     *("jobs", "domain/keys.py"),
@@ -298,6 +304,23 @@ def the_kernel_knows_no_command(source: Module) -> Iterator[str]:
             )
 
 
+def use_cases_stand_apart(source: Module) -> Iterator[str]:
+    if source.room != "jobs":
+        return
+    own = source.parts[1]
+    for node, dotted in imports(source):
+        other = dotted.removeprefix(f"{PRODUCT}.jobs.").partition(".")[0]
+        if not dotted.startswith(f"{PRODUCT}.jobs.") or own == other:
+            continue
+        storey, others = STOREYS.get(own, USE_CASE), STOREYS.get(other, USE_CASE)
+        if others > storey or storey == others == USE_CASE:
+            yield source.complain(
+                node,
+                f"{dotted} is another use case, or above this: move what both need to"
+                " pipeline/, services/ or jobs/context/, or call both from a composition",
+            )
+
+
 def may_be_handed_on(dotted: str, room: str) -> bool:
     return any(
         f"{dotted}.".startswith(f"{name}.") and room in rooms for name, rooms in HANDED_ON.items()
@@ -501,6 +524,7 @@ def streams(source: Module) -> Iterator[tuple[ast.AST, str]]:
 CHECKS: list[Check] = [
     imports_go_down,
     the_kernel_knows_no_command,
+    use_cases_stand_apart,
     packages_keep_to_their_rooms,
     private_parts_of_others_are_left_alone,
     time_and_chance_come_from_jobs,

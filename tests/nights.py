@@ -20,12 +20,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.samples.plan import Plan
-from cardoffers_cli.jobs.catalogue import import_catalogue
-from cardoffers_cli.jobs.deliver import send
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.keys import KeyRequest, create_key
+from cardoffers_cli.jobs.catalogue.importing import import_catalogue
+from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
+from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
 from cardoffers_cli.jobs.sample import sample
-from cardoffers_cli.jobs.webhooks import set_webhook
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.wire.receiver import Receiver
 from disks import fill
 from tables import select
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 NIGHT = datetime(2026, 10, 25, 0, 30)  # noqa: DTZ001 - moments are naive UTC
 """The clock of the nights: the hour that Europe has twice."""

@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.clock import Clock, Watch
-from cardoffers_cli.jobs.deliver import send
-from cardoffers_cli.jobs.elsewhere import match_purchases
-from cardoffers_cli.jobs.webhooks import set_webhook, show_event
+from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
+from cardoffers_cli.jobs.context.clock import Clock, Watch
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.webhooks.deliver import send
+from cardoffers_cli.jobs.webhooks.events import show_event
 from tables import put
 from work import found, job, new_store, tell, templates
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from threading import Event
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 DEADLINE_S = 2
 _STORE = "store.duckdb"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
     from textual.pilot import Pilot
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
     Story = Callable[["Person"], Awaitable[Any]]
 

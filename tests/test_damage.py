@@ -274,7 +274,7 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from work import job
-from cardoffers_cli.jobs.runs import finish_run, start_run
+from cardoffers_cli.jobs.context.runs import finish_run, start_run
 made = job(Path("cardoffers.duckdb"))
 with made.store() as store:
     for _ in range(3):

@@ -15,10 +15,10 @@ from cardoffers_cli.domain.findings import CODES, Code
 from cardoffers_cli.files import chunks, rules
 from cardoffers_cli.files.rules import Rule, Suspicion
 from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.jobs.validate import validate
 from cardoffers_cli.pipeline import stage
 from doors import open_command
 from tables import NOON
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from doors import Door
 
 GOOD = {

@@ -37,7 +37,7 @@ from sizes import one_in
 from tables import uid
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from commands import Ended
 
 COLUMNS = 80

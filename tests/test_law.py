@@ -100,7 +100,7 @@ section § 4                                 '§ 4' cites no page
 
 FINE = """
 the serial meaning (rules.md#redeeming)
-as `jobs/match.py` and match.py do
+as `jobs/river/decide.py` and match.py do
 `tests/test_house.py::test_a_breach_is_found`
 see docs/rules.md and README.md
 decisions are kept, as RFC 9110, 10.2.3 has it
@@ -125,7 +125,7 @@ def suffix_of(written: str) -> str:
 
 @pytest.mark.parametrize("text", FINE.strip().splitlines())
 def test_a_citation_of_what_is_there_is_left_alone(text: str) -> None:
-    assert [] == list(complaints(Path("cardoffers_cli/jobs/match.py"), f'"""{text}"""'))
+    assert [] == list(complaints(Path("cardoffers_cli/jobs/river/decide.py"), f'"""{text}"""'))
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,11 @@ def queries() -> dict[str, str]:
     and those about other files (of the call book, of archives, of copies, of older stores), which
     their own tests run.
     """
+    root = Path(str(sql_folder()))
     stems = [
-        f"{folder.name}/{file.name.removesuffix('.sql')}"
-        for folder in sorted(sql_folder().iterdir(), key=lambda entry: entry.name)
-        if folder.is_dir() and folder.name not in {"migrations", "views", "__pycache__"}
-        for file in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        file.relative_to(root).as_posix().removesuffix(".sql")
+        for file in sorted(root.glob("*/**/*.sql"))
+        if not {"migrations", "views"} & {*file.parts}
     ]
     return {
         f"{stem}:{name}": sql
@@ -141,7 +141,7 @@ class Binder:
 
 def table_made(address: str, sql: str) -> str | None:
     """Return the statement that makes a table out of this query, if anyone reads it as one."""
-    folder, stem, name = re.split(r"[/:]", address)
+    folder, *_, stem, name = re.split(r"[/:]", address)
     if folder == "plan":
         kind = "view" if stem in DEFINED else "table"
         return f"create or replace temp {kind} {name} as {sql}"

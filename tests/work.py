@@ -13,10 +13,10 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.jobs.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.job import Job
-from cardoffers_cli.jobs.stores import init
+from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.storage.stores import init
 from cardoffers_cli.settings import Settings
 from cardoffers_cli.store.lock import store_lock
 from tables import NOON, Row, given, read, select, snapshot

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions

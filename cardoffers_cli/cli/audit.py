@@ -38,7 +38,7 @@ def changes(
     all_rows: All = False,
 ) -> None:
     """List what was changed in the catalogue and in settings, the newest first."""
-    from cardoffers_cli.jobs.changes import list_changes  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.changes import list_changes  # polars is heavy
 
     desk = Desk.of(ctx)
     filters: Mapping[str, Any] = {
@@ -69,7 +69,7 @@ def list_(
     limit: Limit = 100,
 ) -> None:
     """List who made, used in vain and ended keys, the newest first."""
-    from cardoffers_cli.jobs.security import list_security
+    from cardoffers_cli.jobs.keys.security import list_security
 
     desk = Desk.of(ctx)
     window: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}
@@ -86,7 +86,7 @@ def verify(
     ] = None,
 ) -> None:
     """Find entries that were changed, removed or moved, and print the head of the log."""
-    from cardoffers_cli.jobs.security import verify_security
+    from cardoffers_cli.jobs.keys.security import verify_security
 
     desk = Desk.of(ctx)
     found = verify_security(desk.job, head)

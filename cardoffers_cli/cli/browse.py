@@ -13,7 +13,7 @@ from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.exits import Terminated, on_ctrl_c
 from cardoffers_cli.cli.kernel.extras import extra
 from cardoffers_cli.cli.kernel.options import argument, institution_option, option
-from cardoffers_cli.jobs.clock import Clock
+from cardoffers_cli.jobs.context.clock import Clock
 
 if TYPE_CHECKING:
     from cardoffers_cli.tui.inquiry import Inquiry

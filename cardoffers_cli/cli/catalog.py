@@ -13,7 +13,7 @@ from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.catalogue import CatalogueImport
+    from cardoffers_cli.jobs.catalogue.importing import CatalogueImport
 
 app = group("Bring the catalogue in, and write it out again.")
 
@@ -36,7 +36,7 @@ def import_(
     dry_run: DryRun = False,
 ) -> None:
     """Import the files of a catalogue, in the order of their references."""
-    from cardoffers_cli.jobs.catalogue import import_catalogue  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.importing import import_catalogue  # polars is heavy
 
     desk = Desk.of(ctx)
     desk.writes({"--errors": errors}, reads=[*path.iterdir()] if path.is_dir() else [path])
@@ -62,7 +62,7 @@ def export(
 ) -> None:
     """Write every catalogue file in the form that import reads; files of the same names go."""
     from cardoffers_cli.files.catalogue_kinds import KINDS  # polars is heavy
-    from cardoffers_cli.jobs.catalogue import export_catalogue
+    from cardoffers_cli.jobs.catalogue.importing import export_catalogue
 
     desk = Desk.of(ctx)
     kinds = (*KINDS, "links_masked")
@@ -93,7 +93,7 @@ def template(
     dry_run: DryRun = False,
 ) -> None:
     """Write a template of every catalogue file, with one line each, and of a transaction file."""
-    from cardoffers_cli.jobs.example import make_templates  # polars is heavy
+    from cardoffers_cli.jobs.demo.example import make_templates  # polars is heavy
 
     desk = Desk.of(ctx)
     written = make_templates(folder, dry_run=dry_run)

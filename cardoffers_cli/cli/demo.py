@@ -23,7 +23,7 @@ def demo(
 ) -> None:
     """Run the whole service on sample data, and tell what happens to the money."""
     from cardoffers_cli.cli.demo_story import story
-    from cardoffers_cli.jobs import demo as job
+    from cardoffers_cli.jobs.demo import demo as job
 
     desk = Desk.of(ctx)
     if desk.options.store:

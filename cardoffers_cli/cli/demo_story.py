@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cardoffers_cli.cli.kernel.show import Block
-    from cardoffers_cli.jobs.demo import DemoStep
+    from cardoffers_cli.jobs.demo.demo import DemoStep
 
     Chapter = tuple[str, Sequence[DemoStep], Callable[..., Iterator[Block]]]
 

@@ -10,7 +10,7 @@ from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.domain import json_text
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.doctor import DoctorReport
+    from cardoffers_cli.jobs.storage.doctor import DoctorReport
 
 AUDITS = read_columns("doctor.audits")
 
@@ -23,8 +23,8 @@ def doctor(
     ] = False,
 ) -> None:
     """Audit the store: sums, references, states, limits, card numbers, journal. Changes nothing."""
-    from cardoffers_cli.jobs.doctor import doctor as look
-    from cardoffers_cli.jobs.doctor import names
+    from cardoffers_cli.jobs.storage.doctor import doctor as look
+    from cardoffers_cli.jobs.storage.doctor import names
 
     desk = Desk.of(ctx)
     with desk.progress("Auditing", total=len(names(strict=strict))) as bar:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.cli.kernel.desk import Desk
     from cardoffers_cli.cli.kernel.show import Block
     from cardoffers_cli.files.html.pages import Page
-    from cardoffers_cli.jobs.intake import FileReport
+    from cardoffers_cli.jobs.river.intake import FileReport
 
 FOUND = read_columns("file_reports.found")
 ABOUT_FILES = Column("message")

@@ -18,7 +18,7 @@ from cardoffers_cli.domain.sentences import percent
 from cardoffers_cli.files.report_columns import BEFORE, FUNNEL, FUNNEL_BY, PEOPLE, VOLUMES
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.funnel import Funnel, PeopleFunnel
+    from cardoffers_cli.jobs.reports.funnel import Funnel, PeopleFunnel
 
 Rows = Sequence[Mapping[str, Any]]
 COMPARED = (*FUNNEL[:-1], *BEFORE, FUNNEL[-1])
@@ -37,7 +37,7 @@ def funnel(
     raw: Raw = False,
 ) -> None:
     """Show how many saw offers, added them and redeemed them, as a funnel on a terminal."""
-    from cardoffers_cli.jobs.funnel import read_funnel
+    from cardoffers_cli.jobs.reports.funnel import read_funnel
 
     desk = Desk.of(ctx)
     window = {"from_at": from_at, "to_at": to_at}

@@ -25,7 +25,7 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.imports import ImportReport
+    from cardoffers_cli.jobs.river.imports import ImportReport
 
 
 def import_(
@@ -46,8 +46,8 @@ def import_(
     """Take transaction files into the store, each as a whole or not at all."""
     from cardoffers_cli.cli.file_reports import show_files
     from cardoffers_cli.domain.errors import FileUnusable
-    from cardoffers_cli.jobs.imports import ImportOptions, import_file
-    from cardoffers_cli.jobs.intake import FileReport, Outputs
+    from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+    from cardoffers_cli.jobs.river.intake import FileReport, Outputs
 
     desk = Desk.of(ctx, engine=engine)
     one_file_for(sources, errors, valid, rejected)

@@ -12,7 +12,7 @@ from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.institutions import ShownInstitution
+    from cardoffers_cli.jobs.catalogue.institutions import ShownInstitution
 
 app = group("List, show, add and set institutions.")
 
@@ -27,7 +27,7 @@ CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_valu
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
     """List the institutions, with the settings of their programs."""
-    from cardoffers_cli.jobs.institutions import all_institutions  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.institutions import all_institutions  # polars is heavy
 
     desk = Desk.of(ctx)
     found = all_institutions(desk.job)
@@ -37,7 +37,7 @@ def list_(ctx: typer.Context) -> None:
 @app.command("show")
 def show_(ctx: typer.Context, slug: Slug) -> None:
     """Show one institution."""
-    from cardoffers_cli.jobs.institutions import show_institution  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.institutions import show_institution  # polars is heavy
 
     desk = Desk.of(ctx)
     found = show_institution(desk.job, slug)
@@ -59,7 +59,7 @@ def add(
     dry_run: DryRun = False,
 ) -> None:
     """Add an institution with its program, which has no offers yet."""
-    from cardoffers_cli.jobs.institutions import add_institution  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.institutions import add_institution  # polars is heavy
 
     desk = Desk.of(ctx)
     cells: dict[str, str | None] = {
@@ -106,7 +106,7 @@ def set_(
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
-    from cardoffers_cli.jobs.institutions import set_institution  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.institutions import set_institution  # polars is heavy
 
     given = {
         "name": name,

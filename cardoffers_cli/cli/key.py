@@ -25,7 +25,7 @@ from cardoffers_cli.domain.moments import format_minute, parse_duration
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.keys import GrantedKey
+    from cardoffers_cli.jobs.keys.keys import GrantedKey
 
 app = group("Make, list, rotate, revoke and check API keys.")
 
@@ -75,7 +75,7 @@ def create(
     dry_run: DryRun = False,
 ) -> None:
     """Make a key. It is shown this once, and kept nowhere: not here, not in the store."""
-    from cardoffers_cli.jobs.keys import KeyRequest, create_key
+    from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
 
     desk = Desk.of(ctx)
     desk.writes({"--key-file": key_file})
@@ -92,7 +92,7 @@ def create(
 @app.command("list")
 def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
     """List keys: what they may do, until when, when they were last used; never the keys."""
-    from cardoffers_cli.jobs.keys import list_keys
+    from cardoffers_cli.jobs.keys.keys import list_keys
 
     desk = Desk.of(ctx)
     found = list_keys(desk.job, institution)
@@ -102,7 +102,7 @@ def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
 @app.command("show")
 def show_(ctx: typer.Context, key_id: KeyId) -> None:
     """Show one key; never the key itself."""
-    from cardoffers_cli.jobs.keys import show_key
+    from cardoffers_cli.jobs.keys.keys import show_key
 
     desk = Desk.of(ctx)
     found = show_key(key_id, desk.job)
@@ -127,7 +127,7 @@ def rotate(
     dry_run: DryRun = False,
 ) -> None:
     """Make a key's successor, of the same scopes; both work until the old one ends."""
-    from cardoffers_cli.jobs.keys import rotate_key
+    from cardoffers_cli.jobs.keys.keys import rotate_key
 
     desk = Desk.of(ctx)
     desk.writes({"--key-file": key_file})
@@ -143,7 +143,7 @@ def rotate(
 @app.command()
 def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """End a key, at once and for good."""
-    from cardoffers_cli.jobs.keys import revoke_key
+    from cardoffers_cli.jobs.keys.keys import revoke_key
 
     desk = Desk.of(ctx)
     ended = revoke_key(key_id, desk.job, dry_run=True)
@@ -157,7 +157,7 @@ def revoke(ctx: typer.Context, key_id: KeyId, *, yes: Yes = False, dry_run: DryR
 @app.command()
 def check(ctx: typer.Context) -> None:
     """Tell what a key may do and until when; the key comes from standard input."""
-    from cardoffers_cli.jobs.keys import check_key
+    from cardoffers_cli.jobs.keys.keys import check_key
 
     desk = Desk.of(ctx)
     found = check_key(next(typed("-")).strip(), desk.job)
@@ -167,7 +167,7 @@ def check(ctx: typer.Context) -> None:
 @app.command()
 def notices(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Tell institutions of keys that end soon: 14 days before, 3 days before, on the day."""
-    from cardoffers_cli.jobs.key_notices import give_notices
+    from cardoffers_cli.jobs.keys.notices import give_notices
 
     desk = Desk.of(ctx)
     given = give_notices(desk.job, dry_run=dry_run)

@@ -19,7 +19,7 @@ from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.visible import visible
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.listen import Heard
+    from cardoffers_cli.jobs.webhooks.listen import Heard
 
 WITH_FINDINGS = 3
 
@@ -43,7 +43,7 @@ def listen(
     delay: Annotated[float, option("Answer late.", min=0, metavar="SECONDS")] = 0,
 ) -> None:
     """Receive webhooks on this machine, verify them, and show each as it comes."""
-    from cardoffers_cli.jobs.listen import listening  # aiohttp is heavy
+    from cardoffers_cli.jobs.webhooks.listen import listening  # aiohttp is heavy
 
     desk = Desk.of(ctx)
     secrets = read_secrets(secret_file)

@@ -28,7 +28,7 @@ def match(
     dry_run: DryRun = False,
 ) -> None:
     """Match every purchase that is not decided yet to the offers its cardholder has added."""
-    from cardoffers_cli.jobs.elsewhere import match_purchases
+    from cardoffers_cli.jobs.river.match import match_purchases
 
     desk = Desk.of(ctx, engine=engine)
     with desk.progress("Matching"):

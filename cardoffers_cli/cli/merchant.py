@@ -29,7 +29,7 @@ IdentifierType = Annotated[
 @app.command("list")
 def list_(ctx: typer.Context) -> None:
     """List the merchants with their identifiers."""
-    from cardoffers_cli.jobs.catalogue_rows import list_merchants  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.rows import list_merchants  # polars is heavy
 
     desk = Desk.of(ctx)
     found = list_merchants(desk.job)
@@ -52,7 +52,7 @@ def add(
     dry_run: DryRun = False,
 ) -> None:
     """Add a merchant."""
-    from cardoffers_cli.jobs.catalogue_rows import add_merchant  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.rows import add_merchant  # polars is heavy
 
     desk = Desk.of(ctx)
     named = _identifier(identifier, identifier_type) if identifier else None
@@ -72,7 +72,7 @@ def identify(
     dry_run: DryRun = False,
 ) -> None:
     """Say what else purchases call a merchant; those that waited for it redeem with the next match."""  # noqa: E501  one line of help
-    from cardoffers_cli.jobs.catalogue_rows import identify_merchant  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.rows import identify_merchant  # polars is heavy
 
     desk = Desk.of(ctx)
     named = _identifier(identifier, identifier_type)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.jobs.clock import real_now
+from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.night.order import Onlooker
 
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ def create(
     dry_run: DryRun = False,
 ) -> None:
     """Make an offer, and put it at the end of an institution's program, in its currency."""
-    from cardoffers_cli.jobs.catalogue_rows import create_offer  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.rows import create_offer  # polars is heavy
 
     desk = Desk.of(ctx)
     cells: dict[str, str | None] = {

@@ -115,7 +115,7 @@ def settlements(
 
 def _show_sums(desk: Desk, by: SettledBy, filters: Filters, extent: Extent) -> None:
     """Show settlements with their sums, or what is owed to each institution."""
-    from cardoffers_cli.jobs.reports import settlement_rows
+    from cardoffers_cli.jobs.reports.reports import settlement_rows
 
     extent.refuse_cursor("--by")
     if filters.pop("status"):
@@ -141,7 +141,7 @@ def unresolved(
     raw: Raw = False,
 ) -> None:
     """Show the merchant identifiers that are not in the catalogue."""
-    from cardoffers_cli.jobs.reports import unresolved_rows
+    from cardoffers_cli.jobs.reports.reports import unresolved_rows
 
     desk = Desk.of(ctx)
     filters = _filters(institution, None, from_at, to_at)
@@ -162,7 +162,7 @@ def _filters(institution: str | None, status: Status | None, from_at: Any, to_at
 
 def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: Extent) -> None:
     """Show a report that comes in pages, or whole, as the sheet without its rows says."""
-    from cardoffers_cli.jobs.reports import report_page, report_rows
+    from cardoffers_cli.jobs.reports.reports import report_page, report_rows
 
     if extent.all_rows:
         extent.refuse_cursor("--all")
@@ -195,7 +195,7 @@ _NAMES = {"offer": "title", "merchant": "merchant_name"}
 
 def show_counts(desk: Desk, by: By, filters: dict[str, Any], extent: Extent) -> None:
     """Show redemptions by day, offer or merchant: the first rows, or all."""
-    from cardoffers_cli.jobs.reports import redemption_counts
+    from cardoffers_cli.jobs.reports.reports import redemption_counts
 
     extent.refuse_cursor("--by")
     found = redemption_counts(desk.job, by, limit=extent.most + 1, **filters)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def show_redemptions(desk: Desk, filters: Filters, extent: Extent) -> None:
     """Show redemptions by day, the merchants they were of, and the rows."""
     from cardoffers_cli.files.html.redemptions import redemptions_page
-    from cardoffers_cli.jobs import report_pages
+    from cardoffers_cli.jobs.reports import pages as report_pages
 
     most = MOST_ROWS if extent.all_rows else extent.limit
     found = report_pages.redemptions_page(desk.job, limit=most, cursor=extent.cursor, **filters)
@@ -38,7 +38,7 @@ def show_counts(desk: Desk, by: By, filters: Filters, rows: Sequence[Any], *, is
 def show_settlements(desk: Desk, filters: Filters, extent: Extent) -> None:
     """Show what is owed to whom, settlements with their sums, and entries."""
     from cardoffers_cli.files.html.settlements import settlements_page
-    from cardoffers_cli.jobs import report_pages
+    from cardoffers_cli.jobs.reports import pages as report_pages
 
     most = MOST_ROWS if extent.all_rows else extent.limit
     found = report_pages.settlements_page(desk.job, limit=most, cursor=extent.cursor, **filters)
@@ -52,7 +52,7 @@ PAGES = {"redemptions": show_redemptions, "settlements": show_settlements}
 def show_unresolved(desk: Desk, filters: Filters, extent: Extent) -> None:
     """Show the identifiers that nobody knows, and why rows were not accepted."""
     from cardoffers_cli.files.html.unknown import unknown_page
-    from cardoffers_cli.jobs import report_pages
+    from cardoffers_cli.jobs.reports import pages as report_pages
 
     most = MOST_ROWS if extent.all_rows else min(extent.limit, report_pages.MOST_ROWS)
     found = report_pages.unresolved_page(desk.job, limit=most, **filters)
@@ -62,7 +62,7 @@ def show_unresolved(desk: Desk, filters: Filters, extent: Extent) -> None:
 def show_funnel(desk: Desk, institution: str, window: Mapping[str, Any], by: By | None) -> None:
     """Show a funnel of cardholders, what happened beside it, and both by day and by offer."""
     from cardoffers_cli.files.html.funnel import funnel_page
-    from cardoffers_cli.jobs import report_pages
+    from cardoffers_cli.jobs.reports import pages as report_pages
 
     merchants = by == "merchant"
     found = report_pages.funnel_page(desk.job, institution, merchants=merchants, **window)
@@ -80,7 +80,7 @@ def show_funnel(desk: Desk, institution: str, window: Mapping[str, Any], by: By 
 def show_offers(desk: Desk, filters: Filters, *, is_usual: bool) -> None:
     """Show what offers bring, and when their budgets end."""
     from cardoffers_cli.files.html.offers import offers_page
-    from cardoffers_cli.jobs import report_pages
+    from cardoffers_cli.jobs.reports import pages as report_pages
 
     found = report_pages.offers_page(desk.job, **filters)
     desk.show_page(offers_page(found, _asked(desk, filters, is_usual=is_usual)))
@@ -89,7 +89,7 @@ def show_offers(desk: Desk, filters: Filters, *, is_usual: bool) -> None:
 def show_merchants(desk: Desk, filters: Filters, *, is_usual: bool) -> None:
     """Show what merchants fund."""
     from cardoffers_cli.files.html.merchants import merchants_page
-    from cardoffers_cli.jobs import report_pages
+    from cardoffers_cli.jobs.reports import pages as report_pages
 
     found = report_pages.merchants_page(desk.job, **filters)
     desk.show_page(merchants_page(found, _asked(desk, filters, is_usual=is_usual)))

@@ -37,7 +37,7 @@ def offers(
     raw: Raw = False,
 ) -> None:
     """Show which offers work, and which end when."""
-    from cardoffers_cli.jobs.reports import offer_rows
+    from cardoffers_cli.jobs.reports.reports import offer_rows
 
     desk = Desk.of(ctx)
     extent = Extent(limit=limit, all_rows=all_rows, raw=raw)
@@ -65,7 +65,7 @@ def merchants(
     raw: Raw = False,
 ) -> None:
     """Show what each merchant funded."""
-    from cardoffers_cli.jobs.reports import merchant_rows
+    from cardoffers_cli.jobs.reports.reports import merchant_rows
 
     desk = Desk.of(ctx)
     extent = Extent(limit=limit, all_rows=all_rows, raw=raw)
@@ -83,7 +83,7 @@ def _window(
     desk: Desk, institution: str | None, from_at: Any, to_at: Any
 ) -> tuple[Mapping[str, Any], bool]:
     """Return the filters, and whether nobody chose the window: then it is the last 30 days."""
-    from cardoffers_cli.jobs.funnel import window_of
+    from cardoffers_cli.jobs.reports.funnel import window_of
 
     window = window_of(desk.now, from_at, to_at)
     filters = {"institution": institution, "from_at": window.from_at, "to_at": to_at}

@@ -114,7 +114,7 @@ def accept(
     dry_run: DryRun = False,
 ) -> None:
     """Accept a file that grew or changed after a nightly run took it: what came later stays unread."""  # noqa: E501  one line of help
-    from cardoffers_cli.jobs.taken import accept_taken
+    from cardoffers_cli.jobs.storage.taken import accept_taken
 
     desk = Desk.of(ctx)
     found = accept_taken(desk.job, file, dry_run=dry_run)

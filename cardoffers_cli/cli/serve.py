@@ -9,7 +9,7 @@ from cardoffers_cli.cli.kernel import exits
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.extras import extra
 from cardoffers_cli.cli.kernel.options import option
-from cardoffers_cli.jobs.clock import Clock
+from cardoffers_cli.jobs.context.clock import Clock
 
 EXTRA = {"h11"}
 """The packages of the extra `serve`."""
@@ -30,7 +30,7 @@ def serve(
     ] = None,
 ) -> None:
     """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM."""
-    from cardoffers_cli.jobs.stores import is_free
+    from cardoffers_cli.jobs.storage.stores import is_free
 
     with extra("serve", EXTRA, "Serving"):
         from cardoffers_cli.http.listening import ListeningPlace

@@ -42,8 +42,8 @@ def simulate(
     """Show what importing and matching a file would come to; nothing is written."""
     from cardoffers_cli.cli.file_reports import blocks, named
     from cardoffers_cli.domain.errors import FileUnusable
-    from cardoffers_cli.jobs.imports import ImportOptions
-    from cardoffers_cli.jobs.intake import Outputs
+    from cardoffers_cli.jobs.river.imports import ImportOptions
+    from cardoffers_cli.jobs.river.intake import Outputs
     from cardoffers_cli.jobs.simulate import simulate_file
 
     desk = Desk.of(ctx, engine=engine)

@@ -19,7 +19,7 @@ from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.history import LastNight
-    from cardoffers_cli.jobs.stores import StoreStatus
+    from cardoffers_cli.jobs.status import StoreStatus
 
 INSTITUTIONS = read_columns("status.institutions")
 MONEY = read_columns("status.money")
@@ -33,7 +33,7 @@ NEXT = (Column("count", kind="integer"), Column("waits"), Column("next"))
 
 def status(ctx: typer.Context) -> None:
     """Show the state of everything: what came in, what it became, what waits, what to do next."""
-    from cardoffers_cli.jobs.stores import status as look
+    from cardoffers_cli.jobs.status import status as look
 
     desk = Desk.of(ctx)
     found, days = look(desk.job, by_day=desk.format is Format.table)

@@ -15,12 +15,12 @@ from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.backup import MadeBackup
-    from cardoffers_cli.jobs.compact import Compacted
-    from cardoffers_cli.jobs.export import Exported
-    from cardoffers_cli.jobs.recover import Recovered
-    from cardoffers_cli.jobs.restore import Restored
-    from cardoffers_cli.jobs.stores import ArchiveInfo, LostCommits
+    from cardoffers_cli.jobs.river.compact import Compacted
+    from cardoffers_cli.jobs.river.export import Exported
+    from cardoffers_cli.jobs.storage.backup import MadeBackup
+    from cardoffers_cli.jobs.storage.recover import Recovered
+    from cardoffers_cli.jobs.storage.restore import Restored
+    from cardoffers_cli.jobs.storage.stores import ArchiveInfo, LostCommits
 
 app = group("Look at, migrate, publish, export, back up, restore and recover the store.")
 
@@ -48,12 +48,12 @@ def init(
     """Make a new, empty store."""
     desk = Desk.of(ctx)
     if example:
-        from cardoffers_cli.jobs.example import init_with_example  # polars is heavy
+        from cardoffers_cli.jobs.demo.example import init_with_example  # polars is heavy
 
         made = init_with_example(desk.job, dry_run=dry_run)
         desk.show(made, *(file_sheets(made.example) if made.example else ()))
     else:
-        from cardoffers_cli.jobs.stores import init as make
+        from cardoffers_cli.jobs.storage.stores import init as make
 
         desk.show(make(desk.job, dry_run=dry_run))
     if not dry_run:
@@ -68,7 +68,7 @@ def init(
 @app.command()
 def info(ctx: typer.Context) -> None:
     """Show what the store file is: its versions, its migrations, its tables."""
-    from cardoffers_cli.jobs.stores import info as look
+    from cardoffers_cli.jobs.storage.stores import info as look
 
     desk = Desk.of(ctx)
     found = look(desk.job)
@@ -82,7 +82,7 @@ def info(ctx: typer.Context) -> None:
 @app.command()
 def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Bring an older store to this version, in one transaction. A current one stays as it is."""
-    from cardoffers_cli.jobs.stores import migrate as bring
+    from cardoffers_cli.jobs.storage.stores import migrate as bring
 
     desk = Desk.of(ctx)
     desk.show(bring(desk.job, dry_run=dry_run))
@@ -91,7 +91,7 @@ def migrate(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 @app.command()
 def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Put a snapshot into the folder of the store, which is read while a long job holds it."""
-    from cardoffers_cli.jobs.publish import publish as take
+    from cardoffers_cli.jobs.storage.publish import publish as take
 
     desk = Desk.of(ctx)
     desk.show(take(desk.job, dry_run=dry_run))
@@ -100,8 +100,8 @@ def publish(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 @app.command("mask-card-numbers")
 def mask_card_numbers(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Mask real card numbers that a store of before holds, and write the store anew without them."""  # noqa: E501  one line of help
-    from cardoffers_cli.jobs.card_numbers import mask_card_numbers as mask
-    from cardoffers_cli.jobs.compact import compact as write_anew
+    from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers as mask
+    from cardoffers_cli.jobs.river.compact import compact as write_anew
 
     desk = Desk.of(ctx)
     if not dry_run:
@@ -122,7 +122,7 @@ def backup(
     dry_run: DryRun = False,
 ) -> None:
     """Copy the store into a new file, checked and audited, with its checksum beside it."""
-    from cardoffers_cli.jobs import backup as backups
+    from cardoffers_cli.jobs.storage import backup as backups
 
     desk = Desk.of(ctx)
     with _steps(desk, "Backing up", backups.STEPS) as tell:
@@ -144,7 +144,7 @@ def restore(
     dry_run: DryRun = False,
 ) -> None:
     """Put a backup in the place of the store, which is kept under another name."""
-    from cardoffers_cli.jobs import restore as restores
+    from cardoffers_cli.jobs.storage import restore as restores
 
     desk = Desk.of(ctx)
     with _steps(desk, "Restoring", restores.STEPS) as tell:
@@ -161,7 +161,7 @@ def restore(
 @app.command()
 def compact(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
     """Write the store anew without the room that nothing uses, and its history in fewer parts."""
-    from cardoffers_cli.jobs import compact as compacts
+    from cardoffers_cli.jobs.river import compact as compacts
 
     desk = Desk.of(ctx)
     with _steps(desk, "Compacting", compacts.STEPS) as tell:
@@ -180,7 +180,7 @@ def export(
     dry_run: DryRun = False,
 ) -> None:
     """Move purchases and decisions out of the store, into Parquet files that an engine can read."""
-    from cardoffers_cli.jobs.export import export as move
+    from cardoffers_cli.jobs.river.export import export as move
 
     desk = Desk.of(ctx)
     with desk.progress("Exporting"):
@@ -198,7 +198,7 @@ def export(
 @app.command()
 def recover(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Go on with a store that does not open since the power went: put the engine's log aside."""
-    from cardoffers_cli.jobs import recover as recovers
+    from cardoffers_cli.jobs.storage import recover as recovers
 
     desk = Desk.of(ctx)
 
@@ -229,7 +229,7 @@ def _runs(found: "Recovered") -> str:
 @app.command("accept-loss")
 def accept_loss(ctx: typer.Context, *, yes: Yes = False, dry_run: DryRun = False) -> None:
     """Go on with a store that has lost commits; list what was lost and what to run again."""
-    from cardoffers_cli.jobs import stores
+    from cardoffers_cli.jobs.storage import stores
 
     desk = Desk.of(ctx)
     loss = stores.lost_commits(desk.job)

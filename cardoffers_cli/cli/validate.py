@@ -41,8 +41,8 @@ def validate(
     """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
     from cardoffers_cli.files.transactions import FileReading
-    from cardoffers_cli.jobs.intake import Outputs
-    from cardoffers_cli.jobs.validate import validate as check
+    from cardoffers_cli.jobs.river.intake import Outputs
+    from cardoffers_cli.jobs.river.validate import validate as check
 
     desk = Desk.of(ctx)
     one_file_for(sources, errors, valid, rejected)

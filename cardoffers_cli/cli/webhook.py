@@ -33,7 +33,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_minute
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.deliver import SentEvents
+    from cardoffers_cli.jobs.webhooks.deliver import SentEvents
     from cardoffers_cli.services.webhooks import EventTimeline
 
 app = group("Send redemption events to institutions, and see what became of them.")
@@ -79,7 +79,7 @@ def set_(
     dry_run: DryRun = False,
 ) -> None:
     """Set where an institution receives events."""
-    from cardoffers_cli.jobs.webhooks import set_webhook  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.webhooks import set_webhook  # polars is heavy
 
     desk = Desk.of(ctx)
     desk.writes({"--secret-file": secret_file})
@@ -107,8 +107,8 @@ def send(
     dry_run: DryRun = False,
 ) -> None:
     """Send what is due now. A failure is tried again by a later run, up to 8 times in two hours."""
-    from cardoffers_cli.jobs.clock import Clock, Watch
-    from cardoffers_cli.jobs.deliver import send as send_due  # httpx is heavy
+    from cardoffers_cli.jobs.context.clock import Clock, Watch
+    from cardoffers_cli.jobs.webhooks.deliver import send as send_due  # httpx is heavy
 
     desk = Desk.of(ctx)
     _warn(desk)
@@ -135,7 +135,7 @@ def retry(
     dry_run: DryRun = False,
 ) -> None:
     """Make failed and exhausted events due now, with the whole schedule before them again."""
-    from cardoffers_cli.jobs.webhooks import retry as make_due  # polars is heavy
+    from cardoffers_cli.jobs.webhooks.events import retry as make_due  # polars is heavy
 
     if not (redemption_ids or failed or since or institution):
         raise UsageError(
@@ -168,7 +168,7 @@ def list_(
     all_rows: All = False,
 ) -> None:
     """List events and how far they are, the newest first."""
-    from cardoffers_cli.jobs.webhooks import list_events  # polars is heavy
+    from cardoffers_cli.jobs.webhooks.events import list_events  # polars is heavy
 
     desk = Desk.of(ctx)
     filters: Mapping[str, Any] = {
@@ -188,7 +188,7 @@ def list_(
 @app.command("show")
 def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
     """Show the timeline of one event, and the headers its receiver should have seen."""
-    from cardoffers_cli.jobs.webhooks import show_event  # polars is heavy
+    from cardoffers_cli.jobs.webhooks.events import show_event  # polars is heavy
 
     desk = Desk.of(ctx)
     found = show_event(desk.job, redemption_id)
@@ -198,7 +198,7 @@ def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
 @app.command()
 def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun = False) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand."""
-    from cardoffers_cli.jobs.deliver import resend as send_again  # httpx is heavy
+    from cardoffers_cli.jobs.webhooks.deliver import resend as send_again  # httpx is heavy
 
     desk = Desk.of(ctx)
     _warn(desk)
@@ -219,7 +219,7 @@ def rotate_secret(
     dry_run: DryRun = False,
 ) -> None:
     """Make a new signing secret, and show it this once."""
-    from cardoffers_cli.jobs.webhooks import rotate_secret as rotate  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret as rotate  # polars is heavy
 
     desk = Desk.of(ctx)
     desk.writes({"--secret-file": secret_file})
@@ -248,7 +248,7 @@ def _tell_of_secret(desk: Desk, report: Mapping[str, Any]) -> None:
 
 def _past(desk: Desk, institution: str, said: Past | None) -> str | None:
     """Return what becomes of events from before a first webhook: as said, or as asked for."""
-    from cardoffers_cli.jobs.webhooks import past_events  # polars is heavy
+    from cardoffers_cli.jobs.catalogue.webhooks import past_events  # polars is heavy
 
     if said is not None:
         return said

@@ -16,12 +16,12 @@ from cardoffers_cli.contract.messages import Answer
 from cardoffers_cli.contract.problems import Problem, invalid
 from cardoffers_cli.contract.routes import BATCH, Route
 from cardoffers_cli.files.documents import is_repeated
-from cardoffers_cli.jobs.events import MOST_ITEMS, Sent
+from cardoffers_cli.jobs.river.events import MOST_ITEMS, Sent
 
 if TYPE_CHECKING:
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Call
-    from cardoffers_cli.jobs.events import Taken
+    from cardoffers_cli.jobs.river.events import Taken
 
     Row = dict[str, Any]
 

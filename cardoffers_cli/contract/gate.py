@@ -19,7 +19,7 @@ from cardoffers_cli.services.keys import find_key
 if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Call
     from cardoffers_cli.contract.routes import Route
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.keys import ApiKey
     from cardoffers_cli.store.call_book import CallBook

@@ -13,7 +13,7 @@ from cardoffers_cli.contract.parameters import QUERY, moment, one_of, read_query
 from cardoffers_cli.contract.problems import Problem, invalid
 from cardoffers_cli.domain.cursors import CursorInvalid
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.jobs.funnel import count_window, window_of
+from cardoffers_cli.jobs.reports.funnel import count_window, window_of
 from cardoffers_cli.services import reports
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Call
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 MOST_ROWS = 1000

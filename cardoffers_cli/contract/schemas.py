@@ -30,8 +30,8 @@ from cardoffers_cli.files.fields import (
     UUID,
 )
 from cardoffers_cli.files.timestamps import WITH_OFFSET
-from cardoffers_cli.jobs.events import MOST_ITEMS
 from cardoffers_cli.jobs.offers import AddedLink, ShownFeed
+from cardoffers_cli.jobs.river.events import MOST_ITEMS
 from cardoffers_cli.services.decisions import OfferEvaluation, SimulatedPurchase
 from cardoffers_cli.services.feed import ShownOffer
 from cardoffers_cli.services.funnel import FunnelCounts

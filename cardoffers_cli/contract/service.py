@@ -30,9 +30,9 @@ from cardoffers_cli.domain.errors import (
     StoreVersion,
 )
 from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.jobs.events import take_events
-from cardoffers_cli.jobs.publish import open_published
-from cardoffers_cli.jobs.security import collect
+from cardoffers_cli.jobs.context.reading import open_published
+from cardoffers_cli.jobs.keys.security import collect
+from cardoffers_cli.jobs.river.events import take_events
 from cardoffers_cli.store.call_book import CallBook
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Answer, Call
     from cardoffers_cli.contract.routes import Route
-    from cardoffers_cli.jobs.events import Sent
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.river.events import Sent
     from cardoffers_cli.store.store import Store
 
     Clock = Callable[[], datetime]

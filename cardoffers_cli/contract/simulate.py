@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Call
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from cardoffers_cli.domain.errors import NoSpace
+
 _NETWORK = frozenset(
     {"9p", "afs", "ceph", "cifs", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2", "lustre"}
     | {"ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
 )
 _MOUNTS = Path("/proc/self/mountinfo")
+
+_SPARE_BYTES = 1 << 20
 
 
 def free_bytes(folder: Path) -> int:
@@ -48,3 +52,15 @@ def _kind(folder: Path, mounts: Path) -> str | None:
         if depth >= best and (mount == folder or mount in folder.parents):
             best, kind = depth, source.split(" ")[0]
     return kind
+
+
+def check_room(folder: Path, needed: int, what: str) -> None:
+    """Raise `NoSpace`, with the bytes, where something does not fit on the disk of a folder."""
+    free = free_bytes(folder)
+    if free < needed + _SPARE_BYTES:
+        raise NoSpace(
+            f"{what} needs {needed + _SPARE_BYTES:,} bytes in {folder}, and {free:,} are free.",
+            hint="Free some space there and run it again: nothing was begun.",
+            needed_bytes=needed + _SPARE_BYTES,
+            free_bytes=free,
+        )

@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Self
 
 from cardoffers_cli.domain.json_text import dumps
-from cardoffers_cli.jobs.clock import real_now
+from cardoffers_cli.jobs.context.clock import real_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.http.arrivals import Slot
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.settings import Settings
 
 _AFTERWARDS_S = 5

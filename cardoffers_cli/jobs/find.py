@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.jobs.reading import reading
-from cardoffers_cli.jobs.shown import without_card_references, without_cards
+from cardoffers_cli.jobs.context.masking import without_card_references, without_cards
+from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.explanations import reasons
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.search import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs.reading import reading
+from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services import inbox
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import find_institution
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 def list_messages(job: Job, institution: str, *, unread_only: bool = False) -> list[inbox.Message]:

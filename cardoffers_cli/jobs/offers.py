@@ -15,8 +15,8 @@ from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.locale import languages_to_try
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.tokens import check_token
-from cardoffers_cli.jobs.reading import reading
-from cardoffers_cli.jobs.runs import run_record
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import feed, links, offers, popularity
 from cardoffers_cli.services.cardholders import (
     find_cardholder,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 

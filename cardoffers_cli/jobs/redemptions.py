@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.jobs.reading import reading
+from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.ids import redemption_id
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import show_redemption
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.redemptions import WholeRedemption
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.jobs.clock import Clock
-from cardoffers_cli.jobs.runs import finish_run, newest_clock, start_run
+from cardoffers_cli.jobs.context.clock import Clock
+from cardoffers_cli.jobs.context.runs import finish_run, newest_clock, start_run
 from cardoffers_cli.services.ids import redemption_id
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import reverse_redemption
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 _AHEAD = timedelta(days=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.jobs.runs import run_record
+from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.pipeline.settle import MadeSettlement, settle, still_pending
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 

@@ -17,11 +17,11 @@ from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.records import judge_records
 from cardoffers_cli.files.sources import aside
 from cardoffers_cli.files.transactions import open_transactions
-from cardoffers_cli.jobs.elsewhere import decide_at
-from cardoffers_cli.jobs.engines import target_of
-from cardoffers_cli.jobs.imports import ImportOptions, ImportReport, reading_for, take_in
-from cardoffers_cli.jobs.intake import FileTold, Outputs, write_outputs
-from cardoffers_cli.jobs.match import MatchReport, decide_one
+from cardoffers_cli.jobs.river.decide import MatchReport, decide_one
+from cardoffers_cli.jobs.river.engines import target_of
+from cardoffers_cli.jobs.river.imports import ImportOptions, ImportReport, reading_for, take_in
+from cardoffers_cli.jobs.river.intake import FileTold, Outputs, write_outputs
+from cardoffers_cli.jobs.river.match import decide_at
 from cardoffers_cli.pipeline.admit import admit
 from cardoffers_cli.pipeline.judge import no_repeats
 from cardoffers_cli.pipeline.number import number
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.files.chunks import Chunk
-    from cardoffers_cli.jobs.intake import Progress
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.river.intake import Progress
     from cardoffers_cli.services.decisions import SimulatedPurchase
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.nearest import did_you_mean
 from cardoffers_cli.domain.sentences import listed
-from cardoffers_cli.jobs.reading import reading
-from cardoffers_cli.jobs.shown import without_cards
+from cardoffers_cli.jobs.context.masking import without_cards
+from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.explanations import near_refs
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.services.institutions import asked_institutions
@@ -20,7 +20,7 @@ from cardoffers_cli.services.timelines import Timeline, kind_of, timeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 

@@ -18,10 +18,10 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.headlines import headline
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.sentences import listed
-from cardoffers_cli.jobs.job import Reading
-from cardoffers_cli.jobs.match import decide_again
-from cardoffers_cli.jobs.reading import reading
-from cardoffers_cli.jobs.shown import without_cards
+from cardoffers_cli.jobs.context.job import Reading
+from cardoffers_cli.jobs.context.masking import without_cards
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.river.decide import decide_again
 from cardoffers_cli.services import explanations
 from cardoffers_cli.services.explanations import Explanation
 from cardoffers_cli.services.institutions import asked_institutions
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.domain.outcomes import Check
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.explanations import Evaluation, FullExplanation
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store

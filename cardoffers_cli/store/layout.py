@@ -1,8 +1,8 @@
 """Where everything of a store is: the one module that knows the names of its files.
 
 A store is its file, whichever name somebody used for it: `resolved` follows links once, where a
-store is named (`jobs/job.py`). Two names that lead to one file are one store, with one folder, one
-lock and one journal.
+store is named (`jobs/context/job.py`). Two names that lead to one file are one store, with one
+folder, one lock and one journal.
 
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the

@@ -1,7 +1,7 @@
 """The one who asks: each question opens the store by a job, and leaves it free again.
 
 While somebody holds the store, answers come from the snapshot beside it; `source` says of when the
-newest answer is. One thread asks (`jobs/reading.py`), and any other may stop what is being asked.
+newest answer is. One thread asks (`jobs/context/reading.py`); any other may stop what is asked.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Interrupted, NotFound, StoreBusy
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.catalogue.institutions import all_institutions
+from cardoffers_cli.jobs.context.reading import PATIENCE_S
 from cardoffers_cli.jobs.find import find
-from cardoffers_cli.jobs.institutions import all_institutions
-from cardoffers_cli.jobs.reading import PATIENCE_S
 from cardoffers_cli.jobs.redemptions import show
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from cardoffers_cli.jobs.context.job import Job, Reading
     from cardoffers_cli.jobs.find import FindResult
-    from cardoffers_cli.jobs.job import Job, Reading
     from cardoffers_cli.jobs.why import PlainAnswer, Why
     from cardoffers_cli.services.timelines import Timeline
 

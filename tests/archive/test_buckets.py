@@ -18,9 +18,9 @@ from buckets import Files
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.buckets import Bucket
 from cardoffers_cli.domain.errors import NetworkFailure, UsageError
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.export import export
-from cardoffers_cli.jobs.stores import info
+from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.stores import info
 from cardoffers_cli.store.audits import offending
 from commands import cardoffers
 from sparks import free_port
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from buckets import ObjectStore
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_another_kind_of_bucket_is_reached_by_what_implements_its_scheme(
 def test_who_has_no_history_at_a_url_loads_nothing_for_it(made: Job, tmp_path: Path) -> None:
     export(made, str(tmp_path / "history"))
     code = (
-        "import sys; from work import job; from cardoffers_cli.jobs.stores import status;"
+        "import sys; from work import job; from cardoffers_cli.jobs.status import status;"
         f" status(job({str(made.path)!r}))"
         "; print({'aiobotocore', 'fsspec', 's3fs'} & {*sys.modules})"
     )

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.storage.publish import publish
 from commands import command
 from serving import Served, serving
 from tables import key_text
@@ -46,7 +46,7 @@ from work import file_of, found, new_store, tell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 AS_OF = ("--as-of", "2026-06-01T12:00:00Z")
 BATCH = 1000

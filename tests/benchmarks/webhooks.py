@@ -34,10 +34,10 @@ import aiohttp
 import httpx
 
 from cardoffers_cli.domain.signing import secret_sha256
-from cardoffers_cli.jobs.clock import Clock, Watch
-from cardoffers_cli.jobs.deliver import send
-from cardoffers_cli.jobs.job import Job
-from cardoffers_cli.jobs.stores import init
+from cardoffers_cli.jobs.context.clock import Clock, Watch
+from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.jobs.storage.stores import init
+from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.settings import Settings
 from cardoffers_cli.store.signing_secrets import add_secrets
 from cardoffers_cli.wire.receiver import Receiver

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 STORE = "store.duckdb"
 EARLIER, BEFORE, AS_OF = "2026-09-20", "2026-10-01", "2026-10-10"

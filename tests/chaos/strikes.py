@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import CardoffersError
-from cardoffers_cli.jobs.doctor import doctor
+from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.store.leftovers import sweep
 from chaos.children import HANGS, KILLED, recorder
 from chaos.judging import BESIDE, Content, Expected, Fault, content, said

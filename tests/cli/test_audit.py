@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.jobs.catalogue import import_catalogue
-from cardoffers_cli.jobs.institutions import set_institution
-from cardoffers_cli.jobs.keys import revoke_key
+from cardoffers_cli.jobs.catalogue.importing import import_catalogue
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.keys.keys import revoke_key
 from cardoffers_cli.store.call_book import CallBook
 from goldens import parquet_text, workbook_text
 from sizes import one_in
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture

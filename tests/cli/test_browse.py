@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.cli.browse import EXTRA
-from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.store.layout import lock_path
 from commands import Ended, command, in_a_pipe, on_a_screen
 from complaints import ANN, complaints
@@ -33,7 +33,7 @@ from work import held, job
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 GOLDENS = Path(__file__).parent / "goldens"
 

@@ -13,8 +13,8 @@ from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.validate import validate
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.validate import validate
 from sizes import one_in
 
 if TYPE_CHECKING:

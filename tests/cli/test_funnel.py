@@ -20,7 +20,7 @@ from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.layout import print_blocks
 from cardoffers_cli.cli.kernel.show import Style, Text
 from cardoffers_cli.domain.funnel import STEPS
-from cardoffers_cli.jobs.funnel import Funnel, PeopleFunnel
+from cardoffers_cli.jobs.reports.funnel import Funnel, PeopleFunnel
 from cardoffers_cli.services.funnel import FunnelCounts, FunnelPeople
 from goldens import held
 from sizes import one_in

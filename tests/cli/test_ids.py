@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from cardoffers_cli.cli import main
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.jobs.webhooks import retry
+from cardoffers_cli.jobs.webhooks.events import retry
 from cardoffers_cli.services.ids import redemption_id, whole_id, whole_offer_id
 from cardoffers_cli.services.institutions import find_institution
 from commands import command, in_a_pipe
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 TABLE = """
 webhook show {redemption}

@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from cardoffers_cli.cli import main
-from cardoffers_cli.jobs.stores import init
+from cardoffers_cli.jobs.storage.stores import init
 from work import job
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
@@ -29,7 +29,7 @@ from work import job, new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 FORMATS = ["table", "tsv", "csv", "json", "jsonl", "md"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import in_a_pipe
@@ -26,7 +26,7 @@ from work import job, new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 STYLE = re.compile(r"(<style>\n).*?(\n</)", re.DOTALL)
 SECONDS = re.compile(r"\d+\.\d(?=</(td|dd)>|, \d)")

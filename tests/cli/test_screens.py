@@ -19,7 +19,7 @@ from complaints import complaints
 from sizes import one_in
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 AT = datetime(2026, 6, 1, 12, 34, 56)  # noqa: DTZ001 - moments are naive UTC
 SHEET = Sheet(

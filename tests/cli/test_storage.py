@@ -8,14 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from cardoffers_cli.cli import main
-from cardoffers_cli.jobs.doctor import names
-from cardoffers_cli.jobs.runs import start_run
+from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.storage.doctor import names
 from cardoffers_cli.store.layout import book_path, log_path
 from sizes import one_in
 from work import found, job, new_store
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture

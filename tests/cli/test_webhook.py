@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 URL = "https://hooks.alder.example/redemptions"
 INSECURE = {"CARDOFFERS_ALLOW_INSECURE_WEBHOOKS": "1", "CARDOFFERS_WEBHOOK_DEADLINE_S": "2"}

@@ -14,7 +14,7 @@ from tables import key_text, read
 from work import kept
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from doors import Door
 
 EVENT = {

@@ -15,7 +15,7 @@ from tables import key_text, uid
 from work import kept
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from doors import Door
 
 SINGLE, BATCH, SIMULATE = (f"POST /api/v1/transactions{end}" for end in ("", "/batch", "/simulate"))

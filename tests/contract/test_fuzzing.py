@@ -18,7 +18,7 @@ from sizes import FULL, at_the_gate
 from tables import key_text, select
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 pytestmark = at_the_gate  # it asks some thousand times
 

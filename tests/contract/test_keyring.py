@@ -15,7 +15,7 @@ from tables import NOON, key_text, uid
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.mark.parametrize(

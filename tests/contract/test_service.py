@@ -12,8 +12,8 @@ import pytest
 from cardoffers_cli.contract.messages import Call
 from cardoffers_cli.contract.service import Service
 from cardoffers_cli.domain.errors import StoreBusy
-from cardoffers_cli.jobs.keys import revoke_key
-from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.keys.keys import revoke_key
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.layout import snapshot_path
 from doors import key_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.contract.messages import Answer
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 REDEMPTIONS = ("GET", "/api/v1/reporting/redemptions")
 SINGLE = ("POST", "/api/v1/transactions")

@@ -7,7 +7,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.jobs.elsewhere import match_purchases
+from cardoffers_cli.jobs.river.match import match_purchases
 from tables import given, temporary
 from work import fresh_store, new_store
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 KILLS = tries(3, 6)
 CALLS = Calls(key=key_text("all"), offer="bread", moment="2026-06-01T11:00:00Z")

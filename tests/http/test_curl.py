@@ -13,7 +13,7 @@ import pytest
 from cardoffers_cli.contract.openapi import OPERATIONS, curl
 from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.contract.schemas import OFFER_ID
-from cardoffers_cli.jobs.keys import KeyRequest, create_key
+from cardoffers_cli.jobs.keys.keys import KeyRequest, create_key
 from serving import serving_within
 from work import new_store, tell
 

@@ -20,8 +20,8 @@ import pytest
 import trustme
 
 from cardoffers_cli.cli.serve import EXTRA
-from cardoffers_cli.jobs.keys import revoke_key
-from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.keys.keys import revoke_key
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.store.migrations import newest_version
 from commands import cardoffers, command
 from serving import Heard, Served, heard, serving, serving_within
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 TRANSACTIONS = "/api/v1/transactions"
 FUNNEL = "/api/v1/reporting/funnel"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.card_numbers import mask_card_numbers
-from cardoffers_cli.jobs.doctor import examine
-from cardoffers_cli.jobs.elsewhere import match_purchases
 from cardoffers_cli.jobs.find import find
-from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.validate import validate
+from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.river.validate import validate
+from cardoffers_cli.jobs.storage.doctor import examine
 from cardoffers_cli.services.search import Wanted
 from cardoffers_cli.store.layout import mask_key_path
 from commands import cardoffers
@@ -26,7 +26,7 @@ from work import found, job, kept, new_store, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 CARD = "4111111111111111"
 EVENT = {

@@ -10,14 +10,14 @@ import pytest
 
 import work
 from cardoffers_cli.domain.errors import FileUnusable, StoreDamaged
-from cardoffers_cli.jobs import catalogue as jobs_catalogue
-from cardoffers_cli.jobs.catalogue import export_catalogue, import_catalogue
+from cardoffers_cli.jobs.catalogue import importing as jobs_catalogue
+from cardoffers_cli.jobs.catalogue.importing import export_catalogue, import_catalogue
 from sizes import one_in
 from tables import given, select, snapshot
 from work import new_store
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 CALDERDALE = Path(__file__).parents[3] / "shared" / "data" / "calderdale"
 
@@ -344,7 +344,7 @@ def test_damage_that_is_met_while_purchases_are_counted_names_the_store(
     def damaged(_engine: object, _undecided: object) -> None:
         raise duckdb.FatalException("of the engine")
 
-    monkeypatch.setattr("cardoffers_cli.jobs.catalogue.resolve", damaged)
+    monkeypatch.setattr("cardoffers_cli.jobs.catalogue.importing.resolve", damaged)
     with pytest.raises(StoreDamaged) as caught:
         correction(job, ("1.50", "2.50"))
     assert str(job.path) == caught.value.details["file"]

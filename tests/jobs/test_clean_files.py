@@ -12,8 +12,8 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.files.transactions import FileReading
-from cardoffers_cli.jobs.intake import Outputs
-from cardoffers_cli.jobs.validate import validate
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.validate import validate
 from sizes import tries
 from tables import NOON
 from work import file_of, job, new_store, taken, tell

@@ -12,17 +12,12 @@ import pytest
 from cardoffers_cli.domain.backoff import DELAYS_S
 from cardoffers_cli.domain.errors import NotFound, Refused, StoreBusy
 from cardoffers_cli.domain.signing import TIMESTAMP, check_signature, signature_headers
-from cardoffers_cli.jobs.clock import Clock, Watch
-from cardoffers_cli.jobs.deliver import resend, send
-from cardoffers_cli.jobs.elsewhere import match_purchases
+from cardoffers_cli.jobs.catalogue.webhooks import past_events, rotate_secret, set_webhook
+from cardoffers_cli.jobs.context.clock import Clock, Watch
 from cardoffers_cli.jobs.reverse import reverse
-from cardoffers_cli.jobs.webhooks import (
-    list_events,
-    past_events,
-    retry,
-    rotate_secret,
-    set_webhook,
-)
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.webhooks.deliver import resend, send
+from cardoffers_cli.jobs.webhooks.events import list_events, retry
 from cardoffers_cli.services import inbox
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store.lock import sender_lock
@@ -38,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 COUNTS = ("attempted", "delivered", "failed", "exhausted")
 A_MILLISECOND = timedelta(milliseconds=1)

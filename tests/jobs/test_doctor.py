@@ -11,21 +11,18 @@ import pytest
 
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.jobs import (
-    catalogue,
-    doctor,
-    elsewhere,
-    keys,
-    offers,
-    reverse,
-    settle,
-    webhooks,
-)
-from cardoffers_cli.jobs.alerts import alert
-from cardoffers_cli.jobs.backup import backup
-from cardoffers_cli.jobs.institutions import set_institution
-from cardoffers_cli.jobs.runs import start_run
-from cardoffers_cli.jobs.stores import accept_loss
+from cardoffers_cli.jobs import offers, reverse, settle
+from cardoffers_cli.jobs.catalogue import importing as catalogue
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
+from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.keys import keys
+from cardoffers_cli.jobs.river import match as elsewhere
+from cardoffers_cli.jobs.storage import doctor
+from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.jobs.storage.stores import accept_loss
+from cardoffers_cli.jobs.webhooks.alerts import alert
+from cardoffers_cli.jobs.webhooks.events import retry
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
 from cardoffers_cli.store.backup_places import draft_in
@@ -41,7 +38,7 @@ from work import found, new_store, taken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 BOUGHT = datetime(2026, 10, 1)  # noqa: DTZ001 - moments are naive UTC
@@ -92,7 +89,7 @@ def reverse_one(made: Job, status: str) -> None:
 def give_keys_and_webhooks(made: Job) -> None:
     for slug in ("larkmere", "tarnhollow"):
         keys.create_key(keys.KeyRequest(institution=slug, name="till", scopes=("offers",)), made)
-        webhooks.set_webhook(made, slug, "https://example.com/hook", past="all")
+        set_webhook(made, slug, "https://example.com/hook", past="all")
 
 
 def send_everything(made: Job) -> None:
@@ -100,7 +97,7 @@ def send_everything(made: Job) -> None:
     send_for_days(made, HELD, days=11)
     exhausted = "select cast(redemption_id as varchar) from outbox where state = 'exhausted'"
     again, by_hand, in_vain = [each for (each,) in found(made, exhausted + " order by all")[:3]]
-    webhooks.retry(replace(made, now=HELD + timedelta(days=20)), redemption_ids=[again])
+    retry(replace(made, now=HELD + timedelta(days=20)), redemption_ids=[again])
     send_for_days(made, HELD + timedelta(days=20), days=11)
     send_by_hand(made, by_hand, None)
     send_by_hand(made, by_hand, "http_error")

@@ -22,16 +22,16 @@ from cardoffers_cli.domain.errors import CardoffersError, EngineFailed, Refused
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.files.samples.plan import Plan
 from cardoffers_cli.files.transactions import open_transactions
-from cardoffers_cli.jobs.compact import compact
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.elsewhere import keep, match_purchases
-from cardoffers_cli.jobs.engines import compute, target_of
-from cardoffers_cli.jobs.export import export
-from cardoffers_cli.jobs.imports import ImportOptions, reading_for, take_in
-from cardoffers_cli.jobs.intake import Outputs
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.river.compact import compact
+from cardoffers_cli.jobs.river.engines import compute, target_of
+from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.river.imports import ImportOptions, reading_for, take_in
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.match import keep, match_purchases
 from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.wire.receiver import Receiver
 from commands import cardoffers, command
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from buckets import ObjectStore
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from sparks import Spark
 
 pytestmark = at_the_gate  # each works through two stores; tests/engine tries the server each time

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.events import Sent, Taken, take_events
+from cardoffers_cli.jobs.river.events import Sent, Taken, take_events
 from cardoffers_cli.services.institutions import find_institution
 from tables import NOON, uid
 from work import found, new_store, tell
@@ -15,7 +15,7 @@ from work import found, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture

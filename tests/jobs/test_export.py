@@ -20,15 +20,17 @@ from cardoffers_cli.archive.archive import recent as recent_rows
 from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged, UsageError
 from cardoffers_cli.files.bundled import copy_sample_data
-from cardoffers_cli.jobs.backup import backup
-from cardoffers_cli.jobs.compact import compact
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.elsewhere import match_purchases
-from cardoffers_cli.jobs.export import export
-from cardoffers_cli.jobs.publish import open_published, publish
-from cardoffers_cli.jobs.restore import restore
-from cardoffers_cli.jobs.runs import commit_run, start_run
-from cardoffers_cli.jobs.stores import accept_loss, info, status
+from cardoffers_cli.jobs.context.reading import open_published
+from cardoffers_cli.jobs.context.runs import commit_run, start_run
+from cardoffers_cli.jobs.river.compact import compact
+from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.status import status
+from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.jobs.storage.stores import accept_loss, info
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.lock import engine_lock
@@ -41,7 +43,7 @@ from work import file_of, found, job, kept, taken, with_catalogue
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.archive import Archive
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 MOMENTS = 40 if FULL else 3

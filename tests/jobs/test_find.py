@@ -18,7 +18,7 @@ from work import file_of, taken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 ALL = "won second third spent small early ended late stranger nothing unknown nobody waits TX-0010"
 

@@ -15,8 +15,8 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable, NotFound, Refused
-from cardoffers_cli.jobs.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.simulate import simulate_file
 from sizes import tries
 from tables import NOON, uid
@@ -25,7 +25,7 @@ from work import RECORDS, file_of, found, job, kept, new_store, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 INSTITUTIONS = """
 institution  plan        currency

@@ -15,7 +15,7 @@ from work import kept, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 MINUTE = timedelta(minutes=1)
 

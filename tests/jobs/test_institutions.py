@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
-from cardoffers_cli.jobs.institutions import all_institutions, set_institution, show_institution
+from cardoffers_cli.jobs.catalogue.institutions import (
+    all_institutions,
+    set_institution,
+    show_institution,
+)
 from sizes import one_in
 from tables import given, select, uid
 from work import new_store
@@ -13,7 +17,7 @@ from work import new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.files import chunks
 from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.events import Sent, take_events
-from cardoffers_cli.jobs.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.river.events import Sent, take_events
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.simulate import simulate_file
-from cardoffers_cli.jobs.validate import validate
 from cardoffers_cli.pipeline import stage
 from cardoffers_cli.services.institutions import find_institution
 from hostile import LET_IN, REFUSED
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
     Event = dict[str, str | None]
 

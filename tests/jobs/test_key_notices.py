@@ -10,9 +10,9 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.jobs.key_notices import give_notices
-from cardoffers_cli.jobs.keys import revoke_key, rotate_key
-from cardoffers_cli.jobs.security import list_security
+from cardoffers_cli.jobs.keys.keys import revoke_key, rotate_key
+from cardoffers_cli.jobs.keys.notices import give_notices
+from cardoffers_cli.jobs.keys.security import list_security
 from cardoffers_cli.services import key_notices
 from sizes import one_in, tries
 from tables import given, moment, put, uid
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 DAY = timedelta(days=1)

@@ -9,7 +9,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
 from cardoffers_cli.domain.keys import is_well_formed
-from cardoffers_cli.jobs.keys import (
+from cardoffers_cli.jobs.keys.keys import (
     KeyRequest,
     check_key,
     create_key,
@@ -28,7 +28,7 @@ from work import found, kept, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 DAY = timedelta(days=1)
 WANTED = KeyRequest(institution="alder", name="app", scopes=("reporting", "offers"))

@@ -20,14 +20,16 @@ import pytest
 from buckets import Files
 from cardoffers_cli.archive.parts import MANY, TABLES
 from cardoffers_cli.domain.errors import NoSpace, StoreBusy, StoreDamaged
-from cardoffers_cli.jobs.backup import backup
-from cardoffers_cli.jobs.compact import compact
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.elsewhere import match_purchases
-from cardoffers_cli.jobs.export import export
-from cardoffers_cli.jobs.publish import open_published, publish
-from cardoffers_cli.jobs.restore import restore
-from cardoffers_cli.jobs.stores import info, status
+from cardoffers_cli.jobs.context.reading import open_published
+from cardoffers_cli.jobs.river.compact import compact
+from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.status import status
+from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.jobs.storage.stores import info
 from cardoffers_cli.store.lock import engine_lock
 from commands import cardoffers, in_a_pipe
 from disks import fill, small_disk
@@ -38,7 +40,7 @@ from work import file_of, found, held, job, kept, taken, with_catalogue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 MOMENTS = 40 if FULL else 3
 OWN = ("runs", "history_parts", "history_left")
@@ -363,7 +365,7 @@ WORK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.jobs.merge import merge
+from cardoffers_cli.jobs.river.merge import merge
 from cardoffers_cli.archive.parts import small
 from cardoffers_cli.store.lock import engine_lock
 from work import job

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.institutions import set_institution
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.night import looking, steps
 from cardoffers_cli.jobs.night.history import last_night, list_nights, night_history
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.taken import Looked, accept_taken, look_at
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.taken import Looked, accept_taken, look_at
 from commands import in_a_pipe
 from sizes import at_the_gate, one_in
 from work import COLUMNS, Job, found, job, short_nights, taken, with_catalogue
@@ -276,7 +276,7 @@ def test_others_may_write_while_somebody_looks_at_what_to_accept(
         with grown.store(wait_s=0):
             return look_at(files)
 
-    monkeypatch.setattr("cardoffers_cli.jobs.taken.look_at", look)
+    monkeypatch.setattr("cardoffers_cli.jobs.storage.taken.look_at", look)
     assert "grew" == accept_taken(grown, "alder/tx.csv")["change"]
 
 
@@ -334,7 +334,7 @@ def test_an_unchanged_file_is_read_once_more_and_then_no_more(
     night(made)
     read = []
     monkeypatch.setattr(
-        "cardoffers_cli.jobs.taken.look_later", lambda path, *_: read.append(path.name)
+        "cardoffers_cli.jobs.storage.taken.look_later", lambda path, *_: read.append(path.name)
     )
     doctor(made)
     assert ["next.csv"] == read

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
-from cardoffers_cli.jobs.institutions import set_institution
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.offers import (
     AddRequest,
     FeedRequest,
@@ -31,7 +31,7 @@ from work import found, kept, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 MONTH = timedelta(days=30)
 BOB = {"cardholder_token": "bob"}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound, StoreBusy
-from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.jobs.reading import reading
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store.layout import snapshot_path
 from cardoffers_cli.store.lock import store_lock
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job, Reading
+    from cardoffers_cli.jobs.context.job import Job, Reading
 
 
 @pytest.fixture

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
-from cardoffers_cli.jobs.backup import backup
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.jobs.recover import recover
-from cardoffers_cli.jobs.restore import restore
-from cardoffers_cli.jobs.runs import start_run
-from cardoffers_cli.jobs.stores import accept_loss
+from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.jobs.storage.recover import recover
+from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.jobs.storage.stores import accept_loss
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.journal_file import last_line
 from cardoffers_cli.store.layout import draft_path, log_path, log_paths, snapshot_path
@@ -36,7 +36,7 @@ from work import found, job, kept, new_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 CUTS = 200 if FULL else 5
 SECTOR = 512
@@ -47,7 +47,7 @@ import os, signal, sys
 from datetime import timedelta
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from cardoffers_cli.jobs.runs import start_run
+from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.store.layout import log_path
 from tables import put
 from work import job

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.jobs import reports
-from cardoffers_cli.jobs.elsewhere import match_purchases
+from cardoffers_cli.jobs.reports import reports
+from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.stores import status
+from cardoffers_cli.jobs.status import status
 from tables import uid
 from work import file_of, job, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture

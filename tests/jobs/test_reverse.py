@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.jobs.clock import Clock
-from cardoffers_cli.jobs.elsewhere import match_purchases
+from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.reverse import reverse
+from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.settle import settle_due
 from sizes import one_in
 from tables import NOON
@@ -18,7 +18,7 @@ from work import file_of, found, job, kept, new_store, once, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture

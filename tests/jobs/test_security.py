@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs import security
-from cardoffers_cli.jobs.security import collect, list_security, verify_security
+from cardoffers_cli.jobs.keys import security
+from cardoffers_cli.jobs.keys.security import collect, list_security, verify_security
 from cardoffers_cli.services import security_log
 from cardoffers_cli.store.call_book import CallBook, Entries
 from sizes import one_in
@@ -17,7 +17,7 @@ from work import new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 ZEROS = "0" * 64

@@ -10,9 +10,9 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.jobs.elsewhere import match_purchases
-from cardoffers_cli.jobs.imports import ImportOptions
-from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.river.imports import ImportOptions
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.simulate import judge_event, simulate_event, simulate_file
 from cardoffers_cli.services.institutions import find_institution
 from sizes import one_in, tries
@@ -22,7 +22,7 @@ from work import file_of, found, kept, new_store, once, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 CATALOGUE = {
     "institutions": "institution plan\nalder growth\nbrook growth\ncedar starter",

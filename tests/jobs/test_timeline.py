@@ -8,7 +8,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.files.documents import parse_marked
-from cardoffers_cli.jobs.events import Sent, take_events
+from cardoffers_cli.jobs.river.events import Sent, take_events
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.services.institutions import find_institution
 from complaints import complaints, redemption
@@ -19,7 +19,7 @@ from work import job, new_store, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 LINKS = """
     select link_id(institution_id, cardholder_token, offer_id)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import NotFound, UsageError
-from cardoffers_cli.jobs.elsewhere import match_purchases
+from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.why import plain_answers, why, why_each
 from cardoffers_cli.services.explanations import explain
 from complaints import ANN, HOSTILE, complaints
@@ -17,7 +17,7 @@ from work import kept
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture(scope="module")

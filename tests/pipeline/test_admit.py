@@ -19,7 +19,7 @@ from work import file_of, found, kept, new_store, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
 

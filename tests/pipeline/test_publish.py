@@ -10,10 +10,10 @@ import pytest
 from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 from cardoffers_cli.domain.tokens import mask
-from cardoffers_cli.jobs.elsewhere import match_purchases
-from cardoffers_cli.jobs.export import export
-from cardoffers_cli.jobs.match import decide
-from cardoffers_cli.jobs.stores import migrate
+from cardoffers_cli.jobs.river.decide import decide
+from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.storage.stores import migrate
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.store.migrations import apply, migrations
 from cardoffers_cli.store.opening import connected

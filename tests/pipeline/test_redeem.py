@@ -11,7 +11,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.pipeline.redeem import find_held
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.store.opening import scratch_store

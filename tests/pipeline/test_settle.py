@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.pipeline.settle import settle, still_pending
 from cardoffers_cli.services.redemptions import reverse_redemption
 from tables import NOON, given, put, select

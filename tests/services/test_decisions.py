@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.services.decisions import decisions_of_import
 from tables import NOON, given, read, uid
 from work import job

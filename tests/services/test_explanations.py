@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.services.explanations import explain, near_refs, reasons, titles
 from cardoffers_cli.services.redemptions import reverse_redemption, show_redemption
 from sizes import one_in

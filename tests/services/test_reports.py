@@ -10,7 +10,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from cardoffers_cli.domain.cursors import CursorInvalid
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import (

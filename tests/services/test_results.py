@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.services.merchant_results import merchant_results
 from cardoffers_cli.services.offer_results import offer_results
 from cardoffers_cli.services.redemptions import reverse_redemption

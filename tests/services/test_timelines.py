@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.services.timelines import kind_of, timeline
 from tables import NOON, given, select, uid
 from work import job

@@ -15,7 +15,7 @@ from work import job, new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 START = 3 * 4096
 BLOCK = 1 << 18

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreBusy
-from cardoffers_cli.jobs.backup import backup
-from cardoffers_cli.jobs.compact import compact
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.jobs.restore import restore
-from cardoffers_cli.jobs.runs import start_run
+from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.river.compact import compact
 from cardoffers_cli.jobs.settle import settle_due
-from cardoffers_cli.jobs.stores import accept_loss, info, migrate, status
+from cardoffers_cli.jobs.status import status
+from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.jobs.storage.stores import accept_loss, info, migrate
 from cardoffers_cli.store import copying, identity, journal, opening
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.journal_file import last_line
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
     Work = Callable[[Job], Any]
 

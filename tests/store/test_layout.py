@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import StoreBusy
-from cardoffers_cli.jobs.backup import backup
-from cardoffers_cli.jobs.compact import compact
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.jobs.restore import restore
-from cardoffers_cli.jobs.runs import start_run
-from cardoffers_cli.jobs.stores import init, migrate
+from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.river.compact import compact
+from cardoffers_cli.jobs.storage.backup import backup
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.jobs.storage.stores import init, migrate
 from cardoffers_cli.store import layout
 from cardoffers_cli.store.layout import kept_files, kept_name, resolved
 from sizes import one_in
@@ -28,7 +28,7 @@ from work import held, job, kept, new_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 NAME = "store.duckdb"
 

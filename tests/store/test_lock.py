@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import StoreBusy
-from cardoffers_cli.jobs.elsewhere import match_purchases
+from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import lock_path, turn_path
 from cardoffers_cli.store.lock import store_lock
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 HOLDER = """
 import sys, time

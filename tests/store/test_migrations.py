@@ -8,8 +8,8 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.jobs.match import decide
-from cardoffers_cli.jobs.stores import info, migrate
+from cardoffers_cli.jobs.river.decide import decide
+from cardoffers_cli.jobs.storage.stores import info, migrate
 from cardoffers_cli.services.explanations import explain
 from cardoffers_cli.store.migrations import applied, apply, migrations, newest_version
 from cardoffers_cli.store.opening import connected
@@ -20,7 +20,7 @@ from work import job, new_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 VERSIONS = [made.version for made in migrations()]

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreBusy
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.publish import open_published, publish
-from cardoffers_cli.jobs.runs import start_run
-from cardoffers_cli.jobs.stores import accept_loss, info, init, migrate
+from cardoffers_cli.jobs.context.reading import open_published
+from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.jobs.storage.stores import accept_loss, info, init, migrate
 from cardoffers_cli.store import layout
 from cardoffers_cli.store.backup_places import known
 from cardoffers_cli.store.call_book import CallBook
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 OLDER = Path(__file__).parent / "older"
 NAME = "cardoffers.duckdb"
@@ -148,7 +149,7 @@ def test_a_store_that_was_replaced_is_one_again_with_what_it_had(made: Job) -> N
 
 MOVE = f"""
 from work import job
-from cardoffers_cli.jobs.stores import migrate
+from cardoffers_cli.jobs.storage.stores import migrate
 def work(folder):
     migrate(job(folder / "{NAME}"))
 """

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused
-from cardoffers_cli.jobs.stores import init, migrate
+from cardoffers_cli.jobs.storage.stores import init, migrate
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import draft_path, journal_path, lock_path
 from cardoffers_cli.store.migrations import applied, newest_version

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from cardoffers_cli.jobs.export import export
+from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.sql import sql_folder, statements
 from cardoffers_cli.store.migrations import VIEWS, migrations, newest_version, views_digest
 from tables import select

@@ -12,18 +12,18 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
 from cardoffers_cli.domain.signing import secret_sha256
-from cardoffers_cli.jobs.backup import backup, checksum_path
-from cardoffers_cli.jobs.catalogue import export_catalogue
-from cardoffers_cli.jobs.compact import compact
-from cardoffers_cli.jobs.deliver import resend, send
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.export import export
+from cardoffers_cli.jobs.catalogue.importing import export_catalogue
+from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
-from cardoffers_cli.jobs.publish import publish
-from cardoffers_cli.jobs.restore import restore
-from cardoffers_cli.jobs.stores import init, migrate
-from cardoffers_cli.jobs.webhooks import rotate_secret
+from cardoffers_cli.jobs.river.compact import compact
+from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.storage.backup import backup, checksum_path
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.publish import publish
+from cardoffers_cli.jobs.storage.restore import restore
+from cardoffers_cli.jobs.storage.stores import init, migrate
+from cardoffers_cli.jobs.webhooks.deliver import resend, send
 from cardoffers_cli.store import copying
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import kept_files, log_path
@@ -47,7 +47,7 @@ from work import found, job, new_store, once
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.settings import Settings
 
 URL = "https://hooks.alder.example/redemptions"
@@ -259,19 +259,19 @@ OURS = r"^secrets"
 
 ROTATE = """
 from work import job
-from cardoffers_cli.jobs.webhooks import rotate_secret
+from cardoffers_cli.jobs.webhooks.events import rotate_secret
 def work(folder):
     rotate_secret(job(folder / "store.duckdb"), "alder")
 """
 MIGRATE = """
 from work import job
-from cardoffers_cli.jobs.stores import migrate
+from cardoffers_cli.jobs.storage.stores import migrate
 def work(folder):
     migrate(job(folder / "store.duckdb"))
 """
 RESTORE = """
 from work import job
-from cardoffers_cli.jobs.restore import restore
+from cardoffers_cli.jobs.storage.restore import restore
 def work(folder):
     restore(job(folder / "store.duckdb"), folder / "b", accept_loss=True)
 """

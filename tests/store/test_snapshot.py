@@ -16,7 +16,7 @@ from cardoffers_cli.domain.errors import (
     StoreDamaged,
     StoreVersion,
 )
-from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.store.layout import draft_path, snapshot_path
 from cardoffers_cli.store.lock import store_lock
 from cardoffers_cli.store.migrations import newest_version
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 @pytest.fixture

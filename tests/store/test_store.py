@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
-from cardoffers_cli.jobs.imports import ImportOptions, import_file
-from cardoffers_cli.jobs.intake import Outputs
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.pipeline.redeem import find_held
 from cardoffers_cli.pipeline.resolve import purchases_of_import
 from cardoffers_cli.store.store import guarded

@@ -12,9 +12,9 @@ import duckdb
 import pytest
 
 from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.jobs.doctor import doctor
-from cardoffers_cli.jobs.recover import recover
-from cardoffers_cli.jobs.runs import start_run
+from cardoffers_cli.jobs.context.runs import start_run
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.jobs.storage.recover import recover
 from cardoffers_cli.store.torn_blocks import mend
 from sizes import FULL, one_in
 from tables import NOON
@@ -23,7 +23,7 @@ from work import job, kept, new_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 BLOCK, PAGE = 262_144, 4096
 SEEDS = range(100 if FULL else 4)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.color import Color
 
-from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.tui import inquiry
 from cardoffers_cli.tui.app import Browser
 from cardoffers_cli.tui.inquiry import Inquiry
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 WIDE, NARROW = (120, 40), (60, 20)
 

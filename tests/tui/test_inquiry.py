@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.errors import Interrupted
-from cardoffers_cli.jobs.publish import publish
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.tui import inquiry
 from cardoffers_cli.tui.inquiry import Asking, Inquiry
 from complaints import complaints
@@ -22,7 +22,7 @@ from work import held, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 LATE_S = 60
 

@@ -9,7 +9,7 @@ from cardoffers_cli.tui.panels import LOOKING, SEARCHING
 from screens import seen
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
 
 
 def test_the_institution_is_asked_for(made: Job) -> None:

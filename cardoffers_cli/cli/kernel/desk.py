@@ -24,11 +24,11 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import format_length, format_minute
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.exports import OWNER_ONLY
-from cardoffers_cli.jobs.clock import real_now
+from cardoffers_cli.jobs.context.clock import real_now
 
 if TYPE_CHECKING:
     from cardoffers_cli.files.html.pages import Page
-    from cardoffers_cli.jobs.job import Job, Reading
+    from cardoffers_cli.jobs.context.job import Job, Reading
     from cardoffers_cli.settings import Settings
 
 
@@ -112,7 +112,7 @@ class Desk:
     @property
     def job(self) -> Job:
         """What a job needs to know of this command: store, settings, clock, actor."""
-        from cardoffers_cli.jobs.job import Job
+        from cardoffers_cli.jobs.context.job import Job
 
         return Job(
             path=self.store_path,

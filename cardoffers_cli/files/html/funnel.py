@@ -27,7 +27,7 @@ _FIRST = ("title", "merchant_name", "redemptions", "offer_add_successes", "offer
 
 
 def funnel_page(found: Found, asked: Asked) -> Page:
-    """Return the page; `found` is the document of `jobs/funnel.py` with people, days and offers."""
+    """Return the page; `found` is the document of `jobs/reports/funnel.py`."""
     return Page(
         title=asked.titled("Funnel"),
         headline=headline(found, asked),

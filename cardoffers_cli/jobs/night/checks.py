@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.files.drop import Dropped
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.nights import Night, NightFinding
 
 GZIP_GROWS = 8

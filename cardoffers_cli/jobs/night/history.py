@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.night.reports import reports_folder
 from cardoffers_cli.jobs.night.result import result_of
-from cardoffers_cli.jobs.reading import reading
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.lock import night_holder
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.services.nights import ListedNight, NightFinding, NightInHistory, RunRecord
     from cardoffers_cli.store.store import Store

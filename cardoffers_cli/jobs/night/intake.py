@@ -26,15 +26,6 @@ from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
 from cardoffers_cli.files.sources import Source
 from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
 from cardoffers_cli.files.transactions import open_transactions
-from cardoffers_cli.jobs.engines import target_of
-from cardoffers_cli.jobs.imports import (
-    ImportOptions,
-    ImportReport,
-    may_upload,
-    reading_for,
-    take_in,
-)
-from cardoffers_cli.jobs.intake import Outputs, write_outputs
 from cardoffers_cli.jobs.night.bounds import Bounds
 from cardoffers_cli.jobs.night.checks import GZIP_GROWS
 from cardoffers_cli.jobs.night.faults import failure_of
@@ -42,6 +33,15 @@ from cardoffers_cli.jobs.night.looking import file_rows, look_twice
 from cardoffers_cli.jobs.night.manifests import check_digest, check_sums, vouches
 from cardoffers_cli.jobs.night.order import Done
 from cardoffers_cli.jobs.night.told import file_counts, file_findings
+from cardoffers_cli.jobs.river.engines import target_of
+from cardoffers_cli.jobs.river.imports import (
+    ImportOptions,
+    ImportReport,
+    may_upload,
+    reading_for,
+    take_in,
+)
+from cardoffers_cli.jobs.river.intake import Outputs, write_outputs
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import find_institution
 
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
-    from cardoffers_cli.jobs.intake import Judged
     from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.river.intake import Judged
     from cardoffers_cli.services.nights import NightFile
     from cardoffers_cli.store.store import Store
 

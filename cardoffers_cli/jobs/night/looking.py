@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.files.drop import WaitingFile, held_open, look, ready
 from cardoffers_cli.files.processed import free_name
-from cardoffers_cli.jobs.clock import real_now
+from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.night.checks import fitting
 from cardoffers_cli.jobs.night.told import stranger, stray, too_many, unready
 from cardoffers_cli.services.institutions import list_institutions
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.drop import Dropped
     from cardoffers_cli.files.processed import Processed
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.nights import NightFile, NightFinding
 
 LOOK_S = 1.0

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.files.processed import Processed
-    from cardoffers_cli.jobs.engines import Computed
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.river.engines import Computed
     from cardoffers_cli.services.nights import Counts, Night, NightStep
 
 WITHOUT_CONSEQUENCE = "note"

@@ -20,9 +20,9 @@ from cardoffers_cli.files.html.institution import MOST_ROWS, institution_page
 from cardoffers_cli.files.html.night import NightPage, is_busy, night_page, page_of
 from cardoffers_cli.files.html.pages import write_page
 from cardoffers_cli.files.html.runs import MOST_NIGHTS, runs_page
-from cardoffers_cli.jobs.funnel import window_of
 from cardoffers_cli.jobs.night.reports import report_files, reports_folder
-from cardoffers_cli.jobs.report_pages import (
+from cardoffers_cli.jobs.reports.funnel import window_of
+from cardoffers_cli.jobs.reports.pages import (
     LATELY,
     MOST_ENDING,
     funnel_beside,

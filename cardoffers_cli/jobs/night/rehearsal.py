@@ -19,7 +19,7 @@ from cardoffers_cli.jobs.night.steps import rehearse as rehearse_step
 from cardoffers_cli.services import nights
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.store.store import Store
 

@@ -14,9 +14,9 @@ from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import csv_lines, replacing, write_parquet
 from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.jobs.funnel import count_window, window_of
 from cardoffers_cli.jobs.night.order import Done
-from cardoffers_cli.jobs.reports import REPORTS, ROWS_AT_A_TIME
+from cardoffers_cli.jobs.reports.funnel import count_window, window_of
+from cardoffers_cli.jobs.reports.reports import REPORTS, ROWS_AT_A_TIME
 from cardoffers_cli.lasting import make_folder
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions

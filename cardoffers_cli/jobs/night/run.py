@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.files.processed import Processed
-from cardoffers_cli.jobs.clock import real_now
+from cardoffers_cli.jobs.context.clock import real_now
+from cardoffers_cli.jobs.context.runs import Run, finish_run, start_run
 from cardoffers_cli.jobs.night.checks import (
     check_clock,
     check_places,
@@ -26,7 +27,6 @@ from cardoffers_cli.jobs.night.order import Onlooker, Order, Work
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
 from cardoffers_cli.jobs.night.result import result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
-from cardoffers_cli.jobs.runs import Run, finish_run, start_run
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.leftovers import sweep
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.files.drop import Dropped
-    from cardoffers_cli.jobs.job import Job
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.result import NightResult
     from cardoffers_cli.services.nights import Night, NightFinding
     from cardoffers_cli.store.store import Store

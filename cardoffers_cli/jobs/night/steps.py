@@ -11,21 +11,21 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.jobs.clock import real_now
-from cardoffers_cli.jobs.doctor import TAKEN_FILES, examine, names
-from cardoffers_cli.jobs.elsewhere import keep
-from cardoffers_cli.jobs.engines import compute
-from cardoffers_cli.jobs.key_notices import give_in
-from cardoffers_cli.jobs.match import decide
+from cardoffers_cli.jobs.context.clock import real_now
+from cardoffers_cli.jobs.keys.notices import give_in
+from cardoffers_cli.jobs.keys.security import catch_up
 from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_late_files
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, told
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
-from cardoffers_cli.jobs.publish import publish as publish_snapshot
-from cardoffers_cli.jobs.security import catch_up
+from cardoffers_cli.jobs.river.decide import decide
+from cardoffers_cli.jobs.river.engines import compute
+from cardoffers_cli.jobs.river.match import keep
 from cardoffers_cli.jobs.settle import settle_in
-from cardoffers_cli.jobs.taken import keep_looked, look_at, unanswered, watched
+from cardoffers_cli.jobs.storage.doctor import TAKEN_FILES, examine, names
+from cardoffers_cli.jobs.storage.publish import publish as publish_snapshot
+from cardoffers_cli.jobs.storage.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
 from cardoffers_cli.services import nights, security_log
 from cardoffers_cli.services.nights import NightStep
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cardoffers_cli.domain.errors import CardoffersError
-    from cardoffers_cli.jobs.doctor import Audit
     from cardoffers_cli.jobs.night.order import ToldStep
+    from cardoffers_cli.jobs.storage.doctor import Audit
     from cardoffers_cli.services.nights import NightFile, NightFinding
     from cardoffers_cli.store.store import Store
 

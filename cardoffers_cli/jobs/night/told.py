@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.files.drop import Dropped, Stray
     from cardoffers_cli.files.processed import Processed
-    from cardoffers_cli.jobs.taken import Change
+    from cardoffers_cli.jobs.storage.taken import Change
     from cardoffers_cli.services.nights import NightFile, NightFinding
 
 _STATES = ("imported", "failed", "changed", "gone")

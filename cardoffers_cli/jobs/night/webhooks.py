@@ -13,9 +13,9 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.deliveries import HELD_BECAUSE, HELD_NEXT
 from cardoffers_cli.domain.errors import Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.domain.moments import format_minute
-from cardoffers_cli.jobs.clock import Clock, Watch
-from cardoffers_cli.jobs.deliver import send
+from cardoffers_cli.jobs.context.clock import Clock, Watch
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
+from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.services import nights
 from cardoffers_cli.store.signing_secrets import UNUSABLE
 

@@ -1,0 +1,138 @@
+"""List institutions, show one, make one, and change its settings.
+
+A change goes the way of a catalogue row: the present values with the new ones among them are judged
+by the rules of `institutions` files, compared, written and audited. So there is one set of rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.files.catalogue_kinds import KINDS
+from cardoffers_cli.jobs.catalogue.rows import write_row
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.context.runs import Run, run_record
+from cardoffers_cli.services.institutions import (
+    Institution,
+    find_institution,
+    is_known,
+    list_institutions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.services.catalogue import FieldChange
+    from cardoffers_cli.store.store import Store
+
+_KIND = "institutions"
+
+
+class ShownInstitution(Record):
+    """An institution with its program, under the names its catalogue file has.
+
+    `minor_unit` is the decimals of its currency.
+    """
+
+    slug: str
+    institution_id: UUID
+    name: str
+    plan: str
+    currency: str
+    minor_unit: int
+    languages: tuple[str, ...]
+    max_active_offers: int | None
+    widget_limit: int
+    settlement_hold_days: int
+    webhook_url: str | None
+    require_marker: bool
+
+
+class AddedInstitution(ShownInstitution):
+    """An institution that was added."""
+
+    dry_run: bool
+
+
+class ChangedInstitution(ShownInstitution):
+    """An institution as it is now, and what was changed."""
+
+    changes: Sequence[FieldChange]
+    dry_run: bool
+
+
+def all_institutions(job: Job) -> list[ShownInstitution]:
+    """Return every institution with its program, by slug."""
+    with reading(job) as source:
+        return [_shown(institution) for institution in list_institutions(source.store)]
+
+
+def show_institution(job: Job, slug_or_id: str) -> ShownInstitution:
+    """Return one institution with its program; raise `NotFound`."""
+    with reading(job) as source:
+        return _shown(find_institution(source.store, slug_or_id))
+
+
+def add_institution(
+    job: Job, cells: Mapping[str, str | None], *, dry_run: bool = False
+) -> AddedInstitution:
+    """Make an institution with its program.
+
+    Raises `Refused` where there is one of its slug, and as `write_row` does.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        slug = cells["slug"] or ""
+        if is_known(store, slug):
+            raise Refused(
+                f"There is an institution {slug} already.",
+                code="institution_exists",
+                hint=f"`cardoffers institution set {slug}` changes its settings.",
+            )
+        with run_record(store, kind="institution_add", now=job.now, actor=job.actor) as run:
+            write_row(store, _KIND, {**cells, "institution_id": str(uuid4())}, run)
+            run.counts["institution"] = slug
+        made = find_institution(store, slug)
+    return AddedInstitution(**_shown(made), dry_run=dry_run)
+
+
+def set_institution(
+    job: Job, slug_or_id: str, values: Mapping[str, str], *, dry_run: bool = False
+) -> ChangedInstitution:
+    """Change settings of an institution.
+
+    `values` holds the new settings by column, as text in the form of catalogue files. Raises
+    `NotFound`, `UsageError` for a value of the wrong form, and `Refused` for a currency in use.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        institution = find_institution(store, slug_or_id)
+        with run_record(store, kind="institution_set", now=job.now, actor=job.actor) as run:
+            changes = change_institution(store, institution, values, run)
+            run.counts["changed"] = len(changes)
+        after = find_institution(store, institution.slug)
+    return ChangedInstitution(**_shown(after), changes=changes, dry_run=dry_run)
+
+
+def change_institution(
+    store: Store, institution: Institution, values: Mapping[str, str], run: Run
+) -> list[FieldChange]:
+    """Change settings in the caller's transaction; return each change. Raises as above."""
+    return write_row(store, _KIND, {**_cells(institution), **values}, run)
+
+
+def _shown(institution: Institution) -> ShownInstitution:
+    values = asdict(institution)
+    return ShownInstitution(institution_id=values.pop("id"), **values)
+
+
+def _cells(institution: Institution) -> dict[str, str | None]:
+    """Return an institution as the cells of a catalogue file."""
+    values = {**asdict(institution), "institution_id": institution.id}
+    values["languages"] = "|".join(institution.languages)
+    cells = {name: values[name] for name in KINDS[_KIND].names}
+    return {name: None if value is None else str(value) for name, value in cells.items()}

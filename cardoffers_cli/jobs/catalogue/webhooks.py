@@ -1,0 +1,217 @@
+"""The webhook of an institution: set its URL, make and rotate the secret that signs its events.
+
+A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
+a new file of its owner's. The store has its hash; its text stays in the store's folder, which
+has it before the store names it, and loses it after the store does. Setting a webhook again, with
+the same URL or another, keeps the secret.
+
+An institution that sets its webhook for the first time may have events from before: those that wait
+are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
+at any time. Nothing but this stops the events of an institution, whatever its receiver answers
+(rules.md#first-webhook).
+"""
+
+from __future__ import annotations
+
+import secrets
+import string
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cardoffers_cli.domain.addresses import check_url
+from cardoffers_cli.domain.errors import NoSpace, Refused, UsageError
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.signing import secret_sha256
+from cardoffers_cli.files.private import new_private_file
+from cardoffers_cli.jobs.catalogue.institutions import change_institution
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.context.runs import finish_run, start_run
+from cardoffers_cli.services import security_log, webhooks
+from cardoffers_cli.services.institutions import Institution, find_institution
+from cardoffers_cli.store import signing_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
+
+_LETTERS = string.digits + string.ascii_letters
+_LENGTH = 43
+"""Letters of base62 that hold as much chance as 32 bytes."""
+
+
+class NewSecret(Record):
+    """A signing secret as it is shown, this once, or the file that holds it."""
+
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
+
+
+class WebhookSet(Record):
+    """A webhook as it was set: the events that wait for it, from when it is sent, a new secret."""
+
+    webhook_url: str
+    changed: bool
+    past_events: int
+    from_: str | None
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
+    dry_run: bool | None = if_any()
+
+
+class SecretRotated(Record):
+    """What became of a webhook whose secret was rotated; of a dry run there is no new one."""
+
+    webhook_url: str | None
+    activate_at: datetime
+    signing_secret: str | None = if_any()
+    signing_secret_file: str | None = if_any()
+    dry_run: bool
+
+
+def past_events(job: Job, institution: str) -> int:
+    """Return how many events wait for an institution's first webhook; 0 where it has one.
+
+    Raises `NotFound`.
+    """
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        if webhooks.has_secret(source.store, owner.id):
+            return 0
+        return webhooks.waiting_events(source.store, owner.id)
+
+
+def set_webhook(
+    job: Job,
+    institution: str,
+    url: str,
+    *,
+    past: str | None = None,
+    secret_file: Path | None = None,
+    dry_run: bool = False,
+) -> WebhookSet:
+    """Set the URL of an institution's webhook; return it, and the signing secret if it is new.
+
+    `past` is `all` to send the events that wait, `now` to hold them back, None for `now` the first
+    time and else for as it was. Raises `NotFound`, and `UsageError` for a URL to which nothing may
+    be sent.
+    """
+    check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
+    with _changing(job, dry_run=dry_run) as (store, kept):
+        owner = find_institution(store, institution)
+        run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
+        changes = change_institution(store, owner, {"webhook_url": url}, run)
+        is_first = not webhooks.has_secret(store, owner.id)
+        said = past or ("now" if is_first else None)
+        report = WebhookSet(
+            webhook_url=url,
+            changed=bool(changes),
+            past_events=webhooks.waiting_events(store, owner.id),
+            from_=said,
+        )
+        if said is not None:
+            webhooks.hold_back(store, owner.id, is_held_back=said == "now")
+        _log(store, job, owner, "webhook_set", report)
+        if is_first and not dry_run:
+            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=job.now)
+            report = replace(report, **secret)
+        finish_run(store, run, {"changed": report.changed})
+    return replace(report, dry_run=dry_run)
+
+
+def rotate_secret(
+    job: Job,
+    institution: str,
+    *,
+    activate_at: datetime | None = None,
+    secret_file: Path | None = None,
+    dry_run: bool = False,
+) -> SecretRotated:
+    """Make a new signing secret; until it is active the one before signs. Return it, this once.
+
+    Raises `NotFound`, `Refused` where there is no secret yet, `UsageError` for a past moment.
+    """
+    active_at = activate_at or job.now
+    if active_at < job.now:
+        raise UsageError(
+            "The new secret cannot have been active before it was made.",
+            hint="Give a time to come, or leave --activate-at out.",
+        )
+    with _changing(job, dry_run=dry_run) as (store, kept):
+        owner = find_institution(store, institution)
+        if not webhooks.has_secret(store, owner.id):
+            raise _no_webhook(owner)
+        run = start_run(store, kind="webhook_rotate_secret", now=job.now, actor=job.actor)
+        _log(store, job, owner, "webhook_secret_rotated", {"activate_at": active_at})
+        secret = NewSecret()
+        if not dry_run:
+            secret = _new_secret(store, job, owner, kept, secret_file, activate_at=active_at)
+        finish_run(store, run, {"activate_at": active_at})
+    return SecretRotated(
+        webhook_url=owner.webhook_url, activate_at=active_at, **secret, dry_run=dry_run
+    )
+
+
+@contextmanager
+def _changing(job: Job, *, dry_run: bool) -> Iterator[tuple[Store, ExitStack]]:
+    """Open the store for a change; what is on the stack is undone where that fails.
+
+    Once a new secret is committed, the texts of those that it follows go; where that cannot be, as
+    on a full disk, the next change removes them: the new one still has to be shown.
+    """
+    with job.store() as store:
+        before = signing_secrets.named_in(store)
+        with ExitStack() as kept, store.transaction(keep=not dry_run):
+            yield store, kept
+        after = signing_secrets.named_in(store)
+        if after != before:
+            with suppress(NoSpace, OSError):
+                signing_secrets.forget_others(job.path, after)
+
+
+def _new_secret(
+    store: Store,
+    job: Job,
+    owner: Institution,
+    kept: ExitStack,
+    file: Path | None,
+    *,
+    activate_at: datetime,
+) -> NewSecret:
+    """Make and keep a secret; return it as it is shown, or the file that holds it."""
+    secret = "whsec_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+    if file is not None:
+        kept.enter_context(new_private_file(file, f"{secret}\n"))
+    signing_secrets.add_secrets(job.path, [secret])
+    named = secret_sha256(secret)
+    webhooks.set_secret(store, owner.id, named, now=job.now, activate_at=activate_at)
+    if file is None:
+        return NewSecret(signing_secret=secret)
+    return NewSecret(signing_secret_file=str(file))
+
+
+def _log(
+    store: Store, job: Job, owner: Institution, event: str, details: Mapping[str, Any]
+) -> None:
+    security_log.append(
+        store,
+        event,
+        event_id=uuid4(),
+        now=job.now,
+        actor=job.actor,
+        institution_id=owner.id,
+        details=details,
+    )
+
+
+def _no_webhook(owner: Institution) -> Refused:
+    return Refused(
+        f"{owner.slug} has no signing secret to rotate.",
+        code="webhook_missing",
+        hint=f"Set its webhook with `cardoffers webhook set -i {owner.slug} --url URL`.",
+    )

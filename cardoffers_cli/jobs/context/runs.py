@@ -1,0 +1,164 @@
+"""Run records: every job that writes opens one, and its number says what was known when.
+
+The number is drawn inside the caller's transaction, so an abandoned job leaves no record and no
+gap that means something.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4, uuid5
+
+from cardoffers_cli.domain.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from cardoffers_cli.store.store import Store
+
+
+COMMIT = "commit"
+"""The kind of the run that commits another."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One job that writes: its number in the store, its public id, its clock and who started it."""
+
+    run_no: int
+    run_id: UUID
+    kind: str
+    as_of: datetime
+    actor: str
+    counts: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What is recorded at the end of a `run_record`."""
+
+
+@contextmanager
+def run_record(store: Store, *, kind: str, now: datetime, actor: str) -> Iterator[Run]:
+    """Make the writes of a block one run, and record the `counts` that the block gives it.
+
+    Call it inside the transaction whose writes it numbers: a block that fails leaves no record.
+    """
+    run = start_run(store, kind=kind, now=now, actor=actor)
+    yield run
+    finish_run(store, run, run.counts)
+
+
+def start_run(
+    store: Store, *, kind: str, now: datetime, actor: str, run_id: UUID | None = None
+) -> Run:
+    """Open the next run; call it inside the transaction whose writes it numbers.
+
+    For a run that ends in another transaction than it began in; others use `run_record`. Its id is
+    random, unless the caller derives one.
+    """
+    run = Run(
+        run_no=store.value("jobs/context/runs:next_no"),
+        run_id=run_id or uuid4(),
+        kind=kind,
+        as_of=now,
+        actor=actor,
+    )
+    store.execute(
+        "jobs/context/runs:start",
+        run_no=run.run_no,
+        run_id=run.run_id,
+        kind=run.kind,
+        as_of=run.as_of,
+        actor=run.actor,
+    )
+    return run
+
+
+def write_run(
+    store: Store, *, kind: str, now: datetime, actor: str, counts: Mapping[str, Any]
+) -> int:
+    """Write a run that is over together with what it counted; return its number."""
+    number: int = store.value(
+        "jobs/context/runs:write",
+        run_id=uuid4(),
+        kind=kind,
+        as_of=now,
+        actor=actor,
+        counts=_json(counts),
+    )
+    return number
+
+
+def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
+    """Record what a run counted, as JSON; amounts and moments in it become text."""
+    store.execute(
+        "jobs/context/runs:finish",
+        run_no=run.run_no,
+        counts=_json(counts),
+    )
+
+
+def _json(counts: Mapping[str, Any]) -> str:
+    return json.dumps(counts, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def newest_clock(store: Store) -> datetime | None:
+    """Return the latest clock of all runs; None in a store without one."""
+    found: datetime | None = store.value("jobs/context/runs:newest_clock")
+    return found
+
+
+def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:
+    """Finish a run that was begun in an earlier transaction, in the one that keeps its work.
+
+    That is another run, so that the journal, which knows runs alone, has a line of this one too.
+    """
+    finish_run(store, run, counts)
+    run_id = commit_id(run.run_id)
+    commit = start_run(store, kind=COMMIT, now=run.as_of, actor=run.actor, run_id=run_id)
+    finish_run(store, commit, {"run_id": run.run_id})
+
+
+def commit_id(run_id: UUID) -> UUID:
+    """Return the id of the run that commits another, by which the journal knows that it was."""
+    return uuid5(run_id, "commit")
+
+
+def check_uncommitted(store: Store, run: Run) -> None:
+    """Raise `Refused` unless a run is still the one to be kept.
+
+    It is not when it was kept already, when the store was put back to a time before it, or when
+    another run of its kind was kept meanwhile, or other terms of an offer, of which it knows
+    nothing.
+    """
+    known = store.row("jobs/context/runs:counts", run_no=run.run_no, run_id=run.run_id)
+    if known is None:
+        raise Refused(
+            f"The run {run.run_id} is not in the store any more.",
+            code="run_lost",
+            hint="The store was put back to an earlier state; run it again.",
+        )
+    if known["is_finished"]:
+        raise Refused(
+            f"The run {run.run_id} was committed already.",
+            code="run_committed",
+            hint="There is nothing left to do.",
+        )
+    if store.row("jobs/context/runs:finished_since", kind=run.kind, run_no=run.run_no):
+        raise Refused(
+            f"Another {run.kind} was committed meanwhile; nothing of this one was kept.",
+            code="run_overtaken",
+            hint="Run it again.",
+        )
+    if store.row("jobs/context/runs:terms_changed_since", run_no=run.run_no):
+        raise Refused(
+            f"The terms of an offer changed during this {run.kind}; nothing of it was kept.",
+            code="run_overtaken",
+            hint="Run it again.",
+        )

@@ -1,0 +1,179 @@
+"""Engines elsewhere: what a job gives to one, lets it compute, and takes back from it.
+
+An engine reads the parts of the archive where they are. What else it needs is handed to it, and of
+what it finds only redemptions, known refs and counts travel; decisions and outcomes it writes into
+parts of the archive. It never writes to the store, and the store lists a part only in the
+transaction that keeps the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.archive.archive import archive_of, part_folder, recent
+from cardoffers_cli.archive.buckets import place_of
+from cardoffers_cli.archive.target import EngineTarget, Given, given
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.jobs.context.runs import Run, start_run
+from cardoffers_cli.jobs.river.decide import MatchReport, record
+from cardoffers_cli.jobs.river.export import move_recent
+from cardoffers_cli.jobs.river.merge import merge_due, sweep
+from cardoffers_cli.pipeline.handles import Held
+from cardoffers_cli.pipeline.judge import take_known
+from cardoffers_cli.pipeline.match import match
+from cardoffers_cli.pipeline.redeem import (
+    counted,
+    find_held,
+    redeem,
+    take_decisions,
+    take_redemptions,
+)
+from cardoffers_cli.pipeline.resolve import find_undecided, import_looked_at, resolve
+from cardoffers_cli.store.layout import history_root
+from cardoffers_cli.store.lock import engine_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from cardoffers_cli.archive.parts import Sums
+    from cardoffers_cli.archive.spark import SparkEngine
+    from cardoffers_cli.domain.errors import CardoffersError
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.pipeline.handles import Decided, Known, MatchCounts, Numbered
+    from cardoffers_cli.sql.binding import Table
+    from cardoffers_cli.store.store import Store
+
+_READ = ("purchases", "decisions")
+"""The archived tables that a match reads."""
+_SAVED = ("decisions", "outcomes")
+"""The archived tables that a match adds a part to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computed:
+    """What an engine made of a run that was begun: counts, redemptions, and parts to be listed.
+
+    `unmerged` says why small parts of the archive were not merged before it, if they were to be.
+    """
+
+    target: EngineTarget
+    run: Run
+    counts: MatchCounts
+    redeemed: pa.Table
+    parts: dict[str, Sums]
+    unmerged: CardoffersError | None
+
+
+def target_of(store: Store, job: Job) -> EngineTarget | None:
+    """Return where the engine of a job works, or None if it has none.
+
+    Raises `Refused` for a store with purchases and no archive: an engine cannot read them.
+    """
+    if job.settings.engine is None:
+        return None
+    archive = archive_of(store)
+    if archive is None and recent(store):
+        raise Refused(
+            "An engine cannot read the purchases that are in this store.",
+            code="history_missing",
+            hint="Move them out first: `cardoffers store export --to ROOT`.",
+        )
+    root = archive.root if archive else place_of(history_root(job.path))
+    named = (job.settings.engine_root or str(root)).rstrip("/")
+    return EngineTarget(url=job.settings.engine, root=root, named=named)
+
+
+def dedupe(store: Store, target: EngineTarget, numbered: Numbered) -> Known:
+    """Find the staged rows whose refs an engine finds in the archive.
+
+    The store stays open meanwhile, as its transaction holds what is staged.
+    """
+    rows = given(store, target, [numbered.refs], "purchases", catalogue=())
+    with target.engine(uuid4()) as engine:
+        refs = rows.to(engine)["staged_refs"]
+        known = engine.fetch(engine.run("dedupe", refs)["known_refs"])
+    return take_known(store, known)
+
+
+def compute(job: Job, *, rematch: bool = False) -> Computed:
+    """Begin a run of match and compute it, the store being closed meanwhile.
+
+    Everything recent moves into the archive first, where many small parts become few. Raises
+    `EngineFailed`; if nobody answers, nothing was begun.
+    """
+    with job.store(read_only=True) as store:
+        target = target_of(store, job)
+    if target is None:
+        raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
+    with engine_lock(job.path), target.engine(uuid4()) as engine:
+        run, rows, unmerged = _begin(job, target)
+        decided, counts = _decided(engine, rows.to(engine), rematch=rematch)
+        return Computed(
+            target=target,
+            run=run,
+            counts=counts,
+            redeemed=engine.fetch(decided.redemptions),
+            parts={
+                name: engine.save(
+                    getattr(decided, name),
+                    target.there(part_folder(target.root, name, run.run_id)),
+                )
+                for name in _SAVED
+            },
+            unmerged=unmerged,
+        )
+
+
+def decide_on(
+    target: EngineTarget,
+    store: Store,
+    job: Job,
+    *,
+    rematch: bool = False,
+    import_no: int | None = None,
+) -> MatchReport:
+    """Decide everything on a target, in the caller's transaction, which is not kept.
+
+    Redemptions are there then, and of one import the decisions and outcomes.
+    """
+    run = start_run(store, kind="match", now=job.now, actor=job.actor)
+    handed = [*vars(find_held(store, run.run_no)).values()]
+    if import_no is not None:
+        handed.append(import_looked_at(store, import_no))
+    rows = given(store, target, handed, *_READ)
+    with target.engine(uuid4()) as engine:
+        there = rows.to(engine)
+        decided, counts = _decided(engine, there, rematch=rematch)
+        redeemed = engine.fetch(decided.redemptions)
+        if import_no is not None:
+            tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
+            of_import = engine.define("of_import", *tables)
+            decisions = engine.fetch(of_import["decided_of_import"])
+            take_decisions(store, decisions, engine.fetch(of_import["outcomes_of_import"]))
+    redemptions = take_redemptions(store, redeemed)
+    return record(store, job, run, redemptions, counts, dry_run=True)
+
+
+def _begin(job: Job, target: EngineTarget) -> tuple[Run, Given, CardoffersError | None]:
+    """Record a run, so that what it leaves behind is known, and take what the engine is given."""
+    with job.store() as store:
+        sweep(store, job, target.root)
+        move_recent(store, job, target.root)
+        unmerged = merge_due(store, job).failure
+        with store.transaction():
+            run = start_run(store, kind="match", now=job.now, actor=job.actor)
+        held = vars(find_held(store, run.run_no)).values()
+        return run, given(store, target, held, *_READ), unmerged
+
+
+def _decided(
+    engine: SparkEngine, there: Mapping[str, Table], *, rematch: bool
+) -> tuple[Decided, MatchCounts]:
+    resolutions = resolve(engine, find_undecided(engine, rematch=rematch))
+    held = Held(**{name: there[name] for name in ("reserved", "uses", "this_run")})
+    decided = redeem(engine, resolutions, match(engine, resolutions), held)
+    return decided, counted(engine, decided)

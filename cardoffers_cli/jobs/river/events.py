@@ -1,0 +1,123 @@
+"""Events: the purchases that calls carry, taken together with those of other calls.
+
+One transaction serves every call of an institution that waits, because a call alone would pay for
+opening the store, for looking through the history and for the commit all by itself. Each call is an
+import of its own: what was received, accepted, known already and invalid stands in its record.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.files.chunks import FileReading
+from cardoffers_cli.files.documents import as_objects
+from cardoffers_cli.files.fingerprints import with_fingerprints
+from cardoffers_cli.files.records import judge_pages, unknown_fields
+from cardoffers_cli.jobs.context.runs import write_run
+from cardoffers_cli.pipeline.admit import admit
+from cardoffers_cli.pipeline.judge import find_known, find_repeats
+from cardoffers_cli.pipeline.number import number
+from cardoffers_cli.pipeline.receipts import Receipt, receipts, stage_calls
+from cardoffers_cli.pipeline.stage import stage_whole
+from cardoffers_cli.services.imports import next_import_no, record_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from cardoffers_cli.files.documents import Objects
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.pipeline.stage import Chunk
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.store.store import Store
+
+MOST_ITEMS = 1000
+"""The most events a call may carry (rules.md#batches)."""
+
+_STRIDE = 1024  # lines of a call; more than any call has items
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """The events of one call as parsed JSON values; `marked` as `files.documents` marks them."""
+
+    call_id: UUID
+    items: Sequence[Any] = field(repr=False)
+    body_sha256: str
+    size_bytes: int
+    key_prefix: str
+    marked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What came of one call; `unknown_fields` were ignored."""
+
+    received: int
+    receipt: Receipt
+    unknown_fields: int
+
+
+def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Job) -> list[Taken]:
+    """Take the events of every call in one transaction; return what came of each, in order."""
+    pages = [_page(call_no, call) for call_no, call in enumerate(calls)]
+    unknown = [unknown_fields(page) for page in pages]
+    chunk = _judged(owner, pages, job)
+    with store.transaction():
+        staged = stage_whole(store, [chunk], is_file=False)
+        numbered = number(store, staged, owner.id)
+        repeats = find_repeats(store, staged, find_known(store, numbered))
+        place: dict[str, Any] = {
+            "import_no": next_import_no(store),
+            "institution_id": owner.id,
+            "currency": owner.currency,
+        }
+        accepted = admit(
+            *(store, staged, numbered, repeats), **place, received_at=job.now, stride=_STRIDE
+        )
+        counts = _counts(calls, accepted)
+        run_no = write_run(store, kind="receive", now=job.now, actor=job.actor, counts=counts)
+        sent = [*map(_record, range(len(calls)), calls, unknown)]
+        kept = stage_calls(store, sent, staged, repeats, stride=_STRIDE)
+        record_calls(store, kept, **place, run_no=run_no, imported_at=job.now)
+        found = receipts(store, staged, repeats, owner.id, job.now, stride=_STRIDE)
+    return [
+        Taken(received=len(call.items), receipt=found[call_no], unknown_fields=unknown[call_no])
+        for call_no, call in enumerate(calls)
+    ]
+
+
+def _page(call_no: int, call: Sent) -> Objects:
+    return as_objects(call.items, first=call_no * _STRIDE, marked=call.marked)
+
+
+def _judged(owner: Institution, pages: Sequence[Objects], job: Job) -> Chunk:
+    reading = FileReading(
+        now=job.now,
+        currency=owner.currency,
+        decimals=owner.minor_unit,
+        institution_id=str(owner.id),
+        alone=True,
+    )
+    chunk = judge_pages(pages, reading)
+    rows = with_fingerprints(chunk.rows, secrets.randbits(64))
+    return rows, chunk.findings.filter(chunk.findings["level"] == "error"), chunk.doubts
+
+
+def _counts(calls: Sequence[Sent], accepted: int) -> dict[str, int]:
+    received = sum(len(call.items) for call in calls)
+    return {"calls": len(calls), "received": received, "accepted": accepted}
+
+
+def _record(call_no: int, call: Sent, unknown: int) -> dict[str, Any]:
+    return {
+        "call_no": call_no,
+        "call_id": call.call_id,
+        "body_sha256": call.body_sha256,
+        "size_bytes": call.size_bytes,
+        "received": len(call.items),
+        "options": dumps({"key": call.key_prefix, "unknown_fields": unknown}),
+    }

@@ -1,0 +1,242 @@
+"""Import: a transaction file into the store, all of it or nothing, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from cardoffers_cli.archive.archive import begin
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.files.sources import aside
+from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.jobs.context.runs import finish_run, start_run
+from cardoffers_cli.jobs.river.card_numbers import recognised
+from cardoffers_cli.jobs.river.engines import target_of
+from cardoffers_cli.jobs.river.export import move_recent
+from cardoffers_cli.jobs.river.intake import (
+    FileTold,
+    Outputs,
+    judge_file,
+    stage_file,
+    write_outputs,
+)
+from cardoffers_cli.pipeline.admit import admit, amount_of
+from cardoffers_cli.pipeline.judge import doubtful_references, take_masked
+from cardoffers_cli.pipeline.number import number
+from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
+from cardoffers_cli.services.institutions import Institution, find_institution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from decimal import Decimal
+
+    from cardoffers_cli.archive.target import EngineTarget
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.files.transactions import TransactionFile
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.river.intake import FileReport, Judged, Progress
+    from cardoffers_cli.services.imports import EarlierImport
+    from cardoffers_cli.store.store import Store
+
+PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
+"""The plans that may upload files (rules.md#uploads)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """How to read the file, and whether to keep what it held.
+
+    Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
+    manifest.
+    """
+
+    delimiter: str = ","
+    assume_timezone: str | None = None
+    allow_unterminated: bool = False
+    dry_run: bool = False
+
+
+class ImportTold(FileTold):
+    """What was found in a file and taken of it, in the shape of `import --format json`."""
+
+    import_id: UUID
+    institution_id: UUID
+    accepted: int
+    amount_accepted: Amount
+    currency: str
+    already_imported: UUID | None
+    already_imported_as: str | None
+    already_imported_at: datetime | None
+    dry_run: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportReport:
+    """One import: what was found in the file and what was taken of it."""
+
+    report: FileReport
+    import_no: int
+    import_id: UUID
+    institution: Institution
+    accepted: int
+    amount_accepted: Decimal
+    earlier: EarlierImport | None
+    dry_run: bool
+
+    def document(self) -> ImportTold:
+        """Return the report in the shape of `import --format json`."""
+        return ImportTold(
+            **self.report.document(),
+            import_id=self.import_id,
+            institution_id=self.institution.id,
+            accepted=self.accepted,
+            amount_accepted=quantize(self.amount_accepted, self.institution.currency),
+            currency=self.institution.currency,
+            already_imported=self.earlier.import_id if self.earlier else None,
+            already_imported_as=self.earlier.file_name if self.earlier else None,
+            already_imported_at=self.earlier.imported_at if self.earlier else None,
+            dry_run=self.dry_run,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakenIn:
+    """An import as it is told, and its file as it was judged."""
+
+    made: ImportReport
+    judged: Judged
+
+
+def import_file(
+    source: str,
+    institution: str,
+    job: Job,
+    options: ImportOptions,
+    *,
+    outputs: Outputs,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import one file for an institution; raises `FileUnusable` when nothing of it can be read."""
+    with aside(source) as given, job.store() as store:
+        target = target_of(store, job)
+        with store.transaction(keep=not options.dry_run):
+            owner = find_institution(store, institution)
+            may_upload(owner)
+            with open_transactions(given, reading_for(owner, job, options)) as file:
+                taken = take_in(store, file, owner, job, options, target=target, progress=progress)
+                write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
+        if target and not options.dry_run:
+            move_recent(store, job, target.root)
+    return taken.made
+
+
+def take_in(
+    store: Store,
+    file: TransactionFile,
+    owner: Institution,
+    job: Job,
+    options: ImportOptions,
+    *,
+    target: EngineTarget | None = None,
+    progress: Progress | None = None,
+    approve: Callable[[Judged], None] | None = None,
+) -> TakenIn:
+    """Stage, judge and admit an open file in the caller's transaction, and record the import.
+
+    On a `target` an engine looks for what is known already. `approve` is shown the file before
+    anything is admitted, and raises what is against it.
+    """
+    if target is not None:
+        begin(store, target.root)  # or the purchases would be in a store without one
+    staged = stage_file(store, file, progress=progress)
+    if masked := recognised(job, owner.id, lambda: doubtful_references(store, staged)):
+        take_masked(store, staged, masked, owner.id)
+    numbered = number(store, staged, owner.id)
+    judged = judge_file(store, file, staged, numbered, owner.id, target=target)
+    if approve:
+        approve(judged)
+    earlier = earlier_import(store, owner.id, file.sha256)
+    run = start_run(store, kind="import", now=job.now, actor=job.actor)
+    import_no = next_import_no(store)
+    accepted = admit(
+        store,
+        staged,
+        numbered,
+        judged.repeats,
+        import_no=import_no,
+        institution_id=owner.id,
+        currency=owner.currency,
+        received_at=job.now,
+    )
+    made = ImportReport(
+        report=judged.report,
+        import_no=import_no,
+        import_id=uuid4(),
+        institution=owner,
+        accepted=accepted,
+        amount_accepted=amount_of(store, staged, judged.repeats),
+        earlier=earlier,
+        dry_run=options.dry_run,
+    )
+    record_import(store, _record(made, run.run_no, job, options))
+    counts = {"received": judged.report.received, "accepted": accepted}
+    finish_run(store, run, counts)
+    return TakenIn(made=made, judged=judged)
+
+
+def reading_for(owner: Institution, job: Job, options: ImportOptions) -> FileReading:
+    """Return how the files of an institution are read."""
+    return FileReading(
+        now=job.now,
+        currency=owner.currency,
+        decimals=owner.minor_unit,
+        institution_id=str(owner.id),
+        delimiter=options.delimiter,
+        assume_timezone=options.assume_timezone,
+        unterminated=None if options.allow_unterminated else "error",
+    )
+
+
+def may_upload(owner: Institution) -> None:
+    """Raise `Refused` for an institution whose plan has no files."""
+    if owner.plan not in PLANS_WITH_FILES:
+        raise Refused(
+            f"The plan of {owner.slug} is {owner.plan}; files may be uploaded on the plans growth "
+            "and enterprise only.",
+            code="plan_not_allowed",
+            hint=f"Change it with `cardoffers institution set {owner.slug} --plan growth`.",
+        )
+
+
+def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -> dict[str, Any]:
+    report = made.report
+    return {
+        "import_no": made.import_no,
+        "import_id": made.import_id,
+        "institution_id": made.institution.id,
+        "run_no": run_no,
+        "file_name": report.file,
+        "file_kind": report.kind,
+        "file_sha256": report.sha256,
+        "size_bytes": report.size_bytes,
+        "received": report.received,
+        "accepted": made.accepted,
+        "duplicates": report.duplicates,
+        "conflicts": report.conflicts,
+        "invalid": report.invalid,
+        "blank_lines": report.blank_lines,
+        "amount_accepted": made.amount_accepted,
+        "currency": made.institution.currency,
+        "options": json.dumps(
+            {
+                "delimiter": options.delimiter,
+                "assume_timezone": options.assume_timezone,
+                "allow_unterminated": options.allow_unterminated,
+            }
+        ),
+        "imported_at": job.now,
+    }

@@ -1,0 +1,300 @@
+"""Intake: what `validate`, `import` and `simulate` do alike with one transaction file.
+
+The file is read ahead in a thread while the store takes the chunk before, and the report says the
+same of a file whichever command read it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.findings import CODES, make_finding
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.files.chunks import NO_ROWS
+from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.findings import write_findings
+from cardoffers_cli.files.fingerprints import with_fingerprints
+from cardoffers_cli.files.sources import ahead
+from cardoffers_cli.jobs.river.engines import dedupe
+from cardoffers_cli.pipeline.judge import (
+    common_findings,
+    fields_to_mask,
+    find_common,
+    find_known,
+    find_look_alikes,
+    find_repeats,
+    findings,
+    first_findings,
+    no_look_alikes,
+    none_known,
+    note_repeats,
+    refuse_card_numbers,
+    rejected_lines,
+    summary,
+    tokens_look_rotated,
+)
+from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+    from uuid import UUID
+
+    import polars as pl
+
+    from cardoffers_cli.archive.target import EngineTarget
+    from cardoffers_cli.domain.errors import FileUnusable
+    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.files.transactions import TransactionFile
+    from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedWhole
+    from cardoffers_cli.sql.binding import Table
+    from cardoffers_cli.store.store import Store
+
+    Progress = Callable[[int, int | None], None]
+    """Told how many bytes of the file are read, of how many if that is known."""
+
+
+FINDINGS_SHOWN = 20
+"""How many single findings a report carries for the eye; `--errors` has them all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """The files a run may write about the rows: the report, and the rows apart.
+
+    Fields that were refused as card numbers or personal data are masked in `rejected`, unless it is
+    to be `raw`.
+    """
+
+    errors: Path | None = None
+    valid: Path | None = None
+    rejected: Path | None = None
+    raw: bool = False
+
+
+class FileTold(Record):
+    """What was found in one file, in the shape of `validate --format json`."""
+
+    simulated: bool | None = if_any()
+    file: str
+    kind: str | None
+    sha256: str | None
+    bytes: int
+    received: int
+    valid: int
+    invalid: int
+    duplicates: int
+    conflicts: int
+    blank_lines: int
+    ok: bool
+    findings: Sequence[Mapping[str, Any]]
+    file_error: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileReport:
+    """What was found in one file; `document` is the shape of the command line's contract."""
+
+    file: str
+    kind: str | None = None
+    sha256: str | None = None
+    size_bytes: int = 0
+    received: int = 0
+    invalid: int = 0
+    duplicates: int = 0
+    conflicts: int = 0
+    blank_lines: int = 0
+    is_unterminated: bool = False
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    common_findings: list[dict[str, Any]] = field(default_factory=list)
+    first_findings: list[dict[str, Any]] = field(default_factory=list)
+    file_error: FileUnusable | None = None
+
+    @property
+    def valid(self) -> int:
+        """Rows without an error that are no duplicates."""
+        return self.received - self.invalid - self.duplicates
+
+    @property
+    def ok(self) -> bool:
+        """Whether every row was good, or harmlessly known already."""
+        return self.file_error is None and not self.invalid and not self.conflicts
+
+    @property
+    def look_alikes(self) -> int:
+        """Rows that are taken though they look like others."""
+        return sum(row["rows"] for row in self.findings if row["code"] == "look_alike")
+
+    def document(self) -> FileTold:
+        """Return the report in the shape of `validate --format json`."""
+        return FileTold(
+            file=self.file,
+            kind=self.kind,
+            sha256=self.sha256,
+            bytes=self.size_bytes,
+            received=self.received,
+            valid=self.valid,
+            invalid=self.invalid,
+            duplicates=self.duplicates,
+            conflicts=self.conflicts,
+            blank_lines=self.blank_lines,
+            ok=self.ok,
+            findings=self.findings,
+            file_error=_file_error(self.file_error),
+        )
+
+
+def stage_check(store: Store, file: TransactionFile, *, progress: Progress | None = None) -> Staged:
+    """Read what a check needs of the file.
+
+    What the end of the file says of its numbers is applied to all of its rows.
+    """
+    staged = stage_slim(store, _read(file, progress))
+    _refuse_card_numbers(store, staged, file)
+    return staged
+
+
+def stage_file(
+    store: Store, file: TransactionFile, *, progress: Progress | None = None
+) -> StagedWhole:
+    """Read what an import needs of the file, with the same care as `stage_check`."""
+    staged = stage_whole(store, _read(file, progress))
+    _refuse_card_numbers(store, staged, file)
+    return staged
+
+
+def _refuse_card_numbers(store: Store, staged: Staged, file: TransactionFile) -> None:
+    references = [asdict(form) for form in file.reference_forms]
+    file.invalid += refuse_card_numbers(store, staged, references)
+
+
+def _read(
+    file: TransactionFile, progress: Progress | None
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]]:
+    """Yield the file's chunks, after an empty one; the next one is judged in a thread meanwhile."""
+    seed = secrets.randbits(64)
+    yield with_fingerprints(NO_ROWS.rows, seed), NO_ROWS.findings, NO_ROWS.doubts
+    for chunk in ahead(file.chunks()):
+        yield with_fingerprints(chunk.rows, seed), chunk.findings, chunk.doubts
+        if progress:
+            progress(chunk.bytes_read, chunk.size_hint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """One file as it was staged, the rows of it that repeat others, and what was found in it."""
+
+    staged: Staged
+    repeats: Repeats
+    report: FileReport
+
+
+def check_file(store: Store, file: TransactionFile, staged: Staged) -> Judged:
+    """Judge what was staged of the file by itself: nothing is known of its institution."""
+    repeats = find_repeats(store, staged, none_known(store))
+    return _judged(store, file, staged, repeats, no_look_alikes(store))
+
+
+def judge_file(
+    store: Store,
+    file: TransactionFile,
+    staged: StagedWhole,
+    numbered: Numbered,
+    institution_id: UUID,
+    *,
+    target: EngineTarget | None = None,
+) -> Judged:
+    """Judge what was staged of the file, against the history of its institution.
+
+    At a `target` it is the engine there that knows the history, and look-alikes are those of the
+    file alone.
+    """
+    known = dedupe(store, target, numbered) if target else find_known(store, numbered)
+    repeats = find_repeats(store, staged, known)
+    look_alikes = find_look_alikes(
+        store, numbered, repeats, institution_id, with_history=target is None
+    )
+    return _judged(store, file, staged, repeats, look_alikes)
+
+
+def _judged(
+    store: Store, file: TransactionFile, staged: Staged, repeats: Repeats, look_alikes: Table
+) -> Judged:
+    note_repeats(store, staged, repeats, look_alikes, file.position)
+    common = find_common(store, staged, file.received)
+    report = FileReport(
+        file=file.name,
+        kind=file.kind,
+        sha256=file.sha256,
+        size_bytes=file.size_bytes,
+        received=file.received,
+        invalid=file.invalid,
+        duplicates=repeats.duplicates,
+        conflicts=repeats.conflicts,
+        blank_lines=file.blank_lines,
+        is_unterminated=file.is_unterminated,
+        findings=_findings(store, file, staged),
+        common_findings=common_findings(store, common),
+        first_findings=first_findings(store, staged, common, FINDINGS_SHOWN),
+    )
+    return Judged(staged=staged, repeats=repeats, report=report)
+
+
+def write_outputs(
+    store: Store, file: TransactionFile, judged: Judged, outputs: Outputs, *, mode: int
+) -> None:
+    """Write the files that were asked for, of a mode; each appears whole or not at all."""
+    if outputs.errors:
+        with replacing(outputs.errors, mode=mode) as out:
+            write_findings(out, findings(store, judged.staged), position=file.position)
+    if outputs.valid or outputs.rejected:
+        with ExitStack() as stack:
+            valid, rejected = (
+                stack.enter_context(replacing(path, mode=mode)) if path else None
+                for path in (outputs.valid, outputs.rejected)
+            )
+            masked = None if outputs.raw else fields_to_mask(store, judged.staged)
+            lines = rejected_lines(store, judged.staged, judged.repeats)
+            file.split(lines, valid, rejected, masked)
+
+
+def _findings(store: Store, file: TransactionFile, staged: Staged) -> list[dict[str, Any]]:
+    about_the_file = list(file.file_findings)
+    if tokens_look_rotated(store, staged, file.received):
+        about_the_file.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
+    by_code = [
+        {
+            "code": row["code"],
+            "level": row["level"],
+            "rows": row["row_count"],
+            "lines": row["lines"],
+            "fix": CODES[row["code"]].fix,
+        }
+        for row in summary(store, staged)
+    ]
+    return by_code + [_about_the_file(finding) for finding in about_the_file]
+
+
+def _about_the_file(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "level": finding.level,
+        "rows": 0,
+        "lines": [] if finding.line is None else [finding.line],
+        "fix": CODES[finding.code].fix,
+        "message": finding.message,
+    }
+
+
+def _file_error(error: FileUnusable | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    return {
+        "code": error.code,
+        "message": error.message,
+        "line": error.details.get("line"),
+        "hint": error.hint,
+    }

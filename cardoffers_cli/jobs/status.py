@@ -1,0 +1,53 @@
+"""Status: the state of everything, with the night that was last and those that have not ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.night.history import last_night, left_nights
+from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
+from cardoffers_cli.store.layout import book_path, kept_files
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.night.history import LastNight, LeftNight
+
+
+class StatusHead(Record):
+    """Which store, at which moment (UTC)."""
+
+    store: str
+    as_of: datetime
+
+
+class StoreStatus(Overview, StatusHead):
+    """The state of everything, and of the nights that have not ended, the oldest first.
+
+    `calls_put_aside` are books of calls that were damaged: what they held is lost.
+    """
+
+    last_night: LastNight | None
+    left_nights: list[LeftNight]
+    calls_put_aside: list[str]
+
+
+def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
+    """Return the state of everything.
+
+    With `by_day` also how many redemptions each of the last 30 days saw, by the institution's slug.
+    """
+    with reading(job) as source:
+        days = redemptions_by_day(source.store, job.now) if by_day else {}
+        found = StoreStatus(
+            store=str(job.path),
+            as_of=job.now,
+            **overview(source.store, job.now),
+            last_night=last_night(source.store, job.path),
+            left_nights=left_nights(source.store, job.path),
+            calls_put_aside=[str(kept) for kept in kept_files(book_path(job.path))],
+        )
+    return found, days

@@ -1,0 +1,202 @@
+"""Doctor: ask the whole store for what must not be, and change nothing.
+
+Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
+on a good store; the rest look at every block of the file, the journal, the book of calls, the
+history, the security log, signing secrets, card numbers, what killed processes left, and the files
+that nights took. An audit that cannot be made because of damage has found it, and the others go on.
+An example shows numbers, ids and names, never a token. To add one, add its statement; name it in
+`QUICK` too if it is cheap on a large store.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.archive.archive import archive_of
+from cardoffers_cli.domain.errors import Refused, StoreDamaged
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.storage.taken import look_at, unanswered, watched
+from cardoffers_cli.services import security_log
+from cardoffers_cli.services.card_numbers import card_numbers
+from cardoffers_cli.store import backup_places, call_book, journal, signing_secrets
+from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.store.blocks import damaged_blocks
+from cardoffers_cli.store.leftovers import leftovers
+from cardoffers_cli.store.opening import current, lock_for, must_exist
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
+
+    Found = tuple[int, Mapping[str, Any] | None]
+
+TAKEN_FILES = "taken_files_are_as_read"
+
+QUICK = frozenset(
+    {
+        "amounts_add_up",
+        "budgets_hold",
+        "call_book_is_whole",
+        "imports_add_up",
+        "journal_is_the_stores",
+        "no_leftover_files",
+        "one_entry_per_redemption",
+        "one_event_per_redemption",
+        "security_log_is_whole",
+        "settlements_add_up",
+        "signing_secrets_are_there",
+        TAKEN_FILES,
+        "totals_add_up",
+    }
+)
+"""The audits that are done without `--strict`."""
+
+
+class Audit(Record):
+    """One question to the store: how many rows offend, and one of them."""
+
+    name: str
+    ok: bool
+    rows: int
+    example: Mapping[str, Any] | None
+
+
+class DoctorReport(Record):
+    """Every audit that was made, and whether all of them are clean."""
+
+    ok: bool
+    audits: list[Audit]
+
+
+def _nobody(name: str) -> None:
+    """Tell nobody."""
+
+
+def doctor(
+    job: Job, *, strict: bool = False, tell: Callable[[str], None] = _nobody
+) -> DoctorReport:
+    """Audit a store that may have lost commits.
+
+    `tell` hears of each audit before it is made.
+    """
+    must_exist(job.path)
+    opening = job.opening(read_only=True)
+    with lock_for(opening), current(opening) as store:
+        found = examine(store, job.path, strict=strict, tell=tell)
+    return DoctorReport(ok=all(each.ok for each in found), audits=found)
+
+
+def examine(
+    store: Store,
+    path: Path | None,
+    *,
+    strict: bool = True,
+    but: frozenset[str] = frozenset(),
+    tell: Callable[[str], None] = _nobody,
+) -> list[Audit]:
+    """Audit the open store of `path`, the quick audits only unless `strict`, and none of `but`.
+
+    Without a path it is a copy, and what stands beside a store is not looked at.
+    """
+    found = []
+    for name in names(strict=strict):
+        if name in but or (path is None and name in _BESIDE):
+            continue
+        tell(name)
+        try:
+            rows, example = _ask(store, path, name)
+        except StoreDamaged as error:  # the others may have an answer all the same
+            rows, example = 1, {"fault": error.code}
+        found.append(Audit(name=name, ok=rows == 0, rows=rows, example=example))
+    return found
+
+
+def names(*, strict: bool = True) -> list[str]:
+    """Return the names of the audits, in their order."""
+    known = [*_BESIDE, *_INSIDE, *audits()]
+    return [name for name in known if strict or name in QUICK]
+
+
+def _ask(store: Store, path: Path | None, name: str) -> Found:
+    """Return how many rows offend, and the first of them."""
+    if name in _INSIDE:
+        return _INSIDE[name](store)
+    if path is not None and name in _BESIDE:
+        return _BESIDE[name](store, path)
+    return offending(store, name)
+
+
+def _listed(rows: Sequence[Mapping[str, Any]]) -> Found:
+    return len(rows), rows[0] if rows else None
+
+
+def _journal(store: Store, path: Path) -> Found:
+    try:
+        if replaced_by := journal.replaced_by(path):
+            return 1, {"fault": journal.REPLACED, "replaced_by": replaced_by}
+        return _listed([line.document() for line in journal.wrong(store, path)])
+    except StoreDamaged as error:
+        return 1, {"fault": error.code}
+
+
+def _secrets(store: Store, path: Path) -> Found:
+    """Find institutions whose signing secret is gone, and a file of secrets that is no good."""
+    try:
+        gone = signing_secrets.missing(store, signing_secrets.read_secrets(path))
+    except (Refused, StoreDamaged) as error:
+        return 1, {"fault": error.code}
+    return _listed([{"institution": slug} for slug in gone])
+
+
+def _leftovers(_store: Store, path: Path) -> Found:
+    return _listed([{"file": str(left.relative_to(path.parent))} for left in leftovers(path)])
+
+
+def _blocks(_store: Store, path: Path) -> Found:
+    return _listed([{"file": path.name, "block": block} for block in damaged_blocks(path)])
+
+
+def _half_backups(_store: Store, path: Path) -> Found:
+    return _listed([{"file": str(left)} for left in backup_places.left_in_known(path)])
+
+
+def _call_book(_store: Store, path: Path) -> Found:
+    return _listed(call_book.faults(path))
+
+
+def _taken_files(store: Store, _path: Path) -> Found:
+    found = unanswered(store, look_at(watched(store)))
+    return _listed([change.document() for change in found])
+
+
+def _security_log(store: Store) -> Found:
+    return _listed(security_log.faults(store))
+
+
+def _parts(store: Store) -> Found:
+    archive = archive_of(store)
+    return _listed(archive.faults() if archive else [])
+
+
+def _card_numbers(store: Store) -> Found:
+    places = card_numbers(store)
+    return sum(place["card_numbers"] for place in places), next(iter(places), None)
+
+
+_BESIDE: dict[str, Callable[[Store, Path], Found]] = {
+    "no_leftover_files": _leftovers,  # first: the others may need room, which is such a file
+    "every_block_is_whole": _blocks,
+    "journal_is_the_stores": _journal,
+    "signing_secrets_are_there": _secrets,
+    "call_book_is_whole": _call_book,
+    "no_half_backups": _half_backups,
+    TAKEN_FILES: _taken_files,
+}
+_INSIDE: dict[str, Callable[[Store], Found]] = {
+    "security_log_is_whole": _security_log,
+    "history_is_whole": _parts,
+    "no_card_numbers": _card_numbers,
+}

@@ -1,0 +1,257 @@
+"""Restore: a backup in the place of the store.
+
+Only a whole backup of this version is taken, which its checksum tells. The store of before is kept
+under another name, with a journal which says that it is a store no more, and the journal is told
+that the store is at an earlier run on purpose. Signing secrets come from the file beside the
+backup, and those that were here stay; where that file is gone, the report says whose webhooks
+cannot be signed. Nothing is ever overwritten or deleted.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.files.digests import copy_with_digest, digest_of
+from cardoffers_cli.files.disks import check_room
+from cardoffers_cli.jobs.storage.backup import (
+    FORM,
+    Checksum,
+    archive_place,
+    checksum_path,
+    faults_of,
+    must_be_folder,
+)
+from cardoffers_cli.jobs.storage.doctor import Audit, examine
+from cardoffers_cli.store import copying, journal
+from cardoffers_cli.store.aside import put_aside, put_logs_aside
+from cardoffers_cli.store.layout import (
+    backup_secrets_path,
+    draft_path,
+    kept_name,
+    log_path,
+    snapshot_path,
+)
+from cardoffers_cli.store.migrations import newest_version
+from cardoffers_cli.store.opening import lock_for, open_copy, opened
+from cardoffers_cli.store.signing_secrets import (
+    add_secrets,
+    missing,
+    read_secrets,
+    texts_in,
+    write_secrets,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.journal_file import JournalLine
+
+STEPS = ("copy", "audit", "swap")
+
+
+def _nobody(step: str) -> None:
+    """Tell nobody."""
+
+
+class Restored(Record):
+    """A store that a backup took the place of, up to its run `run_no`, and what is lost by it.
+
+    `next` are the commands that run the lost nights again, `kept_aside` is the store of before.
+    `history` is the folder that the backup reads and does not hold, `secrets_missing` are the
+    institutions whose signing secrets are neither here nor beside it, `faults` audits it fails.
+    """
+
+    store: str
+    backup: str
+    run_no: int
+    kept_aside: str | None
+    lost_runs: Sequence[Mapping[str, Any]]
+    nights: Sequence[str]
+    next: Sequence[str]
+    history: str | None
+    secrets_missing: Sequence[str]
+    faults: Sequence[Audit]
+    dry_run: bool
+
+
+def restore(
+    job: Job,
+    file: Path,
+    *,
+    accept_loss: bool = False,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = _nobody,
+) -> Restored:
+    """Put a backup in the place of the store; return what it is, and what is lost by it.
+
+    With `dry_run` the backup is looked at all the same. Raises `FileUnusable` for what is no whole
+    backup of this product, `StoreVersion` for one of another version, `NoSpace`, and `Refused` for
+    one that is older than the journal, unless the loss is accepted.
+    """
+    checksum = _read_checksum(file)
+    secrets = _read_secrets(file, checksum)
+    if job.path.exists() and file.samefile(job.path):
+        raise Refused("This file is the store itself.", code="is_store", hint="Name a backup.")
+    must_be_folder(job.path.parent)
+    draft = draft_path(job.path, "restore")
+    with lock_for(job.opening()):
+        check_room(job.path.parent, checksum.size_bytes, "The restored store")
+        try:
+            tell("copy")
+            if copy_with_digest(file, draft) != checksum.sha256:
+                raise _damaged(file)
+            tell("audit")
+            look = _looked_at(job, draft, secrets)
+            if look.lost and not (accept_loss or dry_run):
+                raise _older(job.path, file, look)
+            tell("swap")
+            aside = None if dry_run else _swap(job, draft, look.newest, secrets)
+        finally:
+            copying.discard(draft)
+    return Restored(
+        store=str(job.path),
+        backup=str(file),
+        run_no=checksum.run_no,
+        kept_aside=str(aside) if aside else None,
+        **look.loss,
+        history=look.history,
+        secrets_missing=look.secrets_missing,
+        faults=look.faults,
+        dry_run=dry_run,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    """What a backup brings: its newest run, what the journal knows beyond it, audits it fails.
+
+    `loss` is what is said of `lost`, as long as the journal knows these runs.
+    `history` is the folder that it reads and does not hold, `secrets_missing` are the institutions
+    whose signing secrets are neither here nor beside it.
+    """
+
+    newest: JournalLine | None
+    lost: list[JournalLine]
+    loss: Mapping[str, Any]
+    history: str | None
+    secrets_missing: list[str]
+    faults: list[Audit]
+
+
+def _looked_at(job: Job, draft: Path, secrets: Mapping[str, str]) -> _Look:
+    if job.path.exists():
+        with suppress(CardoffersError), opened(job.opening()):
+            pass  # its journal is caught up with, and its log written into it, if that can be
+    with open_copy(draft, job.settings) as store:
+        lost = journal.lost(store, job.path)
+        return _Look(
+            newest=journal.newest(store),
+            lost=lost,
+            loss=journal.loss(job.path, lost),
+            history=archive_place(store),
+            secrets_missing=missing(store, {**read_secrets(job.path), **secrets}),
+            faults=faults_of(examine(store, None)),
+        )
+
+
+def _swap(
+    job: Job, draft: Path, newest: JournalLine | None, secrets: Mapping[str, str]
+) -> Path | None:
+    """Keep the store of before aside and put the draft in its place; return where it is kept.
+
+    The journal comes first: killed before the last step, the store is ahead of it, or noticed. The
+    second name is taken back then by whoever takes the lock next (`store/identity.py`). The secrets
+    come before the store that names them.
+    """
+    since = job.opening().since or job.now
+    aside = kept_name(job.path, since) if job.path.exists() else None
+    if aside:
+        copying.keep_aside(job.path, aside)
+        if before := read_secrets(job.path):
+            write_secrets(aside, before)
+        journal.mark_replaced(aside, job.path, now=job.now)
+    put_logs_aside(job.path, since)
+    put_aside(snapshot_path(job.path), since)  # it may show what will be lost, and nobody knew then
+    add_secrets(job.path, secrets.values())
+    journal.reset(job.path, newest, kind="store_restored", now=job.now)
+    copying.put_in_place(draft, job.path)
+    return aside
+
+
+def _read_checksum(file: Path) -> Checksum:
+    """Return the checksum of a whole backup of this version; refuse everything else."""
+    if not file.is_file():
+        raise FileUnusable(
+            f"There is no backup at {file}.", code="backup_missing", hint="Name another file."
+        )
+    try:
+        checksum = Checksum(**json.loads(checksum_path(file).read_bytes()))
+    except FileNotFoundError:
+        raise FileUnusable(
+            f"{file} has no {checksum_path(file).name} beside it, so nobody can tell whether it is "
+            "whole: a store that is copied while it is in use may be torn or stale.",
+            code="backup_unchecked",
+            hint="Restore a file that `cardoffers store backup` made, with its checksum.",
+        ) from None
+    except (ValueError, TypeError):
+        raise _foreign(file) from None
+    if checksum.form != FORM:
+        raise _foreign(file)
+    if checksum.schema_version != newest_version():
+        raise StoreVersion(
+            f"{file} has schema {checksum.schema_version}; this program works with "
+            f"{newest_version()}.",
+            code="backup_version",
+            hint="Restore it with the version that made it, then run `cardoffers store migrate`.",
+            found=checksum.schema_version,
+            expected=newest_version(),
+        )
+    if file.stat().st_size != checksum.size_bytes or log_path(file).exists():
+        raise _damaged(file)
+    return checksum
+
+
+def _read_secrets(file: Path, checksum: Checksum) -> dict[str, str]:
+    """Return the signing secrets of a backup; none where it has none, or their file is gone."""
+    beside = backup_secrets_path(file)
+    if checksum.secrets_sha256 is None or not beside.exists():
+        return {}
+    if digest_of(beside) != checksum.secrets_sha256:
+        raise _damaged(beside)
+    return texts_in(beside)
+
+
+def _foreign(file: Path) -> FileUnusable:
+    return FileUnusable(
+        f"{checksum_path(file)} is no checksum of `cardoffers store backup`.",
+        code="backup_foreign",
+        hint="Restore a file that `cardoffers store backup` made, with its checksum.",
+    )
+
+
+def _damaged(file: Path) -> FileUnusable:
+    return FileUnusable(
+        f"{file} is not what its checksum says: it was changed, or cut off.",
+        code="backup_damaged",
+        hint="Restore another backup; nothing was changed.",
+    )
+
+
+def _older(path: Path, file: Path, look: _Look) -> Refused:
+    first, last = look.lost[0], look.lost[-1]
+    return Refused(
+        f"{file} is older than the journal of {path}: {counted(len(look.lost), 'run')} would be "
+        f"lost, from {first.run_no} ({first.kind}, {first.as_of:%Y-%m-%d}) to "
+        f"{last.run_no} ({last.kind}, {last.as_of:%Y-%m-%d}).",
+        code="backup_older",
+        hint="Add --yes if that is what you want; the present store is kept under another name.",
+        **look.loss,
+    )

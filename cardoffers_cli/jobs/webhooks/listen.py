@@ -1,0 +1,117 @@
+"""Receive webhooks on this machine, check them, and say what came."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.files.documents import JsonFault, parse
+from cardoffers_cli.jobs.context.clock import real_now
+from cardoffers_cli.wire.receiver import Behaviour, Received, Receiver, server_tls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+_AMOUNT = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,10})?", re.ASCII)
+_SHOWN = ("event", "redemption_id", "institution_id", "offer_id", "occurred_at")
+
+
+class Heard(Record):
+    """One request that came, and what may be shown of its event; None of what it did not have.
+
+    `verified` is None where nothing is verified; `copy` counts the events of one redemption.
+    """
+
+    number: int
+    received_at: datetime
+    path: str
+    verified: bool | None
+    faults: Sequence[str]
+    status: int
+    copy: int
+    event: str | None
+    redemption_id: str | None
+    institution_id: str | None
+    offer_id: str | None
+    occurred_at: str | None
+    cardholder_token_masked: str | None
+    institution_payout_amount: Decimal | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """Where webhooks are received, and what comes there: `rows` waits for each, and never ends."""
+
+    url: str
+    rows: Iterator[Heard]
+
+
+@contextmanager
+def listening(
+    secrets: Sequence[str],
+    *,
+    host: str,
+    port: int,
+    certificate: Path | None,
+    status: int | None,
+    fail: int,
+    delay_s: float,
+) -> Iterator[Listener]:
+    """Receive webhooks for the length of a block, over TLS where a certificate is given.
+
+    The answers are those of `wire/receiver.Behaviour`; without secrets nothing is verified.
+    """
+    came: SimpleQueue[Received] = SimpleQueue()
+    receiver = Receiver(
+        clock=real_now,
+        secrets=secrets,
+        behaviour=Behaviour(status=status, fail=fail, delay_s=delay_s),
+        host=host,
+        port=port,
+        tls=server_tls(certificate) if certificate else None,
+        on_received=came.put,
+    )
+    with receiver:
+        yield Listener(url=receiver.url, rows=_rows(came, is_verified=bool(secrets)))
+
+
+def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Heard]:
+    copies = Counter[str]()
+    while True:
+        received = came.get()
+        event = _event(received.body)
+        copies[str(event["redemption_id"])] += 1
+        yield Heard(
+            number=received.number,
+            received_at=received.at,
+            path=received.path,
+            verified=not received.faults if is_verified else None,
+            faults=received.faults,
+            status=received.status,
+            copy=copies[str(event["redemption_id"])],
+            **event,
+        )
+
+
+def _event(body: bytes) -> Mapping[str, Any]:
+    """Return what may be shown of an event; whatever else came is None all over."""
+    try:
+        found = parse(body)
+    except JsonFault:
+        found = None
+    event = found if isinstance(found, dict) else {}
+    token, amount = event.get("cardholder_token"), str(event.get("institution_payout_amount"))
+    return {
+        **{name: value if isinstance(value := event.get(name), str) else None for name in _SHOWN},
+        "cardholder_token_masked": mask(token) if isinstance(token, str) else None,
+        "institution_payout_amount": Decimal(amount) if _AMOUNT.fullmatch(amount) else None,
+    }
