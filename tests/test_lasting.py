@@ -10,12 +10,15 @@ from cardoffers_cli.archive.places import Folder
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.files.processed import Processed
+from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.lasting import make_folder, sync_folder
 from cardoffers_cli.store import folder as stores
 from cardoffers_cli.store.aside import put_aside
-from cardoffers_cli.store.layout import snapshot_path
+from cardoffers_cli.store.layout import secrets_path, snapshot_path
+from cardoffers_cli.store.signing_secrets import add_secrets
 from cardoffers_cli.store.snapshot import withdraw
 from tables import NOON
+from work import new_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,37 +38,57 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return found
 
 
-def replace(folder: Path) -> None:
+def replace(folder: Path) -> Path:
     with replacing(folder / "out.csv") as out:
         out.write(b"x")
+    return folder
 
 
-def write_a_secret(folder: Path) -> None:
+def write_a_secret(folder: Path) -> Path:
     with new_private_file(folder / "key", "x"):
         pass
+    return folder
 
 
-def put_a_file_aside(folder: Path) -> None:
+def put_a_file_aside(folder: Path) -> Path:
     (folder / "journal").touch()
     put_aside(folder / "journal", NOON)
+    return folder
 
 
-def withdraw_a_snapshot(folder: Path) -> None:
-    stores.make_folder(folder / "store.duckdb")
-    snapshot_path(folder / "store.duckdb").touch()
-    withdraw(folder / "store.duckdb")
+def publish_a_snapshot(folder: Path) -> Path:
+    made = new_store(folder)
+    publish(made)
+    return snapshot_path(made.path).parent
+
+
+def withdraw_a_snapshot(folder: Path) -> Path:
+    store = folder / "store.duckdb"
+    stores.make_folder(store)
+    snapshot_path(store).touch()
+    withdraw(store)
+    return snapshot_path(store).parent
+
+
+def keep_a_secret(folder: Path) -> Path:
+    store = folder / "store.duckdb"
+    add_secrets(store, ["whsec_x"])
+    return secrets_path(store).parent
 
 
 @pytest.mark.parametrize(
     "work",
-    [replace, write_a_secret, put_a_file_aside, withdraw_a_snapshot],
+    [
+        *(replace, write_a_secret, put_a_file_aside),
+        *(publish_a_snapshot, withdraw_a_snapshot, keep_a_secret),
+    ],
     ids=lambda f: f.__name__,
 )
 def test_a_name_is_on_the_disk_when_its_file_is(
-    tmp_path: Path, synced: list[Path], work: Callable[[Path], None]
+    tmp_path: Path, synced: list[Path], work: Callable[[Path], Path]
 ) -> None:
-    work(tmp_path)
-    assert tmp_path == synced[-1]
+    changed = work(tmp_path)
+    assert changed == next(path for path in reversed(synced) if path.is_dir())
 
 
 @pytest.mark.parametrize("make", [make_folder, lambda path: Folder(path).make()])

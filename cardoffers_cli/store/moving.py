@@ -81,5 +81,6 @@ def _move(store: Path, since: datetime) -> list[Path]:
         if loose.exists() and inode(loose) != inode(file) and file.name not in layout.LOCKS:
             kept.append(loose.rename(layout.kept_name(file, since)))
         loose.unlink(missing_ok=True)
-    sync_folder(store.parent)
+    for changed in (layout.folder_of(store), store.parent):
+        sync_folder(changed)
     return kept

@@ -41,19 +41,20 @@ def publish(store: Store, path: Path, settings: Settings) -> Path:
         copying.copy_file(path, draft)
         with _opened(draft, settings):
             pass  # it opens, and is of this version
-        draft.replace(snapshot_path(path))
-        sync_folder(path.parent)
-        return snapshot_path(path)
+        snapshot = draft.replace(snapshot_path(path))
+        sync_folder(snapshot.parent)
+        return snapshot
     finally:
         draft.unlink(missing_ok=True)
 
 
 def withdraw(path: Path) -> bool:
     """Remove the snapshot of the store of `path`; return whether there was one."""
-    there = snapshot_path(path).exists()
+    snapshot = snapshot_path(path)
+    there = snapshot.exists()
     if there:
-        snapshot_path(path).unlink(missing_ok=True)
-        sync_folder(path.parent)  # or a loss of power would bring it back
+        snapshot.unlink(missing_ok=True)
+        sync_folder(snapshot.parent)  # or a loss of power would bring it back
     return there
 
 

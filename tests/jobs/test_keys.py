@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.keys.keys import (
 )
 from cardoffers_cli.services.keys import find_key
 from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import snapshot_path
 from sizes import one_in
 from tables import NOON, given, key_text, moment, uid
@@ -277,6 +278,11 @@ def test_a_key_is_revoked_once(job: Job, key: str) -> None:
     assert NOON == key_of(job, key_text(key)).revoked_at
 
 
+def snapshot_of(job: Job) -> Path:
+    make_folder(job.path)
+    return snapshot_path(job.path)
+
+
 @pytest.mark.parametrize(
     ("withdrawn", "end"),
     [
@@ -289,13 +295,13 @@ def test_a_key_is_revoked_once(job: Job, key: str) -> None:
     ids=["revoked", "overlap", "rotated", "dry run", "created"],
 )
 def test_no_snapshot_outlives_the_end_of_a_key(job: Job, withdrawn: bool, end: Any) -> None:
-    snapshot_path(job.path).touch()
+    snapshot_of(job).touch()
     end(job)
     assert withdrawn == (not snapshot_path(job.path).exists())
 
 
 def test_a_snapshot_that_cannot_be_withdrawn_keeps_the_key(job: Job) -> None:
-    snapshot_path(job.path).mkdir()
+    snapshot_of(job).mkdir()
     with pytest.raises(OSError, match="snapshot"):
         revoke_key(str(uid("app")), job)
     assert "valid" == key_of(job, key_text("app")).state(NOON)
