@@ -78,6 +78,12 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one process more than there are cores: many tests wait for others."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "one_in(number): see tests/sizes.py")
 

@@ -10,7 +10,6 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.pipeline.redeem import find_held
 from cardoffers_cli.pipeline.settle import settle
@@ -957,13 +956,13 @@ def test_what_one_purchase_holds_is_left_out_without_a_write(store: Store) -> No
     )
     decide(store, job())
     before = amounts(store)
-    engine = DuckEngine(store.connection, store.tables)
     numbers = dict(select(store, "select transaction_ref, purchase_no from purchases"))
     for without, uses in ((None, 2), (numbers["1"], 1), (-1, 2)):
         held = find_held(store, 9, without=without)
-        (row,) = engine.fetch(held.uses).read_all().to_pylist()
-        (reserved,) = engine.fetch(held.reserved).read_all().to_pylist()
-        assert (uses, uses) == (row["used"], reserved["merchant_funded_amount"])
+        used = store.connection.table(held.uses.identifier).project("used")
+        reserved = store.connection.table(held.reserved.identifier)
+        amount = reserved.project("merchant_funded_amount")
+        assert [(uses,)] == used.fetchall() == amount.fetchall()
     assert before == amounts(store)
 
 

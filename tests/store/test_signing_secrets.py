@@ -259,7 +259,7 @@ OURS = r"^secrets"
 
 ROTATE = """
 from work import job
-from cardoffers_cli.jobs.webhooks.events import rotate_secret
+from cardoffers_cli.jobs.catalogue.webhooks import rotate_secret
 def work(folder):
     rotate_secret(job(folder / "store.duckdb"), "alder")
 """

@@ -9,7 +9,6 @@ from cardoffers_cli.domain.errors import CardoffersError, NoSpace
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.pipeline.redeem import find_held
-from cardoffers_cli.pipeline.resolve import purchases_of_import
 from cardoffers_cli.store.store import guarded
 from disks import small_disk
 from tables import given, select, snapshot
@@ -73,11 +72,10 @@ def test_temporary_tables_go_with_the_transaction_that_made_them(store: Store, k
     left = "select table_name from duckdb_tables() where temporary"
     left += " union all select view_name from duckdb_views() where temporary and not internal"
     with store.transaction(keep=keep):
-        undecided = purchases_of_import(store, 1)
-        find_held(store, 1)
-        assert 4 == len(select(store, left))
-        store.drop(undecided.purchases)
+        dropped = find_held(store, 1)
         assert 3 == len(select(store, left))
+        store.drop(dropped.uses)
+        assert 2 == len(select(store, left))
         held = find_held(store, 2)
     assert [] == select(store, left)
     with store.transaction(), pytest.raises(LookupError, match="a run that is over"):
