@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 LARGE = {"rows": 200_000, "links": 6_000}
 SMALL = LARGE if FULL else {"rows": tries(2_000, 8_000), "links": 400}
-SEEDS = range(50 if FULL else 2)
+SEEDS = range(50 if FULL else tries(1, 2))
 KILLS_PER_SEED = 10 if FULL else tries(3, 5)
 STARVINGS_PER_SEED = 20 if FULL else 5
 NOTHING_NEW, WITH_FINDINGS, BUSY = 0, 3, 11
@@ -138,6 +138,7 @@ def test_of_eight_nights_at_once_exactly_one_runs(made: World, tmp_path: Path) -
     assert made.content == content(folder)
 
 
+@at_the_gate
 def test_a_second_night_waits_when_it_is_told_to(made: World, tmp_path: Path) -> None:
     folder = made.copy(tmp_path)
     first = started(folder)

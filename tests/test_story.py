@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from cardoffers_cli.cli import main
 from cardoffers_cli.files.bundled import copy_sample_data
-from sizes import one_in
+from sizes import at_the_gate, one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,6 +188,7 @@ def test_an_exported_catalogue_is_the_same_catalogue(story: dict[str, str]) -> N
     assert (received, 0, 0) == (again["same"], again["new"], again["changed"])
 
 
+@at_the_gate
 @pytest.mark.parametrize("seed", [1, 2])
 @one_in(3)
 def test_shuffled_and_cut_input_gives_the_same_answers(

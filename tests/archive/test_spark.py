@@ -17,7 +17,7 @@ from cardoffers_cli.pipeline.redeem import counted, keep_decisions
 from cardoffers_cli.pipeline.resolve import find_undecided
 from cardoffers_cli.sql.binding import declared
 from engines import FOUND, differing, everything, held_on_both
-from sizes import GATE
+from sizes import GATE, at_the_gate
 from tables import NOON, Row, given, moment, put, temporary
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def engine(spark: Spark, tmp_path: Path) -> Iterator[SparkEngine]:
 # The same tables on both engines
 
 
+@at_the_gate
 @pytest.mark.parametrize("seed", range(4 if GATE else 1))
 def test_random_catalogues_come_to_the_same_tables(
     store: Store, engine: SparkEngine, seed: int

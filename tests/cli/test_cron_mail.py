@@ -17,7 +17,7 @@ from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import night_path
 from cardoffers_cli.store.lock import night_holder, night_lock
 from commands import seen
-from sizes import one_in
+from sizes import at_the_gate, one_in
 from tables import NOON, select
 from work import found, job, with_catalogue
 
@@ -90,6 +90,7 @@ def run_of(folder: Path) -> str:
     return str(found(job(folder / "store.duckdb"), "select run_id from nights")[0][0])
 
 
+@at_the_gate
 def test_a_quiet_night_that_needs_nothing_says_nothing(cardoffers: Any, folder: Path) -> None:
     for name in FILES:
         if name != "good.csv":
@@ -99,6 +100,7 @@ def test_a_quiet_night_that_needs_nothing_says_nothing(cardoffers: Any, folder: 
     assert (0, "") == (ended.exit_code, ended.stderr)
 
 
+@at_the_gate
 @pytest.mark.usefixtures("folder")
 def test_a_log_for_machines_ends_with_the_findings(cardoffers: Any) -> None:
     ended = cardoffers(*NIGHT, "--log-format", "json")
@@ -204,6 +206,7 @@ def test_who_looks_does_not_stop_a_night_that_begins(tmp_path: Path) -> None:
         looking.join()
 
 
+@at_the_gate
 def test_each_night_is_one_line_at_80_columns(cardoffers: Any, folder: Path) -> None:
     cardoffers(*NIGHT)
     run_id = break_off(cardoffers, folder)

@@ -10,6 +10,7 @@ import pytest
 
 from cardoffers_cli.files.bundled import copy_sample_data, sample_data
 from commands import in_a_pipe
+from sizes import at_the_gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +63,7 @@ def test_it_tells_where_the_money_came_from_and_went(demo: Callable[..., Ended])
     assert "GBP: 209.66 from merchants = 196.50 to institutions + 13.16 commission." in story
 
 
+@at_the_gate
 def test_the_receiver_of_the_demo_verifies_every_event(demo: Callable[..., Ended]) -> None:
     steps = demo("--format", "json").document["steps"]
     (sent,) = [step["result"] for step in steps if step["name"] == "webhook_send"]
@@ -103,6 +105,7 @@ def test_in_a_pipe_it_lists_its_commands(cardoffers: Any) -> None:
     assert 18 == len(rows)
 
 
+@at_the_gate
 def test_another_moment_is_heeded(cardoffers: Any) -> None:
     document = cardoffers("demo", "--as-of", "2026-07-01", "--format", "json").document
     assert "2026-07-01T00:00:00.000Z" == document["as_of"]
@@ -110,11 +113,13 @@ def test_another_moment_is_heeded(cardoffers: Any) -> None:
     assert 0 == match["result"]["considered"]
 
 
+@at_the_gate
 def test_without_a_folder_nothing_stays(cardoffers: Any, temporary: Path) -> None:
     assert 0 == cardoffers("demo").exit_code
     assert [] == list(temporary.iterdir())
 
 
+@at_the_gate
 def test_a_folder_stays_and_is_not_run_over(cardoffers: Any, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "demo"
     assert f"$ cd {folder}" in cardoffers("demo", folder, "--format", "table").stdout

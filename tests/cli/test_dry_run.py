@@ -22,7 +22,7 @@ from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.store.layout import book_path
 from commands import in_a_pipe
 from everything import RUN_ON, Line, Place, everything, lines
-from sizes import one_in
+from sizes import at_the_gate, one_in
 from work import file_of, found, kept, with_catalogue
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def test_a_call_is_answered_and_leaves_nothing(place: Place, words: str) -> None
     assert (noted[0] != noted[1]) == words.startswith("GET")
 
 
+@at_the_gate
 def test_a_demo_that_would_stay_leaves_nothing(place: Place) -> None:
     line = Line(0, varies=True, words="demo kept", stdin="")
     before, after, ended = changed(place, line, "--dry-run", "--format", "json")

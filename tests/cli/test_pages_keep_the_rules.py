@@ -174,6 +174,7 @@ RULES = {
 }
 
 
+@at_the_gate
 def test_every_page_keeps_the_rules_at_every_width(opened: Any, world: World) -> None:
     for name, path in world.pages.items():
         with shown(opened, path) as seen:
@@ -194,16 +195,19 @@ def test_every_page_keeps_the_rules_at_every_width(opened: Any, world: World) ->
             assert [] == seen.wrong
 
 
+@at_the_gate
 def test_a_page_becomes_paper(opened: Any, world: World) -> None:
     with shown(opened, world.pages["settlements"], media="print") as seen:
         assert seen.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
 
+@at_the_gate
 def test_no_page_is_large(world: World) -> None:
     sizes = {name: path.stat().st_size for name, path in world.pages.items()}
     assert {} == {name: size for name, size in sizes.items() if size > MOST_BYTES}
 
 
+@at_the_gate
 @pytest.mark.parametrize(
     "world", [*WORLDS] if FULL else ["a year"] if GATE else ["one day"], indirect=True
 )
@@ -218,6 +222,7 @@ def test_no_page_keeps_anybody_out(opened: Any, world: World) -> None:
             assert 0 == found.violations_count, (name, scheme, width, found.generate_report())
 
 
+@at_the_gate
 def test_an_order_is_chosen_with_the_keyboard(opened: Any, world: World) -> None:
     with shown(opened, world.pages["offers"]) as seen:
         if not seen.page.evaluate(EVERYTHING):
@@ -262,6 +267,7 @@ MORE = {
 }
 
 
+@at_the_gate
 @pytest.mark.parametrize(
     ("name", "body"), [*BREACHES.items(), *MORE.items()], ids=lambda each: each[:24]
 )
@@ -272,5 +278,6 @@ def test_a_breach_of_a_rule_is_found(opened: Any, tmp_path: Path, name: str, bod
         assert [name] == [*broken(seen, is_whole=False)]
 
 
+@at_the_gate
 def test_every_rule_has_a_breach() -> None:
     assert [*RULES] == [*BREACHES]

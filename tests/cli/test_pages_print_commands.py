@@ -13,6 +13,7 @@ import pytest
 
 import worlds
 from commands import in_a_pipe
+from sizes import at_the_gate
 
 if TYPE_CHECKING:
     from worlds import World
@@ -56,6 +57,7 @@ def ran(world: World, command: str) -> tuple[int, str]:
     return ended.exit_code, ended.stderr
 
 
+@at_the_gate
 def test_every_command_on_a_page_is_accepted(world: World) -> None:
     pages = [page.read_text("utf-8") for page in world.pages.values()]
     store = ["--store", world.folder / "store.duckdb", "--as-of", worlds.AS_OF]

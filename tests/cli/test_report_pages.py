@@ -18,7 +18,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import in_a_pipe
 from goldens import held
-from sizes import one_in
+from sizes import at_the_gate, one_in
 from tables import NOON, given
 from work import held as busy
 from work import job, new_store
@@ -206,6 +206,7 @@ def test_the_page_of_a_check_is_shown_too(tmp_path: Path) -> None:
     assert (2, False) == (refused.exit_code, (tmp_path / "page.pdf").exists())
 
 
+@at_the_gate
 def test_all_nights_are_a_page_that_leads_to_each(made: Job, tmp_path: Path) -> None:
     copy = shutil.copytree(made.path.parent, tmp_path / "copy")
     (tmp_path / "drop").mkdir()
@@ -258,6 +259,7 @@ def test_a_night_agrees_with_itself(tmp_path: Path) -> None:
         assert redeemed == len(exported) - 1
 
 
+@at_the_gate
 def test_a_night_tells_of_what_was_deducted_and_of_files_that_failed(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     with made.store() as store:

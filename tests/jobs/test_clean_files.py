@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.validate import validate
-from sizes import tries
+from sizes import at_the_gate, tries
 from tables import NOON
 from work import file_of, job, new_store, taken, tell
 
@@ -51,6 +51,7 @@ def changed(content: bytes, changes: list[tuple[float, int, bytes]]) -> bytes:
     return content
 
 
+@at_the_gate
 @profile(max_examples=tries(8, 25), deadline=None)
 @examples(changes=CHANGES)
 def test_what_validates_clean_is_taken_whole(

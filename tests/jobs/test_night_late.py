@@ -158,6 +158,7 @@ def stop(*_given: Any) -> None:
     raise Stopped
 
 
+@at_the_gate
 @pytest.mark.usefixtures("whole_nights")
 @pytest.mark.parametrize("at", ["_compute", "send_webhooks", "look_at"])
 @one_in(3)
@@ -181,6 +182,7 @@ def test_a_second_look_that_was_broken_off_is_finished(
 # Markers
 
 
+@at_the_gate
 def test_an_institution_may_need_markers(made: Job) -> None:
     set_institution(made, "alder", {"require_marker": "true"})
     path = dropped(made)
@@ -225,6 +227,7 @@ def test_rows_that_came_after_a_file_was_taken_are_named_until_somebody_answers(
         assert (False, 1, "alder/tx.csv") == (report["ok"], audit["rows"], audit["example"]["file"])
 
 
+@at_the_gate
 def test_the_command_of_the_finding_takes_the_rest(grown: Job) -> None:
     dropped(grown, "next.csv", 0)
     (finding,) = told(night(grown), "taken_file_changed")
@@ -325,6 +328,7 @@ def test_what_is_not_what_was_read_is_told(made: Job, how: Callable[[Path], None
     assert "it is not what was read" in finding["message"]
 
 
+@at_the_gate
 def test_an_unchanged_file_is_read_once_more_and_then_no_more(
     made: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +347,7 @@ def test_an_unchanged_file_is_read_once_more_and_then_no_more(
     assert ["next.csv", "tx.csv", "next.csv"] == read
 
 
+@at_the_gate
 def test_a_file_that_was_taken_away_is_no_matter(made: Job) -> None:
     dropped(made)
     night(made)
@@ -426,6 +431,7 @@ def test_files_that_an_earlier_version_had_not_taken_are_left_for_the_next_look(
     assert str(made.path.parent / "processed") == result["processed"]
 
 
+@at_the_gate
 def test_a_night_that_an_earlier_version_left_is_finished(made: Job) -> None:
     """Killed between the commit of a file and its move, which was to `done/` of the drop folder."""
     path = dropped(made)
@@ -445,6 +451,7 @@ def test_a_night_that_an_earlier_version_left_is_finished(made: Job) -> None:
     assert [(2,)] == found(made, PURCHASES)
 
 
+@at_the_gate
 @pytest.mark.usefixtures("whole_nights")
 def test_the_result_names_the_places(made: Job) -> None:
     dropped(made)

@@ -29,6 +29,7 @@ from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.lock import engine_lock, night_lock, sender_lock, store_lock
 from cardoffers_cli.store.signing_secrets import add_secrets, read_secrets
 from killing import killed_everywhere
+from sizes import at_the_gate
 from tables import NOON, uid
 from work import job, kept
 
@@ -156,6 +157,7 @@ def work(folder):
 STEPS = r"^(journal|secrets|lock|cardoffers\.duckdb(\..*)?\.(journal|lock|calls|d))$"
 
 
+@at_the_gate
 def test_killed_at_any_step_it_is_moved_when_it_is_run_again(made: Job, tmp_path: Path) -> None:
     """A store is opened five times for each of some 20 moments: 20 s."""
     before = state(made)
