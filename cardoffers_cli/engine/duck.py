@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.sql.binding import run
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -41,7 +39,7 @@ class DuckEngine:
     def drop(self, *tables: Table) -> None:
         """Drop tables that nobody reads any more; what was defined by them is computed first."""
         for reader in self._tables.readers(tables):
-            self._compute(reader)
+            self._tables.compute(self._connection, reader)
         if dropping := self._tables.dropping(tables):
             self._connection.execute(dropping)
         self._tables.forget(tables)
@@ -49,7 +47,7 @@ class DuckEngine:
     def count(self, table: Table) -> int:
         """Return the number of rows of a table."""
         if not self._tables.is_made(table):
-            return self._compute(table)
+            return self._tables.compute(self._connection, table)
         rows = self._connection.table(table.identifier).count("*").fetchall()
         return int(rows[0][0])
 
@@ -69,9 +67,3 @@ class DuckEngine:
     def _view(self, made: Table, bound: Bound) -> None:
         self._tables.is_view(made)
         self._connection.execute(f"create temp view {made.identifier} as {bound.sql}")
-
-    def _compute(self, table: Table) -> int:
-        reading = self._tables.reading(table)
-        rows = run(self._connection, reading, for_arrow=True).to_arrow_table()
-        self._tables.computed(table, rows)
-        return int(rows.num_rows)

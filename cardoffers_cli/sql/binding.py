@@ -216,11 +216,13 @@ class TempTables:
             if identifier not in gone and not gone.isdisjoint(definition.reads)
         ]
 
-    def computed(self, table: Table, rows: Any) -> None:
-        """Let a table that stood for its SELECT stand for the rows of it."""
+    def compute(self, connection: Any, table: Table) -> int:
+        """Let a table that stood for its SELECT stand for the rows of it; return how many."""
+        rows = run(connection, self.reading(table), for_arrow=True).to_arrow_table()
         self._defined[table.identifier] = _Definition(
             table=table, select="select * from frame", frame=rows
         )
+        return int(rows.num_rows)
 
     def _gather(self, identifier: str, needed: dict[str, _Definition]) -> None:
         """Add what a table stands for to what is needed, behind what that reads."""

@@ -124,9 +124,7 @@ class Store:
         """
         if not self.tables.is_made(table):
             with self._statement():
-                reading = self.tables.reading(table)
-                rows = run(self._connection, reading, for_arrow=True).to_arrow_table()
-            self.tables.computed(table, rows)
+                self.tables.compute(self._connection, table)
         return self.tables.height(table)
 
     def columns(self, name: str) -> tuple[str, ...]:

@@ -24,11 +24,6 @@ from duckdb_tables()
 where not internal and not temporary
 order by row_count desc, table_name;
 
--- name: file
--- The size of the store file, as DuckDB counts its blocks.
-select database_size, wal_size, memory_usage, memory_limit
-from pragma_database_size();
-
 -- name: engine
 -- The version of the engine that has the store open.
 select library_version
