@@ -19,7 +19,6 @@ import platform
 import shutil
 import statistics
 import tempfile
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,15 +29,9 @@ from speed import AS_OF, product
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from speed import Ended
+
 GIB = 2**30
-
-
-@dataclass(frozen=True)
-class Took:
-    """What one step took: seconds and peak memory."""
-
-    seconds: float
-    peak_mib: int
 
 
 class Bench:
@@ -48,7 +41,7 @@ class Bench:
         self.work = work
         self.rows = rows
         self.links = links
-        self.took: dict[str, Took] = {}
+        self.took: dict[str, Ended] = {}
         self.sizes: dict[str, int] = {}
 
     @property
@@ -64,9 +57,8 @@ class Bench:
     def step(self, name: str, *words: object) -> Any:
         """Take one step and note what it took."""
         line = (*map(str, words), "--as-of", AS_OF, "--store", str(self.store))
-        seconds, peak, document = product(*line)
-        self.took[name] = Took(seconds, peak)
-        return document
+        self.took[name] = product(*line)
+        return self.took[name].document
 
     def run(self) -> None:
         """Take every step, and note how large the store and the history are."""
@@ -86,7 +78,7 @@ class Bench:
         files = (self.work / "history").rglob("*.parquet")
         self.sizes["history"] = sum(file.stat().st_size for file in files)
 
-    def cut(self, parts: int) -> Took:
+    def cut(self, parts: int) -> Ended:
         """Cut the history into parts, keep a copy of the store as it is then, and merge them."""
         cutting = get_context("spawn").Process(  # its memory would be counted as its children's
             target=_cut, args=(self.store, self.work / "history", self.work / "nights", parts)
@@ -117,7 +109,7 @@ class Bench:
         }
 
     def _median(self, store: Path, lines: list[list[str]]) -> float:
-        return statistics.median(product(*line, "--store", str(store))[0] for line in lines)
+        return statistics.median(product(*line, "--store", str(store)).seconds for line in lines)
 
 
 CUT = """

@@ -28,13 +28,16 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from others import CANNOT
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 OTHERS = str(Path(__file__).with_name("others.py"))
 AS_OF = "2026-11-01T00:00:00Z"
@@ -54,8 +57,24 @@ class Turn:
     peak_mib: int
 
 
-def run(command: list[str], *, folder: Path | None = None) -> tuple[float, int, Any]:
-    """Run a command to its end: its seconds, its peak memory in MiB and its JSON, if any."""
+@dataclass(frozen=True)
+class Ended:
+    """What one process took from its start to its end, and the JSON that it printed, if any."""
+
+    seconds: float
+    cpu_s: float
+    peak_mib: int
+    document: Any
+
+
+FINE = frozenset({0, 3})
+"""Exit codes of work that was done; 3: with findings, such as the repeated rows."""
+
+
+def run(
+    command: list[str], *, folder: Path | None = None, endings: Collection[int] = FINE
+) -> Ended:
+    """Run a command to its end, which is one of these exit codes."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = perf_counter()
         process = subprocess.Popen(command, stdout=out, stderr=err, cwd=folder)
@@ -65,20 +84,21 @@ def run(command: list[str], *, folder: Path | None = None) -> tuple[float, int, 
         out.seek(0)
         err.seek(0)
         text, complaint = out.read(), err.read().decode()
-    if process.returncode not in {0, 3}:  # 3: done, with findings, such as the repeated rows
+    if process.returncode not in endings:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{complaint}")
     unit = 1 if platform.system() == "Darwin" else 1024
-    return (
-        seconds,
-        usage.ru_maxrss * unit // 2**20,
-        json.loads(text) if text.startswith((b"[", b"{")) else None,
+    return Ended(
+        seconds=seconds,
+        cpu_s=usage.ru_utime + usage.ru_stime,
+        peak_mib=usage.ru_maxrss * unit // 2**20,
+        document=json.loads(text) if text.startswith((b"[", b"{")) else None,
     )
 
 
-def product(*arguments: str, folder: Path | None = None) -> tuple[float, int, Any]:
+def product(*arguments: str, folder: Path | None = None, endings: Collection[int] = FINE) -> Ended:
     """Run one command of the product."""
     command = [sys.executable, "-m", "cardoffers_cli", *arguments, "--format", "json", "-q"]
-    return run(command, folder=folder)
+    return run(command, folder=folder, endings=endings)
 
 
 class Bench:
@@ -104,21 +124,18 @@ class Bench:
         self.take("sample", self.rows, product("sample", str(self.sample), *options.split()))
         (self.sample / "catalog" / "engagement.csv").unlink()  # twice as many rows as links
 
-    def take(
-        self, side: str, rows: int, outcome: tuple[float, int, Any], file_rows: int = 0
-    ) -> Any:
+    def take(self, side: str, rows: int, ended: Ended, file_rows: int = 0) -> Any:
         """Note a turn, and return the JSON of its process; `file_rows` if it had another file."""
-        seconds, peak, document = outcome
-        self.turns[side].append(Turn(rows, file_rows or self.rows, seconds, peak))
-        print(f"  {side}: {seconds:.2f} s", file=sys.stderr)
-        return document
+        self.turns[side].append(Turn(rows, file_rows or self.rows, ended.seconds, ended.peak_mib))
+        print(f"  {side}: {ended.seconds:.2f} s", file=sys.stderr)
+        return ended.document
 
     def take_other(self, side: str, rows: int, *arguments: str) -> None:
         """Note a turn of another tool, by its own clock: the work without start and imports."""
-        _, peak, document = run([sys.executable, OTHERS, *arguments])
-        if document["rows"] != rows:
-            raise SystemExit(f"{side} read {document['rows']} rows of {rows}")
-        self.take(side, rows, (document["seconds"], peak, document), file_rows=rows)
+        ended = run([sys.executable, OTHERS, *arguments])
+        if ended.document["rows"] != rows:
+            raise SystemExit(f"{side} read {ended.document['rows']} rows of {rows}")
+        self.take(side, rows, replace(ended, seconds=ended.document["seconds"]), file_rows=rows)
 
     def store(self, state: str, *, after: str | None = None) -> Path:
         """Return a folder for a store, fresh or a copy of the one left in another state."""
