@@ -63,7 +63,10 @@ copy (
 def write_rows(sample: Path, to: Path, count: int, seed: int) -> None:
     """Write so many purchases of cardholders and merchants of the sample."""
     with duckdb.connect() as engine:
-        engine.execute("set memory_limit = '2GB'; set preserve_insertion_order = false")
+        engine.execute(
+            "set memory_limit = '2GB'; set preserve_insertion_order = false; "
+            "set enable_progress_bar = false"
+        )
         engine.execute(
             "create table known as select row_number() over () - 1 as n, * exclude (amount, "
             "transaction_ref, transacted_at) from read_csv($1, all_varchar = true)",
