@@ -11,7 +11,6 @@ from buckets import object_store
 from cardoffers_cli.store.opening import scratch_store
 from sizes import GATE, at_the_gate
 from sparks import SERVERS, Spark, running
-from tables import NOON
 from work import settings
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if not hasattr(MAIN, "__file__"):
 
 @pytest.fixture(scope="session")
 def scratch() -> Iterator[Store]:
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         yield store
 
 

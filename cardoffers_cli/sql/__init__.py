@@ -2,16 +2,16 @@
 
 A file is a list of blocks, each a `-- name: <query>` line, comment lines that say what the
 statement reads and writes, and one statement. A query is addressed as `folder/file:query`; folders
-and files are named after the modules that use them. `schema.sql` tells the tables of today (read it
-first), `migrations/` makes them, `views/` says once what many statements read, `plan/` holds the
-portable SELECTs that an `engine` runs, `audits/` selects rows that must not exist. Imports nothing
-of ours; `store`, `archive` and `engine` read it. A statement that meets temporary tables of other
-files declares them in its header (`binding.py`). One that is the same for several tables, or
-columns, is told once: its header says `-- for each: purchases, decisions`, or `-- for each:
-merchants.name, api_keys.name`, and it stands for a statement of each, `<query>_<table>_<column>`.
-In it `{table}`, `{column}`, `{kept}` (the table in the store: `recent_<table>` where that is
-archived) and lists of columns stand for what `schema.sql` tells; `_each` has them all. To add a
-statement, add a block to the file of the module that runs it.
+and files are named after the modules that use them. `schema.sql` makes the tables of a new store
+(read it first), `migrations/` brings older ones there, `views/` says once what many statements
+read, `plan/` holds the portable SELECTs that an `engine` runs, `audits/` selects rows that must not
+exist. Imports nothing of ours; `store`, `archive` and `engine` read it. A statement that meets
+temporary tables of other files declares them in its header (`binding.py`). One that is the same for
+several tables, or columns, is told once: its header says `-- for each: purchases, decisions`, or
+`-- for each: merchants.name, api_keys.name`, and it stands for a statement of each,
+`<query>_<table>_<column>`. In it `{table}`, `{column}`, `{kept}` (the table in the store:
+`recent_<table>` where that is archived) and lists of columns stand for what `schema.sql` tells;
+`_each` has them all. To add a statement, add a block to the file of the module that runs it.
 """
 
 from __future__ import annotations

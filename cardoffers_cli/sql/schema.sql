@@ -1,6 +1,6 @@
--- The tables of a store, as the migrations make them (`sql/migrations/`): read this first. Nothing
--- runs it; a test holds it against a new store. Views and macros are in `sql/views/`.
--- All moments are UTC. Amounts are in the currency beside them.
+-- The tables of a store, and the rows that a new one begins with: read this first. A new store is
+-- made of this file, and of the views and macros in `sql/views/`; an older one is brought here by
+-- `sql/migrations/`. A test holds that both come to the same. All moments are UTC. Amounts are in the currency beside them.
 
 -- What ran, and what it changed
 
@@ -138,6 +138,11 @@ create table offer_versions (
 create table terms_of_purchases (
     after_run_no bigint not null
 );
+
+-- name: no_runs_of_before
+-- Writes terms_of_purchases: no run of a new store decided otherwise.
+insert into terms_of_purchases (after_run_no)
+values (0);
 
 -- name: program_offers
 -- Grain: one row per offer in the program of an institution.

@@ -19,7 +19,7 @@ from cardoffers_cli.store import copying, engine_errors, identity, journal
 from cardoffers_cli.store.aside import put_aside, put_logs_aside
 from cardoffers_cli.store.layout import draft_path, journal_path, log_paths, secrets_path
 from cardoffers_cli.store.lock import store_lock
-from cardoffers_cli.store.migrations import Migration, applied, migrate, newest_version
+from cardoffers_cli.store.migrations import applied, make_schema, make_store, newest_version
 from cardoffers_cli.store.store import Store
 
 if TYPE_CHECKING:
@@ -104,11 +104,17 @@ def open_copy(path: Path, settings: Settings) -> Iterator[Store]:
 
 
 @contextmanager
-def scratch_store(settings: Settings, now: datetime) -> Iterator[Store]:
-    """Open an empty store in memory; it spills to the temporary folder beyond its limit."""
+def scratch_store(settings: Settings, *tables: str) -> Iterator[Store]:
+    """Open an empty store in memory; it spills to the temporary folder beyond its limit.
+
+    It has every table and view, or only the `tables` that are named.
+    """
     store = Store(":memory:", settings)
     try:
-        migrate(store, now)
+        for table in tables:
+            store.execute(f"schema:{table}")
+        if not tables:
+            make_schema(store)
         yield store
     finally:
         store.close()
@@ -130,14 +136,14 @@ def check_creation(path: Path) -> None:
         )
 
 
-def create_store(opening: Opening) -> list[Migration]:
+def create_store(opening: Opening) -> None:
     """Make a new store; raise as `check_creation` does."""
     check_creation(opening.path)
     with lock_for(opening) as lock:
         check_creation(opening.path)  # still: others make stores too
         draft = draft_path(opening.path)
         try:
-            done = _make(opening, draft)
+            _make(opening, draft)
             since = opening.since or opening.now
             for path in (journal_path(opening.path), secrets_path(opening.path)):
                 put_aside(path, since)  # a store that was here once had one of its own
@@ -147,18 +153,16 @@ def create_store(opening: Opening) -> list[Migration]:
             copying.discard(draft)
             lock.remove()
             raise
-        return done
 
 
-def _make(opening: Opening, draft: Path) -> list[Migration]:
+def _make(opening: Opening, draft: Path) -> None:
     """Make the file under another name first: a store that is there is whole."""
     copying.discard(draft)
     with connected(draft, opening.settings) as store:
         with store.transaction():
-            done = migrate(store, opening.now)
+            make_store(store, opening.now)
         store.execute("store/copying:checkpoint")
     copying.check_whole(draft)
-    return done
 
 
 def must_exist(path: Path) -> None:

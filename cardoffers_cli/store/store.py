@@ -16,6 +16,7 @@ import duckdb
 
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.sql import statements
 from cardoffers_cli.sql.binding import TempTables, declared, run
 from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.interrupting import Interruptible
@@ -81,6 +82,13 @@ class Store:
         with self._statement():
             row = self._run(self.tables.bind(name, tables), parameters).fetchall()
         return _changed(row)
+
+    def execute_files(self, *stems: str) -> None:
+        """Run every statement of files (`folder/file`) in their order; none has parameters."""
+        with self._statement():
+            self._connection.execute(
+                "\n".join(chain(*(statements(each).values() for each in stems)))
+            )
 
     def make(
         self,

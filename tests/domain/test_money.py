@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.money import MINOR_UNITS, commission_amount, minor_unit, quantize
 from cardoffers_cli.store.opening import scratch_store
-from tables import NOON, put, select
+from tables import put, select
 from work import settings
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ OFFER = st.sampled_from(sorted(CASHBACK)).flatmap(
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         put(store, "merchants", [{"merchant": "bakery"}])
         yield store
 

@@ -889,7 +889,7 @@ def lists(of: st.SearchStrategy[Any], least: int, most: int) -> st.SearchStrateg
 @pytest.fixture(scope="module")
 def catalogue() -> Iterator[Store]:
     """A store with everything that is the same in every example."""
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         given(store, "institutions", INSTITUTIONS)
         put(store, "merchants", [{"merchant": name} for name in MERCHANT_OF.values()])
         pairs = [{"identifier": id_, "merchant": name} for id_, name in MERCHANT_OF.items()]

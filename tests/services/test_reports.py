@@ -138,7 +138,7 @@ def test_a_ledger_entry_has_the_fields_of_the_decisions(store: Store) -> None:
 @pytest.fixture(scope="module")
 def history() -> Iterator[Store]:
     """A settled, a reversed and a pending redemption of alder's, and a pending one of brook's."""
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         catalogue(store)
         redeem(store, "settled", now=TIMES[0])
         settle(store, run_no=100, now=TIMES[0], actor="tester")

@@ -40,7 +40,7 @@ WEEKS = (4, 3, 2, 1)
 @pytest.fixture(scope="module")
 def made() -> Iterator[Store]:
     """Redemptions of every week of the last four and one before, some of them reversed."""
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         yield furnished(store)
 
 

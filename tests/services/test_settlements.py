@@ -53,7 +53,7 @@ def reverse(store: Store, ref: str, now: datetime) -> None:
 @pytest.fixture(scope="module")
 def made() -> Iterator[Store]:
     """Two settlements of alder, the second net of a reversal, and one of brook; more on hold."""
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         yield furnished(store)
 
 

@@ -114,7 +114,7 @@ def test_a_store_that_was_closed_is_not_interrupted(made: Job) -> None:
 def test_what_was_broken_off_in_a_transaction_is_not_kept(made: Job) -> None:
     def breaks_off(store: Store) -> None:
         with store.transaction():
-            store.load("store/info:currencies", next(frames()))
+            store.execute("store/info:add_currencies", currencies=["XTS"], minor_units=[2])
             store.interrupt()
             quick(store)
 

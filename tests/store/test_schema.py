@@ -1,61 +1,108 @@
 """The schema is told once: tables in `sql/schema.sql`, views and macros in `sql/views/`.
 
-Migrations that are out there stay as they are: `digests.txt` says what each was, and which views
-the newest one makes. A new migration is added to it by `UPDATE_GOLDENS=1 pytest
-tests/store/test_schema.py`; what stands there already is changed by nothing but a hand.
+A new store is made of them, an older one by migrations, and both come to the same. Migrations that
+are out there stay as they are: `digests.txt` says what each was, and which views the newest one
+makes. A new migration is added to it by `UPDATE_GOLDENS=1 pytest tests/store/test_schema.py`; what
+stands there already is changed by nothing but a hand.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pytest
 
 from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.sql import sql_folder, statements
-from cardoffers_cli.store.migrations import VIEWS, migrations, newest_version, views_digest
-from tables import select
-from work import file_of, found, taken, with_catalogue
+from cardoffers_cli.store.migrations import (
+    VIEWS,
+    make_store,
+    migrate,
+    migrations,
+    newest_version,
+    views_digest,
+)
+from cardoffers_cli.store.store import Store
+from tables import NOON, select
+from work import file_of, found, settings, taken, with_catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
 
-    from cardoffers_cli.store.store import Store
+    import duckdb
 
 DIGESTS = Path(__file__).parent / "digests.txt"
 
-COLUMNS = """
-select table_name, column_name, data_type, is_nullable, column_default
-from duckdb_columns()
-where not internal and table_name in (select table_name from duckdb_tables())
-order by table_name, column_index
-"""
-CONSTRAINTS = """
-select table_name, constraint_type, constraint_column_names, constraint_text
-from duckdb_constraints()
-order by all
-"""
+CATALOGUE = (
+    """
+    select table_name, column_name, data_type, is_nullable, column_default, comment
+    from duckdb_columns()
+    where not internal
+    order by table_name, column_index
+    """,
+    """
+    select table_name, constraint_type, constraint_column_names, constraint_text
+    from duckdb_constraints()
+    order by all
+    """,
+    "select view_name, sql from duckdb_views() where not internal order by all",
+    """
+    select function_name, function_type, parameters, macro_definition
+    from duckdb_functions()
+    where not internal
+    order by all
+    """,
+    "select table_name, index_name, sql from duckdb_indexes() order by all",
+    "select sequence_name, sql from duckdb_sequences() order by all",
+    "select type_name, logical_type from duckdb_types() where not internal order by all",
+)
+"""Everything that a store has but rows: what tables and views have, in its order, first."""
+
+TABLES = "select table_name from duckdb_tables() where not internal order by all"
 
 
-def structure(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the columns of every table in their order, then what holds of them."""
-    rows = [*connection.execute(COLUMNS).fetchall(), *connection.execute(CONSTRAINTS).fetchall()]
-    return [" ".join(map(str, row)) for row in rows]
+def content(connection: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the catalogue of a store, and every row of every table."""
+    catalogue = {query: connection.execute(query).fetchall() for query in CATALOGUE}
+    tables = connection.execute(TABLES).fetchall()
+    rows = {name: connection.execute(f"from {name} order by all").fetchall() for (name,) in tables}
+    return catalogue | rows
 
 
-def written(queries: Iterable[str]) -> list[str]:
-    with duckdb.connect() as connection:
-        for query in queries:
-            connection.execute(query)
-        return structure(connection)
+@contextmanager
+def made_by(make: Callable[[Store, datetime], object]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Make a store in memory by one of the ways to make it."""
+    made = Store(":memory:", settings())
+    try:
+        with made.transaction():
+            make(made, NOON)
+        yield made.connection
+    finally:
+        made.close()
 
 
-def test_migrations_arrive_at_the_schema(store: Store) -> None:
-    assert written(statements("schema").values()) == structure(store.connection)
+@pytest.fixture(scope="module")
+def migrated() -> dict[str, list[tuple[Any, ...]]]:
+    """What a store has that was made by migrations."""
+    with made_by(migrate) as connection:
+        return content(connection)
+
+
+def test_a_new_store_is_what_migrations_make(migrated: dict[str, list[tuple[Any, ...]]]) -> None:
+    with made_by(make_store) as connection:
+        assert migrated == content(connection)
+
+
+def test_a_scratch_store_is_a_new_one_that_no_migration_made(store: Store) -> None:
+    with made_by(make_store) as connection:
+        assert content(connection) == content(store.connection) | {
+            "migrations": connection.execute("from migrations").fetchall()
+        }
 
 
 @pytest.mark.parametrize(
@@ -70,10 +117,24 @@ def test_migrations_arrive_at_the_schema(store: Store) -> None:
         "alter table links add column seen_at timestamp",
         "drop table links",
         "create table more (a integer)",
+        "create or replace view link_starts as select 1 as institution_id",
+        "drop view deliveries",
+        "create or replace macro masked(token) as token",
+        "create macro more(a) as a",
+        "create index by_name on merchants (name)",
+        "create sequence numbers",
+        "create type mood as enum ('good')",
+        "comment on column runs.kind is 'what ran'",
+        "delete from terms_of_purchases",
+        "update currencies set minor_unit = 3 where currency = 'GBP'",
+        "update migrations set digest = '' where version = 1",
+        "insert into history values ('here')",
     ],
 )
-def test_another_schema_is_found(store: Store, change: str) -> None:
-    assert written([*statements("schema").values(), change]) != structure(store.connection)
+def test_another_store_is_found(migrated: dict[str, list[tuple[Any, ...]]], change: str) -> None:
+    with made_by(make_store) as connection:
+        connection.execute(change)
+        assert migrated != content(connection)
 
 
 def test_every_file_of_views_is_made() -> None:

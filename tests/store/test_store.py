@@ -44,10 +44,11 @@ def test_a_frame_comes_out_with_and_without_parameters(store: Store) -> None:
 
 
 def test_a_frame_goes_in_and_is_forgotten(store: Store) -> None:
-    frame = pl.DataFrame({"currency": ["XTS"], "minor_unit": [2]})
-    assert (1, 0) == tuple(store.load("store/info:currencies", frame) for _ in range(2))
+    columns = ("purchase_no", "offer_no", "run_no", "outcome")
+    frame = pl.DataFrame([range(2)] * 4, schema=columns)
+    assert 2 == store.load("pipeline/redeem:fetched_outcomes", frame)
     with pytest.raises(CardoffersError):
-        store.execute("store/info:currencies")
+        store.execute("pipeline/redeem:fetched_outcomes")
 
 
 def test_a_transaction_keeps_all_or_nothing(store: Store) -> None:

@@ -32,7 +32,7 @@ def validate(
     try:
         with (
             open_transactions(source, reading) as file,
-            scratch_store(job.settings, job.now) as store,
+            scratch_store(job.settings, "imports") as store,  # no other table is read
         ):
             judged = check_file(store, file, stage_check(store, file, progress=progress))
             write_outputs(store, file, judged, outputs, mode=job.settings.mode)

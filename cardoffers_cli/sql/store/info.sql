@@ -6,16 +6,16 @@ from migrations
 order by version;
 
 -- name: record_migration
--- Writes the record of one migration, in the transaction that applied it.
+-- Writes the record of one migration, in the transaction that applied it, or made a new store.
 insert into migrations (version, name, digest, engine_version, applied_at)
 values ($version, $name, $digest, $engine_version, $applied_at);
 
--- name: currencies
--- Reads frame (currency, minor_unit); adds the currencies this store does not know yet.
+-- name: add_currencies
+-- Adds the currencies this store does not know yet ($currencies, beside each its $minor_units).
 insert into currencies (currency, minor_unit)
-select frame.currency, frame.minor_unit
-from frame
-where not exists (select 1 from currencies where currencies.currency = frame.currency);
+select listed.currency, listed.minor_unit
+from (select unnest($currencies) as currency, unnest($minor_units) as minor_unit) as listed
+where not exists (select 1 from currencies where currencies.currency = listed.currency);
 
 -- name: sizes
 -- Rows and bytes of every table, largest first. Grain: one row per table.
