@@ -55,7 +55,7 @@ copy (
             '%Y-%m-%dT%H:%M:%SZ'
         ) as transacted_at
     from range($count) as numbers(i)
-    inner join known on known.n = hash(i, $seed, 6) % (select count(*) from known)
+    inner join known on known.n = hash(i, $seed, 6) % $drawn
 ) to '{to}' (header)
 """
 
@@ -72,7 +72,7 @@ def write_rows(sample: Path, to: Path, count: int, seed: int) -> None:
             "transaction_ref, transacted_at) from read_csv($1, all_varchar = true)",
             [str(sample)],
         )
-        engine.execute(ROWS.format(to=to), {"count": count, "seed": seed})
+        engine.execute(ROWS.format(to=to), {"count": count, "seed": seed, "drawn": DRAWN_ROWS})
 
 
 class Growing:
