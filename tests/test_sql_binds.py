@@ -34,7 +34,7 @@ NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 WORD = re.compile(r"\w+")
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
-ELSEWHERE = {"store/call_book", "store/copying", "store/migrating"}
+ELSEWHERE = {"store/call_book", "store/copying", "store/instances", "store/migrating"}
 READS_FILES = re.compile(r"\$files?\b|\bgetvariable\(")
 
 

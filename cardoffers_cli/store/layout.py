@@ -113,6 +113,14 @@ def book_logs(book: Path) -> tuple[Path, Path]:
     return _beside(book, "-wal"), _beside(book, "-shm")
 
 
+def spill_path(store: Path | None) -> Path:
+    """Return the path of the folder for what does not fit in memory, where no other is set.
+
+    A store in memory has it in the folder of the process.
+    """
+    return _beside(store, ".tmp") if store else Path(".tmp")
+
+
 def log_path(store: Path) -> Path:
     """Return the path of the engine's log of a store, which is there while it has not all."""
     return _beside(store, ".wal")
@@ -187,7 +195,7 @@ def left_over(store: Path) -> list[Path]:
     drafts = [draft_path(store, what) for what in DRAFTS]
     drafts += [store.with_name(f".{store.name}{each}.new") for each in between]
     names = [each for draft in drafts for each in with_logs(draft)]
-    spilled = [_beside(each, ".tmp") for each in (store, *drafts)]
+    spilled = [spill_path(each) for each in (store, *drafts)]
     return [each for each in (*names, *spilled) if each.exists()]
 
 

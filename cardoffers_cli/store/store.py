@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
@@ -19,7 +20,9 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.sql import statements
 from cardoffers_cli.sql.binding import TempTables, declared, run
 from cardoffers_cli.store import engine_errors
+from cardoffers_cli.store.instances import IN_MEMORY, connect
 from cardoffers_cli.store.interrupting import Interruptible
+from cardoffers_cli.store.layout import spill_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.sql.binding import Bound, Table
+    from cardoffers_cli.store.instances import Opened
 
 R = TypeVar("R", bound=Record)
 
@@ -51,7 +55,8 @@ class Store:
         self._about = about or path
         self.after_commit: Callable[[], None] = _nothing
         self.keeps = True
-        self._connection = _connect(path, settings, read_only=read_only)
+        self._opened = _connect(path, settings, read_only=read_only)
+        self._connection = self._opened.connection
         self._statements = Interruptible(self._connection)
         self.tables = TempTables()
 
@@ -71,7 +76,7 @@ class Store:
     def close(self) -> None:
         """Close the connection; DuckDB checkpoints the file."""
         with self.guarded():
-            self._connection.close()
+            self._opened.close()
 
     def declared_by(self, name: str, tables: Mapping[str, Table]) -> list[Table]:
         """Return those of the tables, by name, that a named statement declares."""
@@ -335,7 +340,7 @@ def _arrow(frame: pl.DataFrame) -> pa.Table:
     return frame.to_arrow(compat_level=CompatLevel.newest())
 
 
-def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+def _connect(path: str, settings: Settings, *, read_only: bool) -> Opened:
     config: dict[str, Any] = {
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -344,12 +349,11 @@ def _connect(path: str, settings: Settings, *, read_only: bool) -> duckdb.DuckDB
     }
     if settings.threads:
         config["threads"] = settings.threads
-    if settings.temp_directory:
-        config["temp_directory"] = str(settings.temp_directory)
     if settings.temp_limit:
         config["max_temp_directory_size"] = settings.temp_limit
+    spill_to = settings.temp_directory or spill_path(None if path == IN_MEMORY else Path(path))
     with _private_files():
-        return duckdb.connect(path, read_only=read_only, config=config)
+        return connect(path, config, read_only=read_only, spill_to=str(spill_to))
 
 
 @contextmanager
