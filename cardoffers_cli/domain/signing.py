@@ -72,7 +72,7 @@ def check_signature(
 
 
 def _signature(message: bytes, secret: str) -> str:
-    return _ALGORITHM + hmac.new(secret.encode(), message, sha256).hexdigest()
+    return _ALGORITHM + hmac.digest(secret.encode(), message, sha256).hex()
 
 
 def _stamped(timestamp: str, body: bytes) -> bytes:

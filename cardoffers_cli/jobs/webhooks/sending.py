@@ -179,8 +179,9 @@ class Sending:
         claims = [self._open.pop(outcome.number) for outcome in outcomes]
         ended = [self._ended(*pair) for pair in zip(claims, outcomes, strict=True)]
         deliver.record(store, ended, run_no=self._run_no)
+        now = self._clock.now()
         for claim, attempt in zip(claims, ended, strict=True):
-            alert(store, claim, attempt, now=self._clock.now())
+            alert(store, claim, attempt, now=now)
         self._count(ended)
 
     def _count(self, ended: Sequence[Ended]) -> None:
