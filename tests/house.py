@@ -72,7 +72,6 @@ ROOMS_OF = {
     "grpc": {"archive"},
     "h11": {"http"},
     "httpx": {"wire"},
-    "httpx_aiohttp": {"wire"},
     "jinja2": {"files"},
     "jiter": {"files"},
     "markupsafe": {"files"},
@@ -84,6 +83,7 @@ ROOMS_OF = {
     "textual": {"tui"},
     "typer": {"cli"},
     "xlsxwriter": {"files"},
+    "yarl": {"wire"},
 }
 """Third-party package -> the rooms it lives in."""
 

@@ -1,7 +1,7 @@
 """What went wrong with an attempt, in one stable word of `ERRORS`.
 
-httpx calls a lost connection a timeout when aiohttp carries it, so the word is found by what lies
-underneath: the whole chain of causes is asked, most telling kind first.
+The kinds of aiohttp tell little, so the word is found by what lies underneath: the whole chain of
+causes is asked, most telling kind first.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import aiohttp
+from aiohttp.http import HttpProcessingError
 
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.wire.resolving import AddressRefused
@@ -38,11 +39,11 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (AddressRefused, "address_refused"),
     (aiohttp.ClientConnectorDNSError, "dns"),
     (ssl.SSLError, "tls"),
-    (aiohttp.ClientResponseError, "protocol"),
     (TimeoutError, "timeout"),
     (ConnectionRefusedError, "connection_refused"),
     (ConnectionError, "connection_reset"),
     (aiohttp.ClientPayloadError, "connection_reset"),
+    (HttpProcessingError, "protocol"),
     (aiohttp.ServerDisconnectedError, "connection_reset"),
     (OSError, "unreachable"),
 )

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-import httpx
 
 from cardoffers_cli import __version__
 from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.retry_after import retry_after_s
 from cardoffers_cli.wire.failures import error_of, error_of_status
 from cardoffers_cli.wire.resolving import Lookup, look_up
-from cardoffers_cli.wire.transport import make_tls, make_transport
+from cardoffers_cli.wire.transport import Destination, Reply, Transport, make_tls, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -100,9 +97,8 @@ def send_all(
     context = make_tls(limits.ca_file)
 
     async def run() -> None:
-        async with make_transport(
-            context, lookup, allow_insecure=limits.allow_insecure
-        ) as transport:
+        transport = Transport(context, lookup, allow_insecure=limits.allow_insecure)
+        async with aclosing(transport):
             sender = _Sender(
                 transport=transport,
                 limits=limits,
@@ -115,64 +111,97 @@ def send_all(
     asyncio.run(run())
 
 
+@dataclass
+class _Lane:
+    """What waits in a lane, and how many attempts of it are under way."""
+
+    waiting: deque[Delivery] = field(default_factory=deque)
+    under_way: int = 0
+    is_in_turns: bool = False
+
+
 @dataclass(kw_only=True)
 class _Sender:
-    """One run: a slot for each attempt in flight, and a share of the slots for each lane."""
+    """One run: as many workers as there are slots, which take of the lanes in turn.
 
-    transport: httpx.AsyncBaseTransport
+    A lane is in `turns`, once, while something waits in it and its share of the slots is not full.
+    """
+
+    transport: Transport
     limits: AttemptLimits
     clock: Callable[[], datetime]
     on_outcome: Callable[[Outcome], None]
     stop: Callable[[], bool]
 
     def __post_init__(self) -> None:
-        self.slots = asyncio.Semaphore(self.limits.at_once)
-        self.lanes = defaultdict[str, asyncio.Semaphore](
-            lambda: asyncio.Semaphore(self.limits.per_lane)
-        )
+        self.lanes = defaultdict[str, _Lane](_Lane)
+        self.turns = deque[_Lane]()
+        self.working = 0
+        self.destinations = dict[str, Destination]()
 
     async def send(self, batches: Iterator[Sequence[Delivery]]) -> None:
         """Attempt every delivery; a failure to pull more waits for what is in flight."""
         failure: Exception | None = None
-        async with asyncio.TaskGroup() as attempts:
+        async with asyncio.TaskGroup() as workers:
             try:
-                await self._start(batches, attempts)
+                await self._start(batches, workers)
             except Exception as error:  # noqa: BLE001  raised below
                 failure = error
         if failure is not None:
             raise failure
 
     async def _start(
-        self, batches: Iterator[Sequence[Delivery]], attempts: asyncio.TaskGroup
+        self, batches: Iterator[Sequence[Delivery]], workers: asyncio.TaskGroup
     ) -> None:
         while not self.stop():
             batch = await asyncio.to_thread(next, batches, None)
             if batch is None:
                 return
             for delivery in batch:
-                attempts.create_task(self._take_turn(delivery))
+                lane = self.lanes[delivery.lane]
+                lane.waiting.append(delivery)
+                self._line_up(lane)
+            for _ in range(self.working, min(self.limits.at_once, self.working + len(batch))):
+                self.working += 1
+                workers.create_task(self._work())
 
-    async def _take_turn(self, delivery: Delivery) -> None:
-        """Wait for the lane first and then for a slot: so slots go round among the lanes."""
-        async with self.lanes[delivery.lane], self.slots:
-            if not self.stop():
-                self.on_outcome(await self._attempt(delivery))
+    def _line_up(self, lane: _Lane) -> None:
+        """Let a lane have a turn, when it has something for it."""
+        may_have = lane.waiting and lane.under_way < self.limits.per_lane
+        if may_have and not lane.is_in_turns:
+            lane.is_in_turns = True
+            self.turns.append(lane)
+
+    async def _work(self) -> None:
+        """Attempt what waits, one after the other, until no lane has a turn.
+
+        Whoever ends an attempt takes the turn that becomes free by it; so none is left waiting.
+        """
+        while self.turns and not self.stop():
+            lane = self.turns.popleft()
+            lane.is_in_turns = False
+            delivery = lane.waiting.popleft()
+            lane.under_way += 1
+            self._line_up(lane)
+            self.on_outcome(await self._attempt(delivery))
+            lane.under_way -= 1
+            self._line_up(lane)
+        self.working -= 1
 
     async def _attempt(self, delivery: Delivery) -> Outcome:
         started_at, begun = self.clock(), time.monotonic()
         status = wait_s = None
         try:
-            url = _checked(delivery.url, allow_insecure=self.limits.allow_insecure)
+            destination = self._destination(delivery.url)
             signature = delivery.sign(int(started_at.replace(tzinfo=UTC).timestamp()))
-            headers = {**HEADERS, **signature}
-            request = httpx.Request("POST", url, headers=headers, content=delivery.body)
-            async with (
-                asyncio.timeout(self.limits.deadline_s),
-                aclosing(await self.transport.handle_async_request(request)) as response,
-            ):
-                status = response.status_code
-                wait_s = self._wanted_wait_s(response)
-                await self._read(response)
+            async with asyncio.timeout(self.limits.deadline_s):
+                reply = await self.transport.post(destination, signature, delivery.body)
+                try:
+                    status = reply.status
+                    wait_s = self._wanted_wait_s(reply)
+                    await reply.read(self.limits.body_bytes)
+                finally:
+                    reply.end()
             error = error_of_status(status)
         except Exception as problem:  # noqa: BLE001  one receiver must not end the others
             # A 2xx status is success, whatever becomes of the body behind it.
@@ -187,23 +216,15 @@ class _Sender:
             duration_ms=round((time.monotonic() - begun) * 1000),
         )
 
-    def _wanted_wait_s(self, response: httpx.Response) -> int | None:
-        text = response.headers.get("Retry-After")
-        if text is None or response.status_code not in _MAY_ASK_TO_WAIT:
+    def _destination(self, url: str) -> Destination:
+        """Check a URL's form once; what its name resolves to is checked with every connection."""
+        if url not in self.destinations:
+            check_url(url, allow_insecure=self.limits.allow_insecure)
+            self.destinations[url] = prepare(url, HEADERS)
+        return self.destinations[url]
+
+    def _wanted_wait_s(self, reply: Reply) -> int | None:
+        if reply.status not in _MAY_ASK_TO_WAIT:
             return None
-        return retry_after_s(text, self.clock())
-
-    async def _read(self, response: httpx.Response) -> None:
-        """Read the body as it comes, without unpacking it, and not beyond the cap."""
-        size = 0
-        async for chunk in response.aiter_raw():
-            size += len(chunk)
-            if size >= self.limits.body_bytes:
-                return
-
-
-@lru_cache
-def _checked(url: str, *, allow_insecure: bool) -> httpx.URL:
-    """Check a URL's form once; what its name resolves to is checked with every connection."""
-    check_url(url, allow_insecure=allow_insecure)
-    return httpx.URL(url)
+        text = reply.header("Retry-After")
+        return None if text is None else retry_after_s(text, self.clock())

@@ -51,7 +51,7 @@ INSTITUTIONS = 100
 AT_ONCE = 64
 BODY = b"x" * 440
 SECRET = "whsec_" + "x" * 43
-GOAL, MOST_SLOWER = 0.25, 2.0
+GOAL, MOST_SLOWER = 0.4, 2.0
 PATIENCE_S = 120  # with the receiver that never answers
 SLOW_CLIENTS_SHARE = 20
 

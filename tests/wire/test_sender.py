@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import threading
@@ -146,6 +147,16 @@ def test_a_request_says_this_and_nothing_else() -> None:
     } == set(shown[1:])
 
 
+@pytest.mark.parametrize(
+    "target", ["/", "/hooks?", "/?a=%2B%3d%7E&a=b", "/%2e%2F//x;y=1/@:!$'()*,", "/?sig=a/b:c@d?e"]
+)
+def test_a_url_is_asked_for_as_it_was_written(target: str) -> None:
+    asked: list[bytes] = []
+    with listening(answers(head(b"HTTP/1.1 204 Done"), asked=asked)) as (port,):
+        post(f"http://127.0.0.1:{port}{target}")
+    assert target.rstrip("?") == asked[0].decode().split(" ")[1].rstrip("?")
+
+
 # What is not done
 
 
@@ -240,7 +251,45 @@ def test_a_new_connection_that_is_lost_is_not_tried_again() -> None:
     assert ("connection_reset", 1) == (outcome.error, len(asked))
 
 
-def test_a_lane_has_its_share_and_no_more() -> None:
+def test_what_comes_before_a_request_is_no_answer_to_it() -> None:
+    good, bad = (head(b"HTTP/1.1 %s X" % code, b"Content-Length: 0") for code in (b"200", b"500"))
+    said = threading.Event()
+
+    async def behave(reader: Reader, writer: Writer) -> None:
+        is_first = not said.is_set()
+        await request(reader)
+        writer.write(good if is_first else bad)
+        if is_first:
+            await asyncio.sleep(0.1)  # so that the answer is taken alone
+            writer.write(good)
+            await writer.drain()
+            await asyncio.sleep(0.1)
+            said.set()
+            await request(reader)
+
+    def batches(url: str) -> Iterator[list[Delivery]]:
+        yield [delivery(url, 1)]
+        assert said.wait(DEADLINE_S)
+        yield [delivery(url, 2)]
+
+    outcomes: list[Outcome] = []
+    with listening(behave) as (port,):
+        url = f"http://127.0.0.1:{port}/"
+        send_all(batches(url), FAR, clock=real_clock, on_outcome=outcomes.append)
+    assert [(1, 200), (2, 500)] == [(each.number, each.http_status) for each in outcomes]
+
+
+def test_lanes_take_turns() -> None:
+    with Receiver(clock=real_clock) as receiver:
+        lanes = "aaabbc"
+        limits = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True, at_once=1)
+        deliveries = (delivery(receiver.url, n, lane) for n, lane in enumerate(lanes))
+        outcomes = send(deliveries, limits)
+    assert "abcaba" == "".join(lanes[outcome.number] for outcome in outcomes)
+
+
+@pytest.mark.parametrize(("expected", "lanes", "at_once"), [(3, 1, 50), (6, 2, 50), (4, 9, 4)])
+def test_a_lane_has_its_share_and_no_more(expected: int, lanes: int, at_once: int) -> None:
     now, most = 0, 0
 
     def busy(_: object) -> None:
@@ -256,10 +305,13 @@ def test_a_lane_has_its_share_and_no_more() -> None:
             nonlocal now
             now -= 1
 
-        limits = AttemptLimits(deadline_s=DEADLINE_S, allow_insecure=True, at_once=50, per_lane=3)
-        send((delivery(receiver.url, n) for n in range(30)), limits, on_outcome=done)
+        limits = AttemptLimits(
+            deadline_s=DEADLINE_S, allow_insecure=True, at_once=at_once, per_lane=3
+        )
+        deliveries = (delivery(receiver.url, n, str(n % lanes)) for n in range(30))
+        send(deliveries, limits, on_outcome=done)
     assert 0 == now
-    assert 3 == most
+    assert expected == most
 
 
 def test_a_lane_that_hangs_does_not_hold_up_the_others() -> None:
