@@ -121,6 +121,7 @@ def no_repeats(store: Store) -> Repeats:
 
 def find_look_alikes(
     store: Store,
+    staged: StagedWhole,
     numbered: Numbered,
     repeats: Repeats,
     institution_id: UUID,
@@ -133,7 +134,7 @@ def find_look_alikes(
     """
     return store.make(
         "pipeline/judge:look_alikes",
-        *(numbered.refs, repeats.rows),
+        *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows),
         institution_id=institution_id,
         with_history=with_history,
     )

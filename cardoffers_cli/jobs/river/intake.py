@@ -215,7 +215,7 @@ def judge_file(
     known = dedupe(store, target, numbered) if target else find_known(store, numbered)
     repeats = find_repeats(store, staged, known)
     look_alikes = find_look_alikes(
-        store, numbered, repeats, institution_id, with_history=target is None
+        store, staged, numbered, repeats, institution_id, with_history=target is None
     )
     return _judged(store, file, staged, repeats, look_alikes)
 

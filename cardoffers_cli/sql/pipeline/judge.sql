@@ -212,53 +212,42 @@ select
 where 1 = 0;
 
 -- name: look_alikes
--- reads: staged_refs(line, transaction_ref, instrument_no, identifier_no, merchant_id, amount,
---     transacted_at), staged_duplicates(line)
+-- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at, look),
+--     payer_numbers(payer, instrument_no), identifier_numbers(identifier, identifier_no),
+--     staged_duplicates(line)
 -- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
 -- Makes look_alikes: the staged rows to be admitted that are like an earlier one in all but their
 -- ref (rules.md#look-alikes): instrument, merchant, amount and second are the same. Earlier ones stand among the purchases,
--- which are read only for the time of the file, if at all ($with_history), or in this file. Grain:
--- one row per such row.
+-- which are read only for the time of the file, if at all ($with_history), or in this file. Those of
+-- the file are sought by fingerprint and told apart by what it stands for. Grain: one row per such
+-- row.
 create temp table look_alikes as
-with admissible as (
+with repeated as (
+    select staged.look
+    from staged
+    group by staged.look
+    having count(*) > 1
+),
+alike as (
     select
-        staged_refs.line,
-        staged_refs.transaction_ref,
-        staged_refs.instrument_no,
-        staged_refs.identifier_no,
-        staged_refs.merchant_id,
-        staged_refs.amount,
-        date_trunc('second', staged_refs.transacted_at) as second,
-        hash(
-            staged_refs.instrument_no, staged_refs.identifier_no, staged_refs.merchant_id,
-            staged_refs.amount, date_trunc('second', staged_refs.transacted_at)
-        ) as look
-    from staged_refs
+        staged.line,
+        staged.transaction_ref,
+        row_number() over looks as turn,
+        first_value(staged.line) over looks as first_line
+    from staged
+    inner join repeated on repeated.look = staged.look
+    inner join payer_numbers on payer_numbers.payer = staged.payer
+    left join identifier_numbers on identifier_numbers.identifier = staged.identifier
     where not exists (
         select 1
         from staged_duplicates
-        where staged_duplicates.line = staged_refs.line
+        where staged_duplicates.line = staged.line
     )
-),
-repeated as (
-    select admissible.look
-    from admissible
-    group by admissible.look
-    having count(*) > 1
-),
-in_file as (
-    select
-        admissible.line,
-        admissible.transaction_ref,
-        row_number() over looks as turn,
-        first_value(admissible.line) over looks as first_line
-    from admissible
-    inner join repeated on repeated.look = admissible.look
     window looks as (
         partition by
-            admissible.instrument_no, admissible.identifier_no, admissible.merchant_id,
-            admissible.amount, admissible.second
-        order by admissible.line
+            payer_numbers.instrument_no, identifier_numbers.identifier_no, staged.merchant_id,
+            staged.amount, date_trunc('second', staged.transacted_at)
+        order by staged.line
     )
 ),
 same_time as (
@@ -275,27 +264,36 @@ same_time as (
     from purchases
     where $with_history
         and purchases.institution_id = $institution_id
-        and purchases.transacted_at >= (select min(admissible.second) from admissible)
+        and purchases.transacted_at >= (
+            select date_trunc('second', min(staged.transacted_at)) from staged
+        )
         and purchases.transacted_at
-        < (select max(admissible.second) + interval 1 second from admissible)
+        < (
+            select date_trunc('second', max(staged.transacted_at)) + interval 1 second from staged
+        )
 ),
 before as (
     select
-        admissible.line,
-        admissible.transaction_ref,
+        staged.line,
+        staged.transaction_ref,
         same_time.import_no as first_import_no,
         same_time.line as first_line,
         same_time.received_at,
-        row_number() over (
-            partition by admissible.line order by same_time.purchase_no
-        ) as turn
-    from admissible
-    inner join same_time
-        on same_time.instrument_no = admissible.instrument_no
-        and same_time.amount = admissible.amount
-        and same_time.second = admissible.second
-    where same_time.identifier_no is not distinct from admissible.identifier_no
-        and same_time.merchant_id is not distinct from admissible.merchant_id
+        row_number() over (partition by staged.line order by same_time.purchase_no) as turn
+    from same_time
+    inner join payer_numbers on payer_numbers.instrument_no = same_time.instrument_no
+    inner join staged
+        on staged.payer = payer_numbers.payer
+        and staged.amount = same_time.amount
+        and date_trunc('second', staged.transacted_at) = same_time.second
+    left join identifier_numbers on identifier_numbers.identifier = staged.identifier
+    where identifier_numbers.identifier_no is not distinct from same_time.identifier_no
+        and staged.merchant_id is not distinct from same_time.merchant_id
+        and not exists (
+            select 1
+            from staged_duplicates
+            where staged_duplicates.line = staged.line
+        )
 ),
 final as (
     select
@@ -304,13 +302,13 @@ final as (
     from before
     where before.turn = 1
     union all
-    select in_file.line, in_file.transaction_ref, null, in_file.first_line, null
-    from in_file
-    where in_file.turn > 1
+    select alike.line, alike.transaction_ref, null, alike.first_line, null
+    from alike
+    where alike.turn > 1
         and not exists (
             select 1
             from before
-            where before.line = in_file.line
+            where before.line = alike.line
         )
 )
 select line, transaction_ref, first_import_no, first_line, received_at

@@ -8,7 +8,7 @@ from frame;
 
 -- name: whole
 -- makes: staged(line, transaction_ref, reference, content, cardholder, payer, identifier,
---     merchant_id, amount, transacted_at)
+--     merchant_id, amount, transacted_at, look)
 -- Reads frame (valid rows with fingerprints) and makes staged of it, for an import. Grain: one row
 -- per valid row of the file.
 create temp table staged as
@@ -16,7 +16,7 @@ select
     frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder,
     frame.payer, frame.identifier, cast(frame.merchant_id as uuid) as merchant_id,
     cast(frame.amount as decimal(18, 4)) as amount,
-    cast(frame.transacted_at as timestamp) as transacted_at
+    cast(frame.transacted_at as timestamp) as transacted_at, frame.look
 from frame;
 
 -- name: findings
