@@ -37,7 +37,10 @@ FEW_ROWS = 2_000
 
 _CHUNKS_AT_A_TIME = 64
 _WAITING_AT_MOST = 250_000
-_REMEMBERED = 2_000_000
+_PLACES = (1 << 18, 1 << 22)
+"""How many fingerprints a memory has places for, twice: at first, and at most. Powers of two."""
+
+_HALF = 1 << 32
 
 
 def stage_slim(store: Store, chunks: Iterable[Chunk]) -> Staged:
@@ -142,7 +145,7 @@ class _Part:
         frame = self.part_of(rows, findings, doubts)
         self._nothing = frame.clear()
         if frame.height:
-            self._frames.append(frame)
+            self._frames.append(frame if self.is_few else self._store.apart(frame))
             self.waiting += frame.height
 
     def write(self) -> None:
@@ -205,14 +208,15 @@ class _Met:
     """The texts behind a fingerprint, each written once, or a few times in a very long file.
 
     What was met is remembered up to a limit, so memory stays flat; beyond it a text may be written
-    again, which does no harm. `collides` says that two texts of one chunk share a fingerprint.
+    again, which does no harm. Of few rows nothing is remembered. `collides` says that two texts of
+    one chunk share a fingerprint.
     """
 
     def __init__(self, store: Store, name: str) -> None:
         self.name = name
         self.collides = False
         self._columns = store.columns(f"pipeline/stage:{name}")
-        self._known: pl.Series | None = None
+        self._memory: _Memory | None = None
 
     def __call__(
         self, rows: pl.DataFrame, _findings: pl.DataFrame, _doubts: pl.DataFrame
@@ -220,18 +224,55 @@ class _Met:
         """Return the texts of a chunk that were not met before."""
         fingerprint = self._columns[0]
         found = rows.select(self._columns).drop_nulls(fingerprint)
-        if self._known is not None:
-            found = found.filter(~found[fingerprint].is_in(self._known.implode()))
+        if self._memory is not None:
+            found = found.filter(~self._memory.holds(found[fingerprint]))
         new = found.unique()
-        self.collides |= new[fingerprint].n_unique() < new.height
-        self._remember(new[fingerprint])
+        met = new[fingerprint].unique()
+        self.collides |= len(met) < new.height
+        if self._memory is not None:
+            self._memory = self._memory.with_others(met)
+        elif len(met) > max(FEW_ROWS, 0):
+            self._memory = _Memory(met, _PLACES[0])
         return new
 
-    def _remember(self, fingerprints: pl.Series) -> None:
-        if self._known is None:
-            self._known = fingerprints
-        elif len(self._known) < _REMEMBERED:
-            self._known = self._known.append(fingerprints)
+
+class _Memory:
+    """Fingerprints that were met: each in one of two places, by its lower or by its upper half.
+
+    To look for one costs the same however many there are. Who finds both places taken takes the
+    second, and what was there is forgotten.
+    """
+
+    def __init__(self, fingerprints: pl.Series, places: int) -> None:
+        self.count = len(fingerprints)
+        self._lower, self._upper = (fingerprints.new_from_index(0, places) * 0 for _ in range(2))
+        self._put(fingerprints)
+
+    def holds(self, fingerprints: pl.Series) -> pl.Series:
+        lower, upper = self._lower, self._upper
+        is_lower = lower.gather(self._places(fingerprints)) == fingerprints
+        is_upper = upper.gather(self._places(fingerprints // _HALF)) == fingerprints
+        return (is_lower | is_upper) & (fingerprints != 0)  # which stands for a free place
+
+    def with_others(self, fingerprints: pl.Series) -> _Memory:
+        """Return a memory that holds these too, of more places if these become scarce."""
+        self.count += len(fingerprints)
+        places = len(self._lower)
+        if self.count * 2 > places and places < _PLACES[1]:
+            known = self._lower.append(self._upper)
+            return _Memory(known.filter(known != 0).append(fingerprints), 4 * places)
+        self._put(fingerprints)
+        return self
+
+    def _put(self, fingerprints: pl.Series) -> None:
+        places = self._places(fingerprints)
+        is_free = self._lower.gather(places) == 0
+        self._lower.scatter(places.filter(is_free), fingerprints.filter(is_free))
+        others = fingerprints.filter(~is_free)
+        self._upper.scatter(self._places(others // _HALF), others)
+
+    def _places(self, numbers: pl.Series) -> pl.Series:
+        return numbers & (len(self._lower) - 1)
 
 
 def staged_amount(store: Store, staged: Staged) -> Decimal:

@@ -171,7 +171,7 @@ class Store:
         return _changed(row)
 
     def gather(
-        self, name: str, frames: Iterable[pl.DataFrame], *, into: Table | None = None
+        self, name: str, frames: Iterable[pl.DataFrame | pa.Table], *, into: Table | None = None
     ) -> Table:
         """Make the temporary table of a named statement of frames of one schema.
 
@@ -196,6 +196,12 @@ class Store:
                 raise source.failure from None
             raise
         return table
+
+    def apart(self, frame: pl.DataFrame) -> pa.Table:
+        """Return a frame that may wait: it holds its own text, and not all that it was taken of."""
+        from polars import CompatLevel  # noqa: PLC0415 - heavy, as below
+
+        return frame.to_arrow(compat_level=CompatLevel.oldest())
 
     def rows(self, name: str, /, *tables: Table, **parameters: Any) -> list[dict[str, Any]]:
         """Return every row of a named query as a dictionary."""
@@ -311,7 +317,7 @@ class _Source:
     The engine reports an exception of a source as one of its own, and its cause is lost.
     """
 
-    def __init__(self, frames: Iterable[pl.DataFrame]) -> None:
+    def __init__(self, frames: Iterable[pl.DataFrame | pa.Table]) -> None:
         self._tables = (_arrow(frame) for frame in frames)
         self.failure: BaseException | None = None
 
@@ -333,10 +339,12 @@ class _Source:
             raise
 
 
-def _arrow(frame: pl.DataFrame) -> pa.Table:
+def _arrow(frame: pl.DataFrame | pa.Table) -> pa.Table:
     """Return a frame as Arrow without copying its text."""
-    from polars import CompatLevel  # noqa: PLC0415 - heavy, as above
+    from polars import CompatLevel, DataFrame  # noqa: PLC0415 - heavy, as above
 
+    if not isinstance(frame, DataFrame):
+        return frame
     return frame.to_arrow(compat_level=CompatLevel.newest())
 
 

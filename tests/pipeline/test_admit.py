@@ -13,7 +13,7 @@ from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.pipeline import stage
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.pipeline.stage import stage_whole
-from tables import NOON, given, select, uid
+from tables import NOON, given, rows_of, select, uid
 from work import file_of, found, kept, new_store, taken, tell
 
 if TYPE_CHECKING:
@@ -130,3 +130,24 @@ def test_two_tokens_of_one_fingerprint_never_pass(
         number(store, staged, uid("alder"))
     assert "fingerprint_collision" == caught.value.code
     assert [(0,)] == select(store, "select count(*) from purchases")
+
+
+@pytest.mark.parametrize(("places", "repeats"), [((4, 16), True), ((1 << 18, 1 << 18), False)])
+def test_texts_are_written_whatever_is_forgotten(
+    store: Store, places: tuple[int, int], repeats: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each pair of tokens is there, and once where there is room to remember all of them."""
+    monkeypatch.setattr(stage, "FEW_ROWS", -1)
+    monkeypatch.setattr(stage, "_PLACES", places)
+    monkeypatch.setattr(stage, "_CHUNKS_AT_A_TIME", 3)
+    chunks = []
+    for drawn in range(20):
+        holders = [f"holder {(drawn * 37 + n * n) % 100}" for n in range(30)]
+        rows = pl.DataFrame({"cardholder_token": holders, "instrument_token": "c1"})
+        whole = pl.concat([NO_ROWS.rows, rows], how="diagonal")
+        chunks.append((with_fingerprints(whole, seed=1), NO_ROWS.findings, NO_ROWS.doubts))
+    tokens = stage_whole(store, chunks).tokens
+    written = sorted(holder for _, holder, _ in rows_of(store, tokens))
+    expected = sorted({row for rows, *_ in chunks for row in rows["cardholder_token"]})
+    assert expected == sorted(set(written))
+    assert repeats == (expected != written)
