@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _QUOTE = '"'
 _FORMULA = re.compile(r'="[^"]*"')  # text as spreadsheets write it; the rules have a word for it
 _NEVER = b"\x01"  # separates nothing, so that a line stays whole
-_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@'") + b"\n"
+_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,17 +59,38 @@ class LineFault(ValueError):
         self.message = message
 
 
-def read_page(text: bytes, layout: Layout, *, first_line: int) -> TextPage:
-    """Read whole, LF-ended lines of which the first has the number `first_line`."""
+def read_page(text: bytes, layout: Layout, *, first_line: int, is_plain: bool = False) -> TextPage:
+    """Read whole, LF-ended lines of which the first has the number `first_line`.
+
+    `is_plain` says that `plain_line_ends` can tell how many they are.
+    """
     frame = _all_plain(text, layout)
     if frame is None:
-        return _line_by_line(text, layout, first_line)
+        return _line_by_line(text, layout, first_line, is_plain=is_plain)
     numbers = pl.int_range(first_line, first_line + frame.height, dtype=pl.UInt64, eager=True)
     return TextPage(
         frame=frame.insert_column(0, numbers.alias("line")),
         lines=frame.height,
-        is_plain=_is_plain(text, layout.delimiter),
+        is_plain=is_plain,
     )
+
+
+def plain_line_ends(text: bytes, delimiter: str) -> int | None:
+    """Return how many line ends there are in text that is plain (`TextPage.is_plain`), else None.
+
+    All but the line ends is taken away in one look, which is quicker than to count them in place.
+    """
+    if not text.isascii():
+        return None
+    ends = text.translate(None, _VISIBLE + delimiter.encode())
+    if ends.strip(b"\n"):
+        return None
+    if b"+" in text and (b"E+" in text or b"e+" in text):
+        return None
+    starts = (b"\n=", delimiter.encode() + b"=", b'"=')
+    if b"=" in text and (text.startswith(b"=") or any(map(text.__contains__, starts))):
+        return None
+    return len(ends)
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:
@@ -163,7 +184,7 @@ def _plain_frame(text: bytes, layout: Layout) -> pl.DataFrame:
     )
 
 
-def _line_by_line(text: bytes, layout: Layout, first_line: int) -> TextPage:
+def _line_by_line(text: bytes, layout: Layout, first_line: int, *, is_plain: bool) -> TextPage:
     lines = _as_series(text)
     if lines is None:
         odd, blank_lines = list(enumerate(split_lines(text), first_line)), 0
@@ -186,7 +207,7 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int) -> TextPage:
         findings=findings,
         lines=total,
         blank_lines=blank_lines,
-        is_plain=_is_plain(text, layout.delimiter),
+        is_plain=is_plain,
     )
 
 
@@ -228,15 +249,6 @@ def _parted(
         [(line, content.encode()) for line, content in odd],
         numbered.height - frame.height,
     )
-
-
-def _is_plain(text: bytes, delimiter: str) -> bool:
-    if not text.isascii() or text.translate(None, _VISIBLE + delimiter.encode()):
-        return False
-    if b"+" in text and (b"E+" in text or b"e+" in text):
-        return False
-    starts = (b"\n=", delimiter.encode() + b"=", b'"=')
-    return b"=" not in text or not (text.startswith(b"=") or any(map(text.__contains__, starts)))
 
 
 def _fields_of(line: bytes, layout: Layout) -> list[str]:

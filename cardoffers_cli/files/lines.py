@@ -25,6 +25,9 @@ def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     rest = b""
     for block in blocks:
         end = _last_end(block)
+        if end == len(block) and not rest:
+            yield block
+            continue
         if end:
             yield b"".join((rest, memoryview(block)[:end]))
             rest = block[end:]
@@ -38,9 +41,12 @@ def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def in_parts(text: bytes) -> Iterator[bytes]:
-    """Cut LF-ended text of very many lines into parts of fewer; any other comes as it is."""
-    if text.count(b"\n") <= MANY_LINES:
+def in_parts(text: bytes, lines: int | None = None) -> Iterator[bytes]:
+    """Cut LF-ended text of very many lines into parts of fewer; any other comes as it is.
+
+    How many `lines` it has is counted where that is not known.
+    """
+    if (text.count(b"\n") if lines is None else lines) <= MANY_LINES:
         yield text
         return
     at = 0

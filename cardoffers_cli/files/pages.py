@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.findings import make_finding
-from cardoffers_cli.files.delimited import Layout, TextPage, read_page
+from cardoffers_cli.files.delimited import Layout, TextPage, plain_line_ends, read_page
 from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
 from cardoffers_cli.files.headers import Names, read_header
 from cardoffers_cli.files.lines import in_parts, is_blank, whole_lines, with_lf
@@ -61,7 +61,7 @@ class RecordFile:
         """Read a CSV file: the header, then pages whose frames have the header's columns."""
         layout = self.layout
         line = 1
-        for text in self._texts():
+        for text, is_plain in self._texts():
             records = text
             if layout is None:
                 header, records, blank_lines = _first_filled(text)
@@ -71,7 +71,7 @@ class RecordFile:
                     continue
                 layout = self._read_header(header, line)
                 line += 1
-            page = read_page(records, layout, first_line=line)
+            page = read_page(records, layout, first_line=line, is_plain=is_plain)
             line += page.lines
             page.findings.extend(self._end(records, line - 1))
             self._count(page)
@@ -91,15 +91,19 @@ class RecordFile:
 
     def _json_lines(self) -> Iterator[Objects]:
         line = 1
-        for text in self._texts():
+        for text, _ in self._texts():
             page = read_json_lines(text, first_line=line)
             line += page.lines
             page.findings.extend(self._end(text, line - 1))
             yield page
 
-    def _texts(self) -> Iterator[bytes]:
-        for text in whole_lines(self.source.blocks()):
-            yield from in_parts(with_lf(text))
+    def _texts(self) -> Iterator[tuple[bytes, bool]]:
+        """Yield whole lines, and whether they are plain text, which only CSV is looked at for."""
+        for block in whole_lines(self.source.blocks()):
+            text = with_lf(block)
+            lines = plain_line_ends(text, self._delimiter) if self.kind == "csv" else None
+            for part in in_parts(text, lines):
+                yield part, lines is not None
 
     def _end(self, text: bytes, last_line: int) -> Iterator[Finding]:
         """Say so where the text ends within a record."""

@@ -28,7 +28,8 @@ def moments(texts: pl.Series, zone: str | None) -> pl.DataFrame:
     `assumed` says that the text names no offset and was read as local time in `zone`.
     """
     is_usual = texts.str.contains(_USUAL).fill_null(False)
-    at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False)
+    # Texts of seconds hardly repeat, and to remember them takes longer than to read them.
+    at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False, cache=False)
     assumed = pl.repeat(False, len(at), dtype=pl.Boolean, eager=True)
     if not is_usual.all():
         others = _read_slowly(texts.filter(~is_usual), zone)

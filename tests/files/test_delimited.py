@@ -10,7 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.delimited import Layout, LineFault, read_page, split_fields
+from cardoffers_cli.files.delimited import (
+    Layout,
+    LineFault,
+    plain_line_ends,
+    read_page,
+    split_fields,
+)
 from sizes import FULL, tries
 
 if TYPE_CHECKING:
@@ -67,6 +73,32 @@ def test_a_page_numbers_its_rows_by_line(delimiter: str) -> None:
 
 
 # -- the plain reading ---------------------------------------------------------------------------
+
+PLAIN_LINES: dict[str, int | None] = {
+    "": 0,
+    "a;b": 0,
+    "a;b\n": 1,
+    "\n\na;b\n": 3,
+    "a=b;1E-5;+\n": 1,
+    "a b\n": None,
+    "a,b\t\n": None,
+    "a;b\r\n": None,
+    "a;ä\n": None,
+    "a;b@c\n": None,
+    "a;'b\n": None,
+    "a;1E+5\n": None,
+    "a;1e+5\n": None,
+    "=a;b\n": None,
+    "a;=b\n": None,
+    'a;"=b"\n': None,
+    "a;b\n=c\n": None,
+}
+
+
+@pytest.mark.parametrize("text", PLAIN_LINES)
+def test_of_plain_text_the_line_ends_are_counted(text: str) -> None:
+    assert PLAIN_LINES[text] == plain_line_ends(text.encode(), ";")
+
 
 NAMES = (
     "cardholder_token",

@@ -39,6 +39,18 @@ def test_a_source_can_be_read_twice(tmp_path: Path, stored: bytes) -> None:
         assert len(stored) == source.size_hint == source.bytes_read
 
 
+@pytest.mark.parametrize("line", [b"abc\n", b"abcdefg\r\n", b"x" * (BLOCK_BYTES * 3 // 2) + b"\n"])
+def test_blocks_hold_whole_lines_where_lines_are_short(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "file"
+    content = line * (BLOCK_BYTES * 2 // len(line) + 1) + b"end"
+    path.write_bytes(content)
+    with open_source(str(path)) as source:
+        blocks = list(source.blocks())
+    assert content == b"".join(blocks)
+    are_whole = [block.endswith(b"\n") for block in blocks[:-1]]
+    assert (len(line) < BLOCK_BYTES) == all(are_whole)
+
+
 def test_the_byte_order_mark_counts_in_the_hash_only(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"\xef\xbb\xbfa,b")
