@@ -13,7 +13,7 @@ from uuid import UUID
 
 from cardoffers_cli.contract.problems import Problem
 from cardoffers_cli.domain.keys import is_well_formed
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.institutions import institution_of
 from cardoffers_cli.services.keys import find_key
 
 if TYPE_CHECKING:
@@ -35,12 +35,13 @@ class Caller:
 
 
 class Gate:
-    """Lets callers in for one opening of the store."""
+    """Lets callers in for one use of the store."""
 
     def __init__(self, store: Store, book: CallBook, job: Job) -> None:
         self._store = store
         self._book = book
         self._job = job
+        self._used: set[UUID] = set()
 
     def identify(self, call: Call) -> Caller:
         """Return who calls; raise `Problem` 401 where that cannot be told."""
@@ -48,7 +49,7 @@ class Gate:
         if key is None:
             self._note(call, "unauthenticated", None)
             raise _unauthenticated("There is no such API key.")
-        owner = find_institution(self._store, str(key.institution_id))
+        owner = institution_of(self._store, key.institution_id)
         return Caller(institution=owner, key=key)
 
     def is_known(self, call: Call) -> bool:
@@ -62,7 +63,9 @@ class Gate:
         if refusal:
             self._note(call, refusal.code, caller.key)
             raise refusal
-        self._book.note_use(caller.key.key_id, self._job.now)
+        if caller.key.key_id not in self._used:  # all calls that wait have one moment
+            self._used.add(caller.key.key_id)
+            self._book.note_use(caller.key.key_id, self._job.now)
         if route.is_limited:
             self._count(caller)
 

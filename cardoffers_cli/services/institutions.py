@@ -56,6 +56,16 @@ def find_institution(store: Store, slug_or_id: str) -> Institution:
     return _institution(row)
 
 
+def institution_of(store: Store, institution_id: UUID) -> Institution:
+    """Return the institution of an id that stands in the store."""
+    address = "services/institutions:find"
+
+    def read() -> Institution:
+        return _institution(store.rows(address, slug_or_id=str(institution_id))[0])
+
+    return store.memory.recall((address, institution_id), (address,), read)
+
+
 def asked_institutions(
     store: Store, slug_or_id: str | None, *, everywhere: bool = False
 ) -> list[Institution]:

@@ -82,10 +82,21 @@ def find_key(store: Store, text: str) -> ApiKey | None:
     if not is_well_formed(text):
         return None
     digest, found = key_hash(text), None
-    for row in store.rows("services/keys:candidates", prefix=prefix_of(text)):
-        if hmac.compare_digest(row.pop("key_hash"), digest):
-            found = _api_key(row)
+    for known, key in _candidates(store, prefix_of(text)):
+        if hmac.compare_digest(known, digest):
+            found = key
     return found
+
+
+def _candidates(store: Store, prefix: str) -> list[tuple[str, ApiKey]]:
+    """Return the keys that begin so, each behind its hash."""
+    address = "services/keys:candidates"
+
+    def read() -> list[tuple[str, ApiKey]]:
+        rows = store.rows(address, prefix=prefix)
+        return [(row.pop("key_hash"), _api_key(row)) for row in rows]
+
+    return store.memory.recall((address, prefix), (address,), read)
 
 
 def list_hashes(store: Store) -> list[KeyHash]:

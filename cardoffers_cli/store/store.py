@@ -23,6 +23,7 @@ from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.instances import IN_MEMORY, connect
 from cardoffers_cli.store.interrupting import Interruptible
 from cardoffers_cli.store.layout import spill_path
+from cardoffers_cli.store.memory import Memory, tables_changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -59,6 +60,9 @@ class Store:
         self._connection = self._opened.connection
         self._statements = Interruptible(self._connection)
         self.tables = TempTables()
+        self.memory = Memory()
+        self.has_new_runs = False
+        """Whether a run was written since the journal was last told of all."""
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -85,7 +89,7 @@ class Store:
     def execute(self, name: str, /, *tables: Table, **parameters: Any) -> int:
         """Run a named statement and return the rows it changed (0 where it counts none)."""
         with self._statement():
-            row = self._run(self.tables.bind(name, tables), parameters).fetchall()
+            row = self._run(self._bound(name, tables), parameters).fetchall()
         return _changed(row)
 
     def execute_files(self, *stems: str) -> None:
@@ -108,7 +112,7 @@ class Store:
         The table lasts as long as the transaction, or as the connection where there is none. Of
         tables that are only defined, so is this one.
         """
-        bound = self.tables.bind(name, tables)
+        bound = self._bound(name, tables)
         if bound.made is None:
             raise LookupError(f"{name} declares no table that it makes.")
         if self.tables.are_few(tables):
@@ -128,7 +132,7 @@ class Store:
         It is not made: whoever reads it computes it, from `frame` if it reads one.
         """
         rows = None if frame is None else _arrow(frame)
-        return self.tables.defines(self.tables.bind(name, tables), parameters, rows)
+        return self.tables.defines(self._bound(name, tables), parameters, rows)
 
     def compute(self, table: Table) -> int | None:
         """Fetch the rows of a table that is only defined, for all who read it after that.
@@ -163,7 +167,7 @@ class Store:
         **parameters: Any,
     ) -> int:
         """Run a named statement that reads `frame`, and return the rows it changed."""
-        sql = self.tables.bind(name, tables).sql
+        sql = self._bound(name, tables).sql
         with self._statement():
             # DuckDB finds the frame here, as the variable that the statement names. Registered, it
             # would be held until the transaction ends, and a file's pages would pile up.
@@ -179,7 +183,7 @@ class Store:
         writes whole row groups; a statement for each frame would cost several times as much. What
         the frames raise is raised here.
         """
-        bound = self.tables.bind(name, ())
+        bound = self._bound(name, ())
         table = into or bound.made
         if table is None:
             raise LookupError(f"{name} declares no table that it makes.")
@@ -217,7 +221,7 @@ class Store:
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the names of the columns of a named query, and every row."""
         with self._statement():
-            result = self._run(self.tables.bind(name, tables), parameters)
+            result = self._run(self._bound(name, tables), parameters)
             return [column[0] for column in result.description or ()], result.fetchall()
 
     def record(self, shape: type[R], name: str, /, *tables: Table, **parameters: Any) -> R | None:
@@ -232,7 +236,7 @@ class Store:
         Until then the connection is busy, and runs nothing else.
         """
         with self._statement():
-            result = self._run(self.tables.bind(name, tables), parameters)
+            result = self._run(self._bound(name, tables), parameters)
             names = [column[0] for column in result.description or ()]
         while rows := self._more(result):
             yield [dict(zip(names, row, strict=True)) for row in rows]
@@ -252,7 +256,7 @@ class Store:
 
     def frame(self, name: str, /, *tables: Table, **parameters: Any) -> pl.DataFrame:
         """Return a named query as a polars frame."""
-        statement = self.tables.runnable(self.tables.bind(name, tables), parameters)
+        statement = self.tables.runnable(self._bound(name, tables), parameters)
         with self._statement():
             frame: pl.DataFrame = run(self._connection, statement, for_arrow=True).pl()
         return frame
@@ -276,14 +280,26 @@ class Store:
             raise
         finally:
             self.tables.forget()
-        with self.guarded():
-            self._connection.commit() if keep else self._connection.rollback()
+        if not keep:
+            self.memory.forget()
+        try:
+            with self.guarded():
+                self._connection.commit() if keep else self._connection.rollback()
+        except BaseException:
+            self.memory.forget()
+            raise
         if keep:
             self.after_commit()
 
     def guarded(self) -> AbstractContextManager[None]:
         """Raise as ours what an engine that computes on the connection raises in the block."""
         return guarded(self._about)
+
+    def _bound(self, name: str, tables: Iterable[Table]) -> Bound:
+        """Return a named statement that is about to run, and forget what it changes."""
+        self.memory.note(name)
+        self.has_new_runs |= "runs" in tables_changed(name)
+        return self.tables.bind(name, tables)
 
     def _run(self, bound: Bound, parameters: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
         statement = self.tables.runnable(bound, parameters)
@@ -296,6 +312,7 @@ class Store:
             yield
 
     def _abandon(self) -> None:
+        self.memory.forget()
         try:
             self._connection.rollback()
         except duckdb.Error:

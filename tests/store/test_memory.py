@@ -1,0 +1,109 @@
+"""What is remembered of an open store, and when it is forgotten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.store.memory import tables_changed, tables_read, tables_rewritten
+from tables import NOON, uid
+from work import fresh_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.store.store import Store
+
+NEWEST = "store/journal:newest"
+ALDER = uid("alder")
+NUMBER = "services/cardholders:number"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh_store(tmp_path) as store:
+        yield store
+
+
+def count(store: Store, *, grows: bool = False) -> int:
+    """Return how many runs there are, remembered."""
+    return store.memory.recall(
+        "runs", (NEWEST,), lambda: len(store.rows("store/journal:all_runs")), grows=grows
+    )
+
+
+def add_run(store: Store) -> None:
+    name = "jobs/context/runs:write"
+    run = {"run_id": ALDER, "kind": "test", "as_of": NOON, "actor": "tester", "counts": None}
+    store.value(name, **run)
+
+
+def test_an_answer_is_remembered_until_a_table_of_it_is_changed(store: Store) -> None:
+    asked: list[str] = []
+    for name in ("one", "one", "another"):
+        store.memory.recall(name, (NEWEST,), lambda name=name: asked.append(name))
+    assert ["one", "another"] == asked
+    assert 0 == count(store)
+    store.execute("services/keys:use", key_id=ALDER, used_at=NOON)
+    store.connection.execute(
+        "insert into runs values (9, uuid(), 'k', now()::timestamp, 'a', null)"
+    )
+    assert 0 == count(store)  # nobody may write so
+    add_run(store)
+    assert 2 == count(store)
+
+
+def test_what_only_grows_outlasts_what_is_added(store: Store) -> None:
+    assert 0 == count(store, grows=True)
+    add_run(store)
+    assert 0 == count(store, grows=True)
+    store.execute("jobs/context/runs:finish", run_no=1, counts="{}")
+    assert 1 == count(store, grows=True)
+
+
+@pytest.mark.parametrize("is_failure", [True, False], ids=["failed", "dry run"])
+def test_what_was_read_in_a_transaction_that_is_not_kept_is_forgotten(
+    store: Store, *, is_failure: bool
+) -> None:
+    def add() -> None:
+        with store.transaction(keep=False):
+            add_run(store)
+            assert 1 == count(store)
+            if is_failure:
+                raise ZeroDivisionError
+
+    if is_failure:
+        with pytest.raises(ZeroDivisionError):
+            add()
+    else:
+        add()
+    assert 0 == count(store)
+
+
+def test_memory_has_an_end(store: Store) -> None:
+    first, *_ = [store.memory.recall(each, (NEWEST,), list) for each in range(10_001)]
+    assert first is not store.memory.recall(0, (NEWEST,), list)
+
+
+@pytest.mark.parametrize(
+    ("address", "read", "changed", "rewritten"),
+    [
+        ("services/keys:candidates", {"api_keys"}, set(), set()),  # and the macro of their end
+        ("services/institutions:find", {"institutions", "currencies"}, set(), set()),
+        (NUMBER, {"cardholders"}, set(), set()),
+        ("jobs/context/runs:write", {"runs"}, {"runs"}, set()),
+        ("jobs/context/runs:finish", {"runs"}, {"runs"}, {"runs"}),
+        ("services/feed:record", {"engagement"}, {"engagement"}, set()),
+        ("pipeline/judge:refuse", set(), set(), set()),  # of a temporary table
+    ],
+)
+def test_the_tables_of_a_statement_are_known(
+    address: str, read: set[str], changed: set[str], rewritten: set[str]
+) -> None:
+    assert (read, changed, rewritten) == (
+        tables_read(address),
+        tables_changed(address),
+        tables_rewritten(address),
+    )
