@@ -1,4 +1,4 @@
-"""The service behind both doors: calls in, answers out, with one opening of the store.
+"""The service behind both doors: calls in, answers out, in one use of the store.
 
 All calls that wait are answered together: each passes the gate and is handled in the order it came,
 but the events of an institution's calls are taken in one transaction. No answer leaves before what
@@ -9,9 +9,10 @@ a group of calls with events fails, each is tried alone.
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -34,9 +35,11 @@ from cardoffers_cli.jobs.context.reading import open_published
 from cardoffers_cli.jobs.keys.security import collect
 from cardoffers_cli.jobs.river.events import take_events
 from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.holding import Holding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from uuid import UUID
 
@@ -82,6 +85,10 @@ class Visit:
 class Service:
     """Answers calls. `on_fault` is told of what becomes a 500, which tells the caller nothing.
 
+    One that `keeps_open` has the store open from one time to the next: it is to be asked often to
+    `give_way`, and all its calls that need the store come from one thread. A fault lets go of the
+    store, as an engine that failed goes on failing.
+
     In a `dry_run` every transaction is rolled back, and neither a use of a key nor a call is noted.
     """
 
@@ -91,13 +98,32 @@ class Service:
         clock: Clock,
         on_fault: OnFault = lambda _request_id, _error: None,
         *,
+        keeps_open: bool = False,
         dry_run: bool = False,
     ) -> None:
+        self._holding = Holding() if keeps_open else None
+        self._kept_book: CallBook | None = None
         self._dry_run = dry_run
         self._job = job
         self._clock = clock
         self._on_fault = on_fault
         self._collected_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open, and to be let go where somebody wants it."""
+        return self._holding is not None and self._holding.is_open
+
+    def give_way(self) -> None:
+        """Let go of the store where somebody wants it, or no call came for a while."""
+        if self._holding and self._holding.yields():
+            self._close_book()
+
+    def let_go(self) -> None:
+        """Close what is open."""
+        self._close_book()
+        if self._holding:
+            self._holding.let_go()
 
     def answer_all(self, calls: Sequence[Call], *, wait_s: float) -> list[Answer]:
         """Answer every call, in order; raise `StoreBusy` if the store is not had in `wait_s`.
@@ -110,13 +136,15 @@ class Service:
             job = replace(self._job, now=self._clock())
             read_only = all(map(_may_be_old, waiting))
             with (
-                job.store(read_only=read_only, wait_s=wait_s) as store,
+                self._store(job, read_only=read_only, wait_s=wait_s) as store,
                 self._book(job) as book,
             ):
                 store.keeps = not self._dry_run
                 self._answer(store, Gate(store, book, job), waiting, job)
                 if not (read_only or self._dry_run):
                     self._collect(store, book, job)
+            if any(map(_failed, waiting)):
+                self.let_go()
         return _answers(visits)
 
     def answer_busy(self, calls: Sequence[Call]) -> list[Answer]:
@@ -139,15 +167,36 @@ class Service:
         """Return the keys that work; from the snapshot if the store is not had in `wait_s`."""
         job = replace(self._job, now=self._clock())
         try:
-            with job.store(read_only=True, wait_s=wait_s) as store:
+            with self._store(job, read_only=True, wait_s=wait_s) as store:
                 return Keyring.of(store, is_whole=True)
         except StoreBusy:
             with suppress(NoStore, StoreVersion, StoreDamaged), open_published(job) as (store, _):
                 return Keyring.of(store, is_whole=False)
         return Keyring()
 
-    def _book(self, job: Job) -> CallBook:
-        return CallBook(None if self._dry_run else job.path)
+    def _store(self, job: Job, *, read_only: bool, wait_s: float) -> AbstractContextManager[Store]:
+        if self._holding is None:
+            return job.store(read_only=read_only, wait_s=wait_s)
+        return self._holding.use(job.opening(read_only=read_only, wait_s=wait_s))
+
+    @contextmanager
+    def _book(self, job: Job) -> Iterator[CallBook]:
+        """Give the call book; where the store stays open, so does the book while it is in place."""
+        book = self._kept_book
+        if book is None or not book.is_in_place():
+            self._close_book()
+            book = CallBook(None if self._dry_run else job.path)
+        self._kept_book = book
+        try:
+            yield book
+        finally:
+            if self._holding is None:
+                self._close_book()
+
+    def _close_book(self) -> None:
+        book, self._kept_book = self._kept_book, None
+        if book:
+            book.close()
 
     def _received(self, calls: Sequence[Call]) -> list[Visit]:
         """Answer what needs no store: what is too large, nowhere, or open to everybody."""
@@ -262,6 +311,10 @@ def _passed(gate: Gate, visit: Visit) -> tuple[Route, Caller]:
 def _of(caller: Caller, job: Job) -> Job:
     """Return the job of one caller, who signs what it writes."""
     return replace(job, actor=f"key {caller.key.prefix}")
+
+
+def _failed(visit: Visit) -> bool:
+    return visit.answer is None or visit.answer.status == HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _may_be_old(visit: Visit) -> bool:

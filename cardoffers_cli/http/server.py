@@ -103,8 +103,10 @@ class Server:
         self._limits = limits
         wait_s = job.settings.request_wait_s
         self._stop_s = wait_s + _AFTERWARDS_S
-        service = Service(job, clock=clock, on_fault=log.fault)
-        self._worker = Worker(service, limits, wait_s=wait_s, on_fault=log.fault)
+        service = Service(job, clock=clock, on_fault=log.fault, keeps_open=True)
+        self._worker = Worker(
+            service, limits, wait_s=wait_s, on_fault=log.fault, on_fault_outside=log.outside
+        )
         proxies = Proxies.of(job.settings.serve_trusted_proxies)
         self._door = Door(
             self._worker,

@@ -1,8 +1,10 @@
 """The one thread that has the store, and the queue before it.
 
-It takes every call that waits and answers them in one opening of the store, so the more calls come
-the fewer openings each of them costs. While somebody else holds the store the calls stay in their
-order; a call that only reads is answered from the snapshot soon, and each has a deadline.
+It takes every call that waits and answers them in one use of the store, so the more calls come the
+fewer commits each of them costs. It keeps the store open between two uses, and looks before each,
+and a hundred times a second while no call comes, whether somebody else wants it, who has it then
+(`store/holding.py`). While somebody else holds the store the calls stay in their order; a call that
+only reads is answered from the snapshot soon, and each has a deadline.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
 _LOCK_WAIT_S = 0.25
 """How long the thread waits for the store before it looks after those who wait for the thread; the
 lock spreads these waits, so that several servers do not march."""
-_GATHER_S = 0.05
+_GATHER_S = 0.01
 """How long as many calls as were answered together last are waited for: their senders are likely to
-have more, and each opening of the store costs more than this."""
+have more, and each use of the store costs about this."""
+_GLANCE_S = 0.01
+"""How often it is looked whether somebody wants the store that no call needs now."""
 _READ_WAIT_S = 1.0
 """How long a call that only reads waits for the store itself, before the snapshot will do."""
 
@@ -62,8 +66,10 @@ class Worker:
         *,
         wait_s: float,
         on_fault: Callable[[str, BaseException], None],
+        on_fault_outside: Callable[[BaseException], None],
     ) -> None:
         self._service = service
+        self._on_fault_outside = on_fault_outside
         self._limits = limits
         self._wait_s = wait_s
         self._on_fault = on_fault
@@ -118,11 +124,13 @@ class Worker:
     def _work(self) -> None:
         try:
             self._answer()
+            self._service.let_go()
         finally:
             self.ended.set_result(None)
 
     def _answer(self) -> None:
-        while self._is_wanted():
+        while self._has_work():
+            self._give_way()
             self._tell_keys()
             if not (batch := self._taken()):
                 continue
@@ -136,11 +144,23 @@ class Worker:
             else:
                 _give(batch, answers)
 
-    def _is_wanted(self) -> bool:
+    def _has_work(self) -> bool:
         """Wait until there is something to do; return False when the work is at its end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._asked or self._is_stopping)
-            return bool(self._queue or self._asked)
+        while True:
+            glance_s = _GLANCE_S if self._service.is_open else None
+            with self._changed:
+                if self._changed.wait_for(
+                    lambda: self._queue or self._asked or self._is_stopping, glance_s
+                ):
+                    return bool(self._queue or self._asked)
+            self._give_way()
+
+    def _give_way(self) -> None:
+        """Let go of the store if somebody wants it; what cannot be closed is opened anew."""
+        try:
+            self._service.give_way()
+        except Exception as fault:  # noqa: BLE001  as below
+            self._on_fault_outside(fault)
 
     def _tell_keys(self) -> None:
         with self._changed:

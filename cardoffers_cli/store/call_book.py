@@ -104,6 +104,10 @@ class CallBook:
     ) -> None:
         self.close()
 
+    def is_in_place(self) -> bool:
+        """Whether the book that is open is still the one that others open."""
+        return self._path == book_file.IN_MEMORY or inode(self._path) == self._inode
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()

@@ -72,6 +72,13 @@ def keep_up(store: Store, path: Path) -> None:
         last = more[-1]
 
 
+def keep_up_if_new(store: Store, path: Path) -> None:
+    """Do as `keep_up` where a run was written since; a feed that was read, for one, is no run."""
+    if store.has_new_runs:
+        keep_up(store, path)
+        store.has_new_runs = False
+
+
 def _not_yet_told(store: Store, path: Path, last: JournalLine | None) -> list[JournalLine]:
     """Return runs after the last line; one look at the store checks that line too."""
     run_no = last.run_no if last else 0

@@ -36,7 +36,7 @@ class Opening:
     """Who opens which store, and how long they are ready to wait for it.
 
     `now` is the job's clock, `since` the real moment, for whoever is kept waiting; `wait_s` is for
-    the store's lock.
+    the store's lock. Who `gives_way` lets go of it as soon as somebody else wants it.
     """
 
     path: Path
@@ -46,6 +46,7 @@ class Opening:
     since: datetime | None = None
     read_only: bool = False
     wait_s: float = 0
+    gives_way: bool = False
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def opened(opening: Opening) -> Iterator[Store]:
             journal.check(store, opening.path)
         else:
             journal.keep_up(store, opening.path)
-            store.after_commit = partial(journal.keep_up, store, opening.path)
+            store.after_commit = partial(journal.keep_up_if_new, store, opening.path)
         yield store
 
 
@@ -192,6 +193,7 @@ def lock_for(opening: Opening) -> Iterator[Lock]:
         since=opening.since or opening.now,
         wait_s=opening.wait_s,
         shared=opening.read_only,
+        gives_way=opening.gives_way,
     ) as lock:
         identity.check(opening.path)
         yield lock

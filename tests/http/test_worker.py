@@ -31,6 +31,14 @@ class Ledger:
         self.batches: list[list[str]] = []
         self.keyrings = 0
 
+    is_open = False
+
+    def give_way(self) -> None:
+        pass
+
+    def let_go(self) -> None:
+        pass
+
     def answer_all(self, calls: Sequence[Call], *, wait_s: float) -> list[Answer]:
         with store_lock(self.path, command="serve", since=NOON, wait_s=wait_s):
             self.batches.append([call.path for call in calls])
@@ -69,6 +77,7 @@ def working(
         ServerLimits(**limits),
         wait_s=2,
         on_fault=told.__setitem__,
+        on_fault_outside=lambda fault: told.__setitem__("outside", fault),
     )
     worker.start()
     try:
