@@ -1,7 +1,7 @@
 """Offers: a cardholder's feed, and the adding of an offer (rules.md#feed).
 
-Both write, so both run in a transaction of their own. Segment and hints are used for the call
-alone and written nowhere.
+Both write: the feeds of calls that wait in one transaction, an add in one of its own. Segment and
+hints are used for the call alone and written nowhere.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from cardoffers_cli.jobs.offers import (
     AddRequest,
     FeedRequest,
     make_link,
-    show_feed,
+    show_feeds,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.contract.gate import Caller
     from cardoffers_cli.contract.messages import Call
+    from cardoffers_cli.contract.routes import Route
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.offers import ShownFeed
+    from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
 _CARDHOLDER = token(
@@ -73,21 +76,29 @@ ADD = (
 """The fields of the body of an add."""
 
 
-def read_feed(
-    store: Store, caller: Caller, call: Call, _parameters: Mapping[str, str], job: Job
-) -> Answer:
-    """Answer with the feed of a cardholder, and note that it was seen."""
+def ask_feed(_route: Route, _caller: Caller, call: Call) -> FeedRequest:
+    """Return what a call asks of a feed; raise `Problem` where it will not do."""
     asked = read_query(call.query, FEED)
-    request = FeedRequest(
+    return FeedRequest(
         **{
             **asked,
             "prefer_merchants": hints(asked["prefer_merchants"]),
             "prefer_categories": hints(asked["prefer_categories"]),
         }
     )
+
+
+def read_feeds(
+    store: Store, owner: Institution, requests: Sequence[FeedRequest], job: Job
+) -> list[ShownFeed]:
+    """Read feeds of an institution's cardholders, and note that they were seen."""
     with store.transaction():
-        body = show_feed(store, caller.institution, request, job)
-    return Answer.of(200, body)
+        return show_feeds(store, owner, requests, job)
+
+
+def answer_feed(_route: Route, shown: ShownFeed) -> Answer:
+    """Answer with the feed of a cardholder."""
+    return Answer.of(200, shown)
 
 
 def add(

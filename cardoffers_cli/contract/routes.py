@@ -34,12 +34,13 @@ API = "/api/v1"
 
 TRANSACTION = Route("POST", f"{API}/transactions", "transactions", None)
 BATCH = Route("POST", f"{API}/transactions/batch", "transactions", None)
+FEED = Route("GET", f"{API}/offers", "offers", None)
 
 ROUTES = (
     TRANSACTION,
     BATCH,
     Route("POST", f"{API}/transactions/simulate", "transactions", "simulate:simulate"),
-    Route("GET", f"{API}/offers", "offers", "offers:read_feed"),
+    FEED,
     Route("POST", f"{API}/offers/{{id}}/add", "offers", "offers:add"),
     Route(
         "GET",

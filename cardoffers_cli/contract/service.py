@@ -1,9 +1,9 @@
 """The service behind both doors: calls in, answers out, in one use of the store.
 
 All calls that wait are answered together: each passes the gate and is handled in the order it came,
-but the events of an institution's calls are taken in one transaction. No answer leaves before what
-it promises is committed. One call cannot spoil another: what it raises is its own answer, and where
-a group of calls with events fails, each is tried alone.
+but the events of an institution's calls are taken in one transaction, and so are its feeds. No
+answer leaves before what it promises is committed. One call cannot spoil another: what it raises is
+its own answer, and where a group of calls fails together, each is tried alone.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from cardoffers_cli.contract.events import answer_events, read_events
 from cardoffers_cli.contract.gate import Gate
 from cardoffers_cli.contract.keyring import Keyring
 from cardoffers_cli.contract.limits import check_body, check_head
+from cardoffers_cli.contract.offers import answer_feed, ask_feed, read_feeds
 from cardoffers_cli.contract.problems import Problem, busy, internal, problem_of
-from cardoffers_cli.contract.routes import find_route
+from cardoffers_cli.contract.routes import BATCH, FEED, TRANSACTION, find_route
 from cardoffers_cli.domain.errors import (
     CardoffersError,
     NoStore,
@@ -47,13 +48,27 @@ if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Answer, Call
     from cardoffers_cli.contract.routes import Route
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.river.events import Sent
+    from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
     Clock = Callable[[], datetime]
     OnFault = Callable[[str, BaseException], None]
 
 _COLLECT_EVERY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """How calls are answered together: what each asks, one transaction for all, each its answer."""
+
+    read: Callable[[Route, Caller, Call], Any]
+    take: Callable[[Store, Institution, Sequence[Any], Job], Sequence[Any]]
+    answer: Callable[[Route, Any], Answer]
+
+
+_EVENTS = Together(read_events, take_events, answer_events)
+_FEEDS = Together(ask_feed, read_feeds, answer_feed)
+_TOGETHER = {TRANSACTION: _EVENTS, BATCH: _EVENTS, FEED: _FEEDS}
 
 
 @dataclass(eq=False)
@@ -214,45 +229,47 @@ class Service:
             visit.finish(_handler(visit.route)())
 
     def _answer(self, store: Store, gate: Gate, visits: Sequence[Visit], job: Job) -> None:
-        sent: defaultdict[UUID, list[tuple[Visit, Sent]]] = defaultdict(list)
+        asked: defaultdict[tuple[Together, UUID], list[tuple[Visit, Any]]] = defaultdict(list)
 
         def enter(visit: Visit) -> None:
             route, caller = _passed(gate, visit)
             if visit.call.is_head_only:  # the key was made in this moment
                 raise busy()
             own = _of(caller, job)
-            if route.name is None:
-                events = read_events(route, caller, visit.call)
-                sent[caller.institution.id].append((visit, events))
+            if together := _TOGETHER.get(route):
+                wanted = together.read(route, caller, visit.call)
+                asked[together, caller.institution.id].append((visit, wanted))
             else:
                 handler = _handler(route)
                 visit.finish(handler(store, caller, visit.call, visit.parameters, own))
 
         for visit in visits:
             self._attempt(visit, enter)
-        for group in sent.values():
-            self._take(store, group, job)
+        for (together, _), group in asked.items():
+            self._take(store, together, group, job)
 
-    def _take(self, store: Store, group: Sequence[tuple[Visit, Sent]], job: Job) -> None:
-        """Take the events of one institution's calls together; or, if that fails, one by one."""
+    def _take(
+        self, store: Store, together: Together, group: Sequence[tuple[Visit, Any]], job: Job
+    ) -> None:
+        """Take what one institution's calls ask together; or, if that fails, one by one."""
         caller = group[0][0].caller
         if caller is None:
             return
         try:
-            every = take_events(store, caller.institution, [sent for _, sent in group], job)
+            every = together.take(store, caller.institution, [asked for _, asked in group], job)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is nobody else's
             if len(group) > 1:
                 for one in group:
-                    self._take(store, [one], job)
+                    self._take(store, together, [one], job)
             else:
                 self._fail(group[0][0], error)
             return
         for (visit, _), taken in zip(group, every, strict=True):
-            visit.unknown_fields = taken.unknown_fields
+            visit.unknown_fields = getattr(taken, "unknown_fields", 0)
 
             def give(visit: Visit, taken: Any = taken) -> None:
                 if visit.route:
-                    visit.finish(answer_events(visit.route, taken))
+                    visit.finish(together.answer(visit.route, taken))
 
             self._attempt(visit, give)
 

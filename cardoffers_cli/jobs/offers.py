@@ -3,7 +3,7 @@
 A feed read notes that it was seen, so it writes, like an add, in one transaction under the store's
 lock. That lock is also why two adds at once can neither make two links nor pass the limit. A
 command opens the store for its one request (`read_feed`, `add_offer`); who has it open already
-calls what these call (`show_feed`, `make_link`) in a transaction of its own.
+calls what these call (`show_feeds`, `make_link`) in a transaction of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.services import feed, links, offers, popularity
 from cardoffers_cli.services.cardholders import (
     find_cardholder,
-    take_in_cardholder,
+    find_cardholders,
+    take_in_cardholders,
     take_in_payer,
 )
 from cardoffers_cli.services.ids import whole_offer_id
@@ -94,26 +95,45 @@ def read_feed(
     _check_limit(request.limit)
     with job.store(read_only=dry_run) as store, store.transaction(keep=not dry_run):
         owner = find_institution(store, institution)
-        return show_feed(store, owner, request, job, dry_run=dry_run)
+        (shown,) = show_feeds(store, owner, [request], job, dry_run=dry_run)
+        return shown
 
 
-def show_feed(
-    store: Store, owner: Institution, request: FeedRequest, job: Job, *, dry_run: bool = False
-) -> ShownFeed:
-    """Return a feed (rules.md#feed), and note in the caller's transaction who saw it.
+def show_feeds(
+    store: Store,
+    owner: Institution,
+    requests: Sequence[FeedRequest],
+    job: Job,
+    *,
+    dry_run: bool = False,
+) -> list[ShownFeed]:
+    """Return feeds (rules.md#feed), and note in the caller's transaction who saw them.
 
-    Token and limit must have been checked.
+    Tokens and limits must have been checked.
     """
-    reader = find_cardholder(store, owner.id, request.cardholder_token)
-    total = feed.open_offers(store, owner.id, reader, request.segment, job.now)
-    chosen = _choose(store, owner, reader, request, job, keep=not dry_run)
-    languages = languages_to_try(request.locale, owner.languages)
-    shown = feed.offers_shown(store, owner.id, reader, chosen, languages)
+    tokens = {request.cardholder_token for request in requests}
+    numbers = find_cardholders(store, owner.id, tokens)
+    program = feed.program_of(store, owner.id, job.now)
+    readers = feed.readers(store, owner.id, {*numbers.values()})
+    feeds, seen = [], []
+    for request in requests:
+        token = request.cardholder_token
+        reader = readers[numbers[token]] if token in numbers else feed.STRANGER
+        unspent = program.open_to(request.segment)
+        if reader.spent:
+            unspent = [each for each in unspent if each not in reader.spent]
+        asked = _Asked(request=request, cardholder_no=numbers.get(token), unspent=unspent)
+        chosen = _choose(store, owner, asked, job, keep=not dry_run)
+        languages = languages_to_try(request.locale, owner.languages)
+        shown = feed.offers_shown(store, reader, chosen, languages)
+        total = len(unspent)
+        feeds.append(ShownFeed(offers=shown, total=total, personalized=request.personalize))
+        seen.append((token, chosen))
     if not dry_run:
-        if reader is None:
-            reader = take_in_cardholder(store, owner.id, request.cardholder_token)
-        feed.record(store, owner.id, reader, chosen, job.now)
-    return ShownFeed(offers=shown, total=total, personalized=request.personalize)
+        numbers = take_in_cardholders(store, owner.id, tokens)
+        noted = ((numbers[token], chosen) for token, chosen in seen)
+        feed.record(store, owner.id, noted, job.now)
+    return feeds
 
 
 def add_offer(
@@ -182,22 +202,31 @@ def _check_limit(limit: int | None) -> None:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """One request, of a cardholder who may be a stranger, and the offers that may be shown."""
+
+    request: FeedRequest
+    cardholder_no: int | None
+    unspent: Sequence[int]
+
+
 def _choose(
-    store: Store,
-    owner: Institution,
-    reader: int | None,
-    request: FeedRequest,
-    job: Job,
-    *,
-    keep: bool,
+    store: Store, owner: Institution, asked: _Asked, job: Job, *, keep: bool
 ) -> list[feed.ChosenOffer]:
+    request = asked.request
     limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
     if not request.personalize:
-        return feed.in_program_order(store, limit)
-    preferred = {"merchants": request.prefer_merchants, "categories": request.prefer_categories}
-    link_totals = popularity.count_links(store, owner.id, keep=keep)
+        return feed.in_program_order(asked.unspent, limit)
     return feed.by_affinity(
-        store, owner.id, reader, preferred, link_totals, now=job.now, limit=limit
+        store,
+        owner.id,
+        asked.cardholder_no,
+        asked.unspent,
+        preferred={"merchants": request.prefer_merchants, "categories": request.prefer_categories},
+        link_totals=popularity.count_links(store, owner.id, keep=keep),
+        now=job.now,
+        limit=limit,
     )
 
 

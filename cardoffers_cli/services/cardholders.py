@@ -1,4 +1,4 @@
-"""One cardholder: find the number that stands for a token, or give it one."""
+"""Cardholders: find the numbers that stand for tokens, or give them some."""
 
 from __future__ import annotations
 
@@ -7,33 +7,65 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.store.interning import intern_cardholders, intern_payers
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
 
-_STAGE_PAYER = "services/cardholders:stage_payer"
+_STAGE_PAYERS = "services/cardholders:stage_payers"
+_NUMBERS = "services/cardholders:numbers"
+_MOST = 50_000
+"""Tokens whose numbers are remembered while a store is open."""
 
 
 def find_cardholder(store: Store, institution_id: UUID, token: str) -> int | None:
     """Return the number of a cardholder, or None for a stranger."""
-    number: int | None = store.value(
-        "services/cardholders:number", institution_id=institution_id, cardholder_token=token
+    return find_cardholders(store, institution_id, [token]).get(token)
+
+
+def find_cardholders(store: Store, institution_id: UUID, tokens: Collection[str]) -> dict[str, int]:
+    """Return the numbers of those cardholders that are none of them strangers, by their tokens."""
+    known: dict[str, int] = store.memory.recall(
+        (_NUMBERS, institution_id), (_NUMBERS,), dict, grows=True
     )
-    return number
+    found = {token: known[token] for token in tokens if token in known}
+    if len(found) < len({*tokens}):
+        if len(known) >= _MOST:
+            known.clear()
+        new = store.rows(
+            _NUMBERS,
+            institution_id=institution_id,
+            cardholder_tokens=sorted({*tokens} - found.keys()),
+        )
+        for row in new:
+            known[row["cardholder_token"]] = found[row["cardholder_token"]] = row["cardholder_no"]
+    return found
 
 
-def take_in_cardholder(store: Store, institution_id: UUID, token: str) -> int:
-    """Return the number of a cardholder, given now to a stranger."""
-    owned = {"institution_id": institution_id, "cardholder_token": token}
-    intern_cardholders(store, store.make(_STAGE_PAYER, **owned, card_token=None))
-    return int(store.value("services/cardholders:number", **owned))
+def take_in_cardholders(
+    store: Store, institution_id: UUID, tokens: Collection[str]
+) -> dict[str, int]:
+    """Return the numbers of cardholders by their tokens, given now to strangers."""
+    found = find_cardholders(store, institution_id, tokens)
+    if strangers := sorted({*tokens} - found.keys()):
+        intern_cardholders(
+            store,
+            store.define(
+                _STAGE_PAYERS,
+                institution_id=institution_id,
+                cardholder_tokens=strangers,
+                card_token=None,
+            ),
+        )
+        found |= find_cardholders(store, institution_id, strangers)
+    return found
 
 
 def take_in_payer(
     store: Store, institution_id: UUID, token: str, card_token: str
 ) -> tuple[int, int]:
     """Return the numbers of a cardholder and of a card, given now where they are new."""
-    owned = {"institution_id": institution_id, "cardholder_token": token}
-    intern_payers(store, store.make(_STAGE_PAYER, **owned, card_token=card_token))
-    row = store.rows("services/cardholders:payer", **owned, card_token=card_token)[0]
+    owned = {"institution_id": institution_id, "card_token": card_token}
+    intern_payers(store, store.define(_STAGE_PAYERS, **owned, cardholder_tokens=[token]))
+    row = store.rows("services/cardholders:payer", **owned, cardholder_token=token)[0]
     return row["cardholder_no"], row["instrument_no"]

@@ -1,13 +1,16 @@
-"""The offer feed of one cardholder (rules.md#feed).
+"""The offer feeds of cardholders (rules.md#feed).
 
-`open_offers` stages what may be seen now; the readings choose from it, `offers_shown` says what a
-feed says of the chosen, and `record` notes that they were seen. Segment and hints are parameters of
-queries and are written nowhere.
+`program_of` has what may be seen now, `readers` what some cardholders have added and used up; the
+readings choose from it, `offers_shown` says what a feed says of the chosen, and `record` notes that
+they were seen. Segment and hints are written nowhere. What is the same for all readers is
+remembered while the store is open: a program until its next offer begins or ends.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cardoffers_cli.domain.locale import first_text
@@ -15,7 +18,7 @@ from cardoffers_cli.domain.personal import MOST_POPULAR, PAST, WEIGHTS, reason
 from cardoffers_cli.domain.records import Record, if_any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -49,39 +52,92 @@ class ShownOffer(Record):
     reason: Annotated[str | None, "Only when personalize is true."] = if_any()
 
 
-def open_offers(
-    store: Store,
-    institution_id: UUID,
-    cardholder_no: int | None,
-    segment: str | None,
-    now: datetime,
-) -> int:
-    """Stage the offers that a cardholder may see now; return how many there are.
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """What an institution shows from one moment to before another, None for no end."""
 
-    A stranger, who has no number, has spent no uses.
-    """
-    store.execute(
-        "services/feed:open_offers",
-        institution_id=institution_id,
-        cardholder_no=cardholder_no,
-        segment=segment,
-        now=now,
-    )
-    return int(store.value("services/feed:total"))
+    from_at: datetime
+    to_at: datetime | None
+    parts: Sequence[tuple[frozenset[str] | None, Sequence[tuple[int, int]]]]
+    """Turns and numbers of offers in their order, by the segments that they are limited to."""
+    orders: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
+
+    def open_to(self, segment: str | None) -> Sequence[int]:
+        """Return the offers that are shown to a segment, in the order of the program."""
+        mine = tuple(
+            each
+            for each, (segments, _) in enumerate(self.parts)
+            if segments is None or segment in segments
+        )
+        if mine not in self.orders:
+            turns = sorted(chain.from_iterable(self.parts[each][1] for each in mine))
+            self.orders[mine] = [offer_no for _, offer_no in turns]
+        return self.orders[mine]
 
 
-def in_program_order(store: Store, limit: int) -> list[ChosenOffer]:
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """The offers that a cardholder has added, and those whose uses are spent."""
+
+    added: set[int] = field(default_factory=set)
+    spent: set[int] = field(default_factory=set)
+
+
+STRANGER = Reader()
+"""Who has no number has added nothing, and spent no uses."""
+
+
+def program_of(store: Store, institution_id: UUID, now: datetime) -> Program:
+    """Return the program of an institution as it is now."""
+    addresses = ("services/feed:program", "services/feed:changes_at")
+    asked = {"institution_id": institution_id, "now": now}
+    key = ("services/feed:program", institution_id)
+
+    def read() -> list[Program]:
+        parts = [
+            (
+                None if row["segments"] is None else frozenset(row["segments"].split("|")),
+                [*zip(row["turns"], row["offer_nos"], strict=True)],
+            )
+            for row in store.rows(addresses[0], **asked)
+        ]
+        return [Program(from_at=now, to_at=store.value(addresses[1], **asked), parts=parts)]
+
+    (program,) = known = store.memory.recall(key, addresses, read)
+    if now < program.from_at or (program.to_at is not None and now >= program.to_at):
+        (program,) = known[:] = read()
+    return program
+
+
+def readers(
+    store: Store, institution_id: UUID, cardholder_nos: Collection[int]
+) -> Mapping[int, Reader]:
+    """Return what some cardholders have to do with offers, by their numbers."""
+    found: defaultdict[int, Reader] = defaultdict(Reader)
+    if cardholder_nos:
+        for row in store.rows(
+            "services/feed:readers",
+            institution_id=institution_id,
+            cardholder_nos=list(cardholder_nos),
+        ):
+            reader = found[row["cardholder_no"]]
+            (reader.spent if row["is_spent"] else reader.added).add(row["offer_no"])
+    return found
+
+
+def in_program_order(open_offers: Sequence[int], limit: int) -> list[ChosenOffer]:
     """Choose from the open offers: the first of the program."""
-    return [ChosenOffer(**row) for row in store.rows("services/feed:in_program_order", limit=limit)]
+    return [ChosenOffer(offer_no=offer_no, reason=None) for offer_no in open_offers[:limit]]
 
 
 def by_affinity(
     store: Store,
     institution_id: UUID,
     cardholder_no: int | None,
+    open_offers: Sequence[int],
+    *,
     preferred: Mapping[str, Sequence[str]],
     link_totals: Table,
-    *,
     now: datetime,
     limit: int,
 ) -> list[ChosenOffer]:
@@ -95,6 +151,7 @@ def by_affinity(
         link_totals,
         institution_id=institution_id,
         cardholder_no=cardholder_no,
+        offer_nos=list(open_offers),
         merchant_hints=[hint.lower() for hint in preferred["merchants"]],
         category_hints=[hint.lower() for hint in preferred["categories"]],
         past_from=now - PAST,
@@ -107,30 +164,13 @@ def by_affinity(
 
 
 def offers_shown(
-    store: Store,
-    institution_id: UUID,
-    cardholder_no: int | None,
-    chosen: Sequence[ChosenOffer],
-    languages: Sequence[str],
+    store: Store, reader: Reader, chosen: Sequence[ChosenOffer], languages: Sequence[str]
 ) -> list[ShownOffer]:
     """Return the chosen offers as the contract shows them, texts in the first language had."""
-    numbers = [row.offer_no for row in chosen]
-    texts = _texts(store, numbers)
-    found = {
-        row["offer_no"]: row
-        for row in store.rows(
-            "services/feed:offers",
-            institution_id=institution_id,
-            cardholder_no=cardholder_no,
-            offer_nos=numbers,
-        )
-    }
+    known = _told(store, [row.offer_no for row in chosen])
     return [
-        ShownOffer.part(
-            found[row.offer_no],
-            title=first_text(texts[row.offer_no]["title"], languages),
-            description=first_text(texts[row.offer_no]["description"], languages),
-            reason=row.reason,
+        known[row.offer_no].shown(
+            tuple(languages), added=row.offer_no in reader.added, why=row.reason
         )
         for row in chosen
     ]
@@ -139,24 +179,57 @@ def offers_shown(
 def record(
     store: Store,
     institution_id: UUID,
-    cardholder_no: int,
-    chosen: Sequence[ChosenOffer],
+    seen: Iterable[tuple[int, Sequence[ChosenOffer]]],
     now: datetime,
 ) -> None:
-    """Note one widget view and one impression per offer shown (rules.md#engagement)."""
+    """Note one widget view and one impression per offer shown (rules.md#engagement).
+
+    `seen` are feeds, each behind the number of its cardholder.
+    """
+    rows = [
+        (cardholder_no, offer_no)
+        for cardholder_no, chosen in seen
+        for offer_no in (None, *(row.offer_no for row in chosen))
+    ]
     store.execute(
         "services/feed:record",
         institution_id=institution_id,
-        cardholder_no=cardholder_no,
-        offer_nos=[row.offer_no for row in chosen],
+        cardholder_nos=[cardholder_no for cardholder_no, _ in rows],
+        offer_nos=[offer_no for _, offer_no in rows],
         now=now,
     )
 
 
-def _texts(store: Store, numbers: Sequence[int]) -> dict[int, Texts]:
-    """Return title and description by offer and language."""
-    texts: dict[int, Any] = defaultdict(lambda: {"title": {}, "description": {}})
-    for row in store.rows("services/feed:texts", offer_nos=numbers):
-        for part, in_languages in texts[row["offer_no"]].items():
-            in_languages[row["language"]] = row[part]
-    return texts
+@dataclass(frozen=True)
+class _Told:
+    """What is told of an offer: its row, its texts by language, and what was made of them."""
+
+    row: Mapping[str, Any]
+    texts: Texts
+    made: dict[tuple[Any, ...], ShownOffer] = field(default_factory=dict)
+
+    def shown(self, languages: tuple[str, ...], *, added: bool, why: str | None) -> ShownOffer:
+        known = (languages, added, why)
+        if known not in self.made:
+            self.made[known] = ShownOffer.part(
+                self.row,
+                title=first_text(self.texts["title"], languages),
+                description=first_text(self.texts["description"], languages),
+                added=added,
+                reason=why,
+            )
+        return self.made[known]
+
+
+def _told(store: Store, numbers: Sequence[int]) -> Mapping[int, _Told]:
+    """Return what is told of offers by their numbers, and perhaps of others."""
+    addresses = ("services/feed:offers", "services/feed:texts")
+    known: dict[int, _Told] = store.memory.recall(addresses[0], addresses, dict)
+    if missing := [number for number in numbers if number not in known]:
+        texts: dict[int, Any] = defaultdict(lambda: {"title": {}, "description": {}})
+        for row in store.rows(addresses[1], offer_nos=missing):
+            for part, in_languages in texts[row["offer_no"]].items():
+                in_languages[row["language"]] = row[part]
+        for row in store.rows(addresses[0], offer_nos=missing):
+            known[row["offer_no"]] = _Told(row, texts[row["offer_no"]])
+    return known

@@ -49,12 +49,14 @@ def offer_with(store: Store, **cells: object) -> None:
 def seen(
     store: Store, now: datetime = NOON, segment: str | None = None, cardholder: str | None = None
 ) -> list[str]:
-    number = cardholder and find_cardholder(store, ALDER, cardholder)
-    total = feed.open_offers(store, ALDER, number, segment, now)
-    rows = feed.in_program_order(store, 100)
-    assert total == len(rows)
+    number = find_cardholder(store, ALDER, cardholder) if cardholder else None
+    numbers = () if number is None else (number,)
+    spent = {
+        each for reader in feed.readers(store, ALDER, numbers).values() for each in reader.spent
+    }
     names = dict(select(store, "select offer_no, offer_id from offers"))
-    return [names[row["offer_no"]] for row in rows]
+    program = feed.program_of(store, ALDER, now)
+    return [names[number] for number in program.open_to(segment) if number not in spent]
 
 
 # starts_at and expires_at around now -> whether it is seen
@@ -76,6 +78,24 @@ def test_an_offer_is_seen_from_its_start_to_before_its_end(
     starts_at, expires_at = (NOON + starts).isoformat(), (NOON + ends).isoformat()
     offer_with(store, starts_at=starts_at, expires_at=expires_at)
     assert expected == bool(seen(store))
+
+
+def test_a_program_is_remembered_until_it_changes(store: Store) -> None:
+    situation(
+        store,
+        offers="""
+            offer  merchant  starts_at  expires_at
+            A      bakery    08:00:00   11:00:00
+            B      bakery    10:00:00   12:00:00
+            C      bakery    09:00:00   2026-06-02T12:00:00
+        """,
+        programs="offer\nA\nB\nC",
+    )
+    expected = {7: "", 8: "A", 9: "AC", 10: "ABC", 11: "BC", 12: "C"}
+    hours = (7, 8, 8, 9, 9, 10, 11, 12, 12, 9, 7, 12, 10)
+    assert [expected[hour] for hour in hours] == [
+        "".join(seen(store, NOON.replace(hour=hour))) for hour in hours
+    ]
 
 
 # cashback, rate, budget, what redemptions hold -> whether it is seen
@@ -211,11 +231,12 @@ def personal(
     now: datetime = NOON + SECOND,
 ) -> list[tuple[str, str]]:
     """Return each offer of the feed with its reason."""
-    feed.open_offers(store, ALDER, None, None, now)
+    program = feed.program_of(store, ALDER, now).open_to(None)
     totals = count_links(store, ALDER, keep=False)
     preferred = {"merchants": merchants.split(), "categories": categories.split()}
     number = find_cardholder(store, ALDER, cardholder)
-    rows = feed.by_affinity(store, ALDER, number, preferred, totals, now=now, limit=100)
+    hints = {"preferred": preferred, "link_totals": totals}
+    rows = feed.by_affinity(store, ALDER, number, program, **hints, now=now, limit=100)
     names = dict(select(store, "select offer_no, offer_id from offers"))
     return [(names[row["offer_no"]], row["reason"]) for row in rows]
 
@@ -357,10 +378,11 @@ def test_equal_scores_keep_the_order_of_the_program(store: Store) -> None:
 
 
 def shown(store: Store, *languages: str, cardholder: str = "ann") -> list[dict[str, Any]]:
-    feed.open_offers(store, ALDER, None, None, NOON)
-    chosen = feed.in_program_order(store, 100)
+    chosen = feed.in_program_order(feed.program_of(store, ALDER, NOON).open_to(None), 100)
     number = find_cardholder(store, ALDER, cardholder)
-    return feed.offers_shown(store, ALDER, number, chosen, languages)
+    found = feed.readers(store, ALDER, () if number is None else (number,))
+    reader = feed.STRANGER if number is None else found[number]
+    return feed.offers_shown(store, reader, chosen, languages)
 
 
 def test_every_text_falls_back_for_itself(store: Store) -> None:

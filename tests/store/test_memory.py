@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NEWEST = "store/journal:newest"
 ALDER = uid("alder")
-NUMBER = "services/cardholders:number"
+NUMBER = "services/cardholders:numbers"
 
 
 @pytest.fixture
@@ -93,6 +93,21 @@ def test_memory_has_an_end(store: Store) -> None:
         ("services/keys:candidates", {"api_keys"}, set(), set()),  # and the macro of their end
         ("services/institutions:find", {"institutions", "currencies"}, set(), set()),
         (NUMBER, {"cardholders"}, set(), set()),
+        (
+            "services/feed:program",
+            {
+                "program_offers",
+                "offers",
+                "currencies",
+                "merchants",
+                "ledger_entries",
+                "redemptions",  # a column of theirs is called so
+            },
+            set(),
+            set(),
+        ),
+        ("services/feed:changes_at", {"program_offers", "offers"}, set(), set()),
+        ("services/feed:texts", {"offers", "offer_texts"}, set(), set()),
         ("jobs/context/runs:write", {"runs"}, {"runs"}, set()),
         ("jobs/context/runs:finish", {"runs"}, {"runs"}, {"runs"}),
         ("services/feed:record", {"engagement"}, {"engagement"}, set()),

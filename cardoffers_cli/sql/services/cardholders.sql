@@ -1,18 +1,19 @@
--- name: number
--- The number of one cardholder of an institution, by the full token; no row for a stranger.
-select cardholders.cardholder_no
+-- name: numbers
+-- The numbers of cardholders of an institution, by their full tokens; strangers have none.
+-- Grain: one row per cardholder.
+select cardholders.cardholder_token, cardholders.cardholder_no
 from cardholders
 where cardholders.institution_id = $institution_id
-    and cardholders.cardholder_token = $cardholder_token;
+    and cardholders.cardholder_token in (select unnest($cardholder_tokens));
 
--- name: stage_payer
+-- name: stage_payers
 -- makes: staged_payers(institution_id, cardholder_token, instrument_token)
--- Makes staged_payers, which `store/interning.py` reads, of one pair of tokens; the card is null
--- where only a cardholder came. Grain: one row.
+-- Makes staged_payers, which `store/interning.py` reads, of cardholders with a card, which is null
+-- where only cardholders came. Grain: one row per cardholder.
 create temp table staged_payers as
 select
     cast($institution_id as uuid) as institution_id,
-    cast($cardholder_token as varchar) as cardholder_token,
+    unnest(cast($cardholder_tokens as varchar[])) as cardholder_token,
     cast($card_token as varchar) as instrument_token;
 
 -- name: payer

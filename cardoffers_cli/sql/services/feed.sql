@@ -1,22 +1,16 @@
--- name: open_offers
--- Makes open_offers: what an institution's cardholder of a segment may see now (rules.md#feed), but
--- for offers whose uses the cardholder has spent. Only budgets that could be spent are looked up.
--- Grain: one row per offer.
-create or replace temp table open_offers as
+-- name: program
+-- What an institution's cardholders may see now (rules.md#feed), but for offers whose uses a
+-- cardholder has spent. Only budgets that could be spent are looked up; `turns` says where each offer
+-- stands in the program. Grain: one row per list of segments that offers are limited to.
 with running as (
     select
         offer_terms.offer_no, offer_terms.offer_id, program_offers.position,
-        offer_terms.merchant_no, offer_terms.budget_amount, offer_terms.merchant_funded_amount,
-        offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused,
-        offer_terms.max_redemptions_per_cardholder
+        offer_terms.segments, offer_terms.budget_amount, offer_terms.merchant_funded_amount,
+        offer_terms.starts_at, offer_terms.expires_at, offer_terms.is_paused
     from program_offers
     inner join offer_terms on offer_terms.offer_id = program_offers.offer_id
     where program_offers.institution_id = $institution_id
         and offer_terms.expires_at > $now
-        and (
-            offer_terms.segments is null
-            or list_contains(string_split(offer_terms.segments, '|'), $segment)
-        )
 ),
 
 reserved as (
@@ -29,46 +23,69 @@ reserved as (
     )
 ),
 
-used as (
-    select ledger_entries.offer_no, count(*) as uses
-    from ledger_entries
-    where ledger_entries.institution_id = $institution_id
-        and ledger_entries.cardholder_no = $cardholder_no
-        and ledger_entries.status <> 'reversed'
-    group by ledger_entries.offer_no
+open_offers as (
+    select
+        running.segments, running.offer_no,
+        row_number() over (order by running.position, running.offer_id) as turn
+    from running
+    left join reserved on reserved.offer_no = running.offer_no
+    where offer_state(
+        $now, running.starts_at, running.expires_at, running.is_paused,
+        running.budget_amount - coalesce(reserved.reserved_amount, 0),
+        running.merchant_funded_amount
+    ) = 'active'
 )
 
-select running.offer_no, running.offer_id, running.position, running.merchant_no
-from running
-left join reserved on reserved.offer_no = running.offer_no
-left join used on used.offer_no = running.offer_no
-where offer_state(
-    $now, running.starts_at, running.expires_at, running.is_paused,
-    running.budget_amount - coalesce(reserved.reserved_amount, 0), running.merchant_funded_amount
-) = 'active'
-    and (
-        running.max_redemptions_per_cardholder is null
-        or running.max_redemptions_per_cardholder > coalesce(used.uses, 0)
-    );
-
--- name: total
--- How many offers the cardholder may see, before any limit.
-select count(*) as total
-from open_offers;
-
--- name: in_program_order
--- The first open offers of the program. Grain: one row per offer, in order.
-select open_offers.offer_no
+select
+    open_offers.segments,
+    list(open_offers.offer_no order by open_offers.turn) as offer_nos,
+    list(open_offers.turn order by open_offers.turn) as turns
 from open_offers
-order by open_offers.position, open_offers.offer_id
-limit $limit;
+group by open_offers.segments;
+
+-- name: changes_at
+-- When the next offer of a program begins or ends; null where none will.
+select
+    min(
+        case when offers.starts_at > $now then offers.starts_at else offers.expires_at end
+    ) as changes_at
+from program_offers
+inner join offers on offers.offer_id = program_offers.offer_id
+where program_offers.institution_id = $institution_id
+    and offers.expires_at > $now;
+
+-- name: readers
+-- The offers that some cardholders have added, and those whose uses they have spent.
+-- Grain: one row per cardholder and offer, or two.
+select links.cardholder_no, links.offer_no, false as is_spent
+from links
+where links.institution_id = $institution_id
+    and links.cardholder_no in (select unnest($cardholder_nos))
+union all
+select ledger_entries.cardholder_no, ledger_entries.offer_no, true
+from ledger_entries
+inner join offers on offers.offer_no = ledger_entries.offer_no
+where ledger_entries.institution_id = $institution_id
+    and ledger_entries.cardholder_no in (select unnest($cardholder_nos))
+    and ledger_entries.status <> 'reversed'
+    and offers.max_redemptions_per_cardholder is not null
+group by ledger_entries.cardholder_no, ledger_entries.offer_no
+having count(*) >= min(offers.max_redemptions_per_cardholder);
 
 -- name: by_affinity
 -- reads: link_totals(offer_no, links)
--- The open offers that suit the cardholder best, with what speaks for each; the weights come as the
--- parameters named after the signals. Reads open_offers, link_totals, and the purchases of this
--- cardholder once. Grain: one row per offer, in order.
-with bought_from as (
+-- Those of the open offers ($offer_nos) that suit the cardholder best, with what speaks for each; the
+-- weights come as the parameters named after the signals. Reads link_totals, and the purchases of
+-- this cardholder once. Grain: one row per offer, in order.
+with open_offers as (
+    select offers.offer_no, offers.offer_id, program_offers.position, offers.merchant_id
+    from program_offers
+    inner join offers on offers.offer_id = program_offers.offer_id
+    where program_offers.institution_id = $institution_id
+        and offers.offer_no in (select unnest($offer_nos))
+),
+
+bought_from as (
     select distinct purchases.merchant_no, purchases.category
     from identified_purchases as purchases
     where purchases.merchant_id is not null
@@ -93,7 +110,7 @@ signals as (
         or lower(merchants.name) in (select unnest($merchant_hints)) as preferred_merchant,
         coalesce(lower(merchants.category) in (select unnest($category_hints)), false)
             as preferred_category,
-        open_offers.merchant_no in (select bought_from.merchant_no from bought_from)
+        merchants.merchant_no in (select bought_from.merchant_no from bought_from)
             as past_merchant,
         coalesce(
             merchants.category in (
@@ -103,7 +120,7 @@ signals as (
         ) as past_category,
         open_offers.offer_no in (select most_added.offer_no from most_added) as popular
     from open_offers
-    inner join merchants on merchants.merchant_no = open_offers.merchant_no
+    inner join merchants on merchants.merchant_id = open_offers.merchant_id
 ),
 
 scored as (
@@ -125,17 +142,10 @@ order by scored.score desc, scored.position, scored.offer_id
 limit $limit;
 
 -- name: offers
--- What a feed says of a few offers, and whether the cardholder has added them.
--- Grain: one row per offer.
+-- What a feed says of a few offers to everybody. Grain: one row per offer.
 select
     offers.offer_no, offers.offer_id as id, offers.merchant_id, offers.min_spend,
-    offers.cashback_amount, offers.currency, offers.starts_at, offers.expires_at,
-    offers.offer_no in (
-        select links.offer_no
-        from links
-        where links.institution_id = $institution_id
-            and links.cardholder_no = $cardholder_no
-    ) as added
+    offers.cashback_amount, offers.currency, offers.starts_at, offers.expires_at
 from offers
 where offers.offer_no in (select unnest($offer_nos));
 
@@ -147,11 +157,17 @@ inner join offers on offers.offer_id = offer_texts.offer_id
 where offers.offer_no in (select unnest($offer_nos));
 
 -- name: record
--- Writes engagement: one widget view, and one impression for each offer shown.
+-- Writes engagement: what each of some cardholders saw, an impression for each offer, and a widget
+-- view where there is none ($offer_nos has a null).
 insert into engagement (
     institution_id, cardholder_no, event, offer_no, occurred_at, run_no
 )
-select cast($institution_id as uuid), $cardholder_no, 'widget_view', null, $now, null
-union all
-select cast($institution_id as uuid), $cardholder_no, 'offer_impression', shown.offer_no, $now, null
-from (select unnest($offer_nos) as offer_no) as shown;
+select
+    cast($institution_id as uuid), seen.cardholder_no,
+    case when seen.offer_no is null then 'widget_view' else 'offer_impression' end,
+    seen.offer_no, $now, null
+from (
+    select
+        unnest(cast($cardholder_nos as bigint[])) as cardholder_no,
+        unnest(cast($offer_nos as integer[])) as offer_no
+) as seen;
