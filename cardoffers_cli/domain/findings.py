@@ -261,6 +261,11 @@ _UNUSABLE = (
     _error("header_column_duplicate", "the header names a column twice", "remove one of them"),
     _error("header_delimiter", "the header has another delimiter", "name it with --delimiter"),
     _error(
+        "header_quotes",
+        "the header is in quotes that are not those of its fields",
+        'take the quotes away, here and in the rows, or put "each field" in double quotes',
+    ),
+    _error(
         "json_root",
         "the JSON holds no list of records",
         "send an array of objects, an object with the list, or JSON Lines",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from cardoffers_cli.files.lines import MAX_LINE_BYTES
 from cardoffers_cli.files.sources import unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cardoffers_cli.domain.errors import FileUnusable
 
@@ -80,9 +81,9 @@ def _given_names(line: bytes, names: Names, delimiter: str, number: int) -> list
 
 
 def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: int) -> None:
-    alike = set(map(_folded, names.known))
-    if alike.isdisjoint(map(_folded, given)):
+    if not _are_known(given, names):
         _refuse_delimiter(line, names, delimiter, number)
+        _refuse_quotes(line, names, delimiter, number)
         raise _without_names(line, names, number)
     for name in names.known:
         if given.count(name) > 1:
@@ -96,11 +97,17 @@ def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: 
         raise _lacking(missing, given, number)
 
 
+def _are_known(parts: Iterable[str], names: Names) -> bool:
+    """Whether one of the parts is a known name, or almost so."""
+    return not set(map(_folded, names.known)).isdisjoint(map(_folded, parts))
+
+
 def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) -> None:
-    alike = set(map(_folded, names.known))
-    for other, spoken in _DELIMITERS.items():
+    """Refuse a header whose names are known once they are parted by something else."""
+    for other in _separators(line):
         parts = _parts(line, other)
-        if other != delimiter and len(parts) > 1 and not alike.isdisjoint(map(_folded, parts)):
+        if other != delimiter and len(parts) > 1 and _are_known(parts, names):
+            spoken = _DELIMITERS.get(other, f"the character {other}")
             raise unusable(
                 "header_delimiter",
                 f"The columns of the header are separated by {spoken}.",
@@ -109,8 +116,26 @@ def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) ->
             )
 
 
+def _refuse_quotes(line: bytes, names: Names, delimiter: str, number: int) -> None:
+    """Refuse a header whose names are known once quotes are gone that are not those of a field."""
+    if _are_known(_parts(line, delimiter), names):
+        raise unusable(
+            "header_quotes",
+            "The quotes of the header are not those of its fields: they stand around the whole"
+            " line, or are apostrophes.",
+            line=number,
+        )
+
+
+def _separators(line: bytes) -> list[str]:
+    """Return what may separate the names: what mostly does, then the sign that is met most."""
+    signs = Counter(char for char in line.decode() if char.isascii() and char.isprintable())
+    others = [char for char, _ in signs.most_common() if not (char.isalnum() or char in _IN_NAMES)]
+    return [*_DELIMITERS, *others[:1]]
+
+
 def _parts(line: bytes, delimiter: str) -> list[str]:
-    return line.decode().replace(_QUOTE, "").split(delimiter)
+    return _QUOTES.sub("", line.decode()).split(delimiter)
 
 
 def _without_names(line: bytes, names: Names, number: int) -> FileUnusable:
@@ -146,7 +171,8 @@ def _lacking(missing: list[str], given: list[str], number: int) -> FileUnusable:
     )
 
 
-_QUOTE = '"'
+_QUOTES = re.compile("[\"'\u2018-\u201f]")
+_IN_NAMES = " _-\"'"
 
 
 def _folded(name: str) -> str:
