@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sizes import one_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AT = ("--as-of", "2026-10-01")
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
@@ -80,6 +78,33 @@ def test_an_unknown_column_is_named_in_every_format(cardoffers: Any, file: Any, 
     text = HEADER.replace("\n", ",colour\n") + row("ref-1").replace("\n", ",red\n")
     shown = cardoffers("validate", file("tx.csv", header=text), "--format", form, *AT).stdout
     assert "the column colour is not known" in shown.replace("\\_", "_").lower()
+
+
+COLOURS = """
+line,transaction_ref,column,code,level,message
+1,,shade,column_unknown,warning,the column shade is not known and is ignored
+1,,colour,column_unknown,warning,the column colour is not known and is ignored
+,,,tokens_unstable,warning,almost every cardholder_token occurs once: tokens look rotated
+1002,ref-1001,amount,amount_not_positive,error,amount is zero or negative
+"""
+
+
+@pytest.mark.parametrize("command", ["validate", "simulate -i alder", "import -i alder"])
+def test_what_is_about_the_whole_file_is_in_its_report(
+    cardoffers: Any, file: Any, command: str
+) -> None:
+    header = HEADER.replace("\n", ",shade,colour\n")
+    rows = "".join(
+        row(f"ref-{n}", f"{n < 1001:d}.00").replace(TOKEN, f"{n:064}").replace("\n", ",,\n")
+        for n in range(1, 1002)
+    )
+    cardoffers("init")
+    file("institutions.csv", header=INSTITUTIONS)
+    cardoffers("catalog", "import", "institutions.csv")
+    name = file("tx.csv", header=header + rows)
+    word, *options = command.split()
+    assert 3 == cardoffers(word, name, *options, "--errors", "errors.csv", *AT).exit_code
+    assert COLOURS.lstrip() == Path("errors.csv").read_text()
 
 
 def test_an_unknown_field_is_named_too(cardoffers: Any, file: Any) -> None:

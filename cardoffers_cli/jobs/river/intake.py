@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
@@ -185,10 +186,14 @@ def _read(
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """One file as it was staged, the rows of it that repeat others, and what was found in it."""
+    """One file as it was staged, the rows of it that repeat others, and what was found in it.
+
+    `of_file` is what was found of the file as a whole; the report has it too.
+    """
 
     staged: Staged
     repeats: Repeats
+    of_file: list[Finding]
     report: FileReport
 
 
@@ -225,6 +230,7 @@ def _judged(
 ) -> Judged:
     note_repeats(store, staged, repeats, look_alikes, file.position)
     common = find_common(store, staged, file.received)
+    of_file = _of_file(store, file, staged)
     report = FileReport(
         file=file.name,
         kind=file.kind,
@@ -236,20 +242,25 @@ def _judged(
         conflicts=repeats.conflicts,
         blank_lines=file.blank_lines,
         is_unterminated=file.is_unterminated,
-        findings=_findings(store, file, staged),
+        findings=[*_by_code(store, staged), *map(_about_the_file, of_file)],
         common_findings=common_findings(store, common),
         first_findings=first_findings(store, staged, common, FINDINGS_SHOWN),
     )
-    return Judged(staged=staged, repeats=repeats, report=report)
+    return Judged(staged=staged, repeats=repeats, of_file=of_file, report=report)
 
 
 def write_outputs(
     store: Store, file: TransactionFile, judged: Judged, outputs: Outputs, *, mode: int
 ) -> None:
-    """Write the files that were asked for, of a mode; each appears whole or not at all."""
+    """Write the files that were asked for, of a mode; each appears whole or not at all.
+
+    In the report what is found of the file as a whole comes before what is found in its rows.
+    """
     if outputs.errors:
+        of_file = ({**asdict(each), "field": each.column} for each in judged.of_file)
+        found = chain(of_file, findings(store, judged.staged))
         with replacing(outputs.errors, mode=mode) as out:
-            write_findings(out, findings(store, judged.staged), position=file.position)
+            write_findings(out, found, position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
             valid, rejected = (
@@ -261,11 +272,15 @@ def write_outputs(
             file.split(lines, valid, rejected, masked)
 
 
-def _findings(store: Store, file: TransactionFile, staged: Staged) -> list[dict[str, Any]]:
-    about_the_file = list(file.file_findings)
+def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:
+    found = list(file.file_findings)
     if tokens_look_rotated(store, staged, file.received):
-        about_the_file.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
-    by_code = [
+        found.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
+    return found
+
+
+def _by_code(store: Store, staged: Staged) -> list[dict[str, Any]]:
+    return [
         {
             "code": row["code"],
             "level": row["level"],
@@ -275,7 +290,6 @@ def _findings(store: Store, file: TransactionFile, staged: Staged) -> list[dict[
         }
         for row in summary(store, staged)
     ]
-    return by_code + [_about_the_file(finding) for finding in about_the_file]
 
 
 def _about_the_file(finding: Finding) -> dict[str, Any]:
