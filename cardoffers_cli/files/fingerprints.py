@@ -11,29 +11,30 @@ from __future__ import annotations
 import polars as pl
 
 _MICROSECONDS = 1_000_000
-_IDENTIFIER = ("merchant_identifier_type", "merchant_identifier")
-_PAYER = ("cardholder", "instrument")
-_LOOK = ("payer", "identifier", "merchant_id", "amount")
-_CONTENT = ("look", "transacted_at")
 
 
 def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Add u64 columns to valid transaction rows; every text is hashed once, then the hashes.
+    """Add u64 columns to valid transaction rows; every text is hashed once.
 
     `reference` is of the transaction_ref, `cardholder` and `instrument` of the tokens, `payer` of
     both, `identifier` of the merchant identifier with its type (null where there is none), `look`
     of all that look-alikes have in common (rules.md#look-alikes), and `content` of all that tells a
-    duplicate from a conflict (rules.md#duplicates).
+    duplicate from a conflict (rules.md#duplicates). What is of several fields has the bits of their
+    hashes put together: each field is hashed by a seed of its own, so none cancels another.
     """
+
+    def hashed(field: str | pl.Expr, number: int) -> pl.Expr:
+        return (pl.col(field) if isinstance(field, str) else field).hash(seed ^ number)
+
+    identifier = hashed("merchant_identifier_type", 3) ^ hashed("merchant_identifier", 4)
     second = pl.col("transacted_at").cast(pl.Int64) // _MICROSECONDS
-    tokens = rows.with_columns(
-        reference=pl.col("transaction_ref").hash(seed),
-        cardholder=pl.col("cardholder_token").hash(seed),
-        instrument=pl.col("instrument_token").hash(seed),
-        identifier=pl.when(pl.col("merchant_identifier").is_not_null()).then(
-            pl.struct(_IDENTIFIER).hash(seed)
-        ),
+    texts = rows.with_columns(
+        reference=hashed("transaction_ref", 0),
+        cardholder=hashed("cardholder_token", 1),
+        instrument=hashed("instrument_token", 2),
+        identifier=pl.when(pl.col("merchant_identifier").is_not_null()).then(identifier),
     )
-    payers = tokens.with_columns(payer=pl.struct(_PAYER).hash(seed))
-    looks = payers.with_columns(look=pl.struct(*_LOOK, second.alias("second")).hash(seed))
-    return looks.with_columns(content=pl.struct(_CONTENT).hash(seed))
+    payer = pl.col("cardholder") ^ pl.col("instrument")
+    merchant = pl.col("identifier").fill_null(0) ^ hashed("merchant_id", 5)
+    look = payer ^ merchant ^ hashed("amount", 6) ^ hashed(second, 7)
+    return texts.with_columns(payer=payer, look=look, content=look ^ hashed("transacted_at", 8))
