@@ -17,7 +17,7 @@ from cardoffers_cli.contract.problems import invalid
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.sentences import sentence
-from cardoffers_cli.files.fields import E_MAIL, PLACEHOLDER, SPREADSHEET, TOKEN_LENGTH
+from cardoffers_cli.files.fields import E_MAIL, NOBODY, PLACEHOLDER, SPREADSHEET, TOKEN_LENGTH
 from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET
 from cardoffers_cli.files.tokens import check_token
 
@@ -70,7 +70,8 @@ def token(name: str, says: str) -> Parameter:
             raise Fault(error.code, error.message) from None
         return text
 
-    return Parameter(name, says, read, TOKEN_SCHEMA, required=True)
+    schema = CARDHOLDER_SCHEMA if name == "cardholder_token" else TOKEN_SCHEMA
+    return Parameter(name, says, read, schema, required=True)
 
 
 TOKEN_SCHEMA: Mapping[str, Any] = {
@@ -82,6 +83,11 @@ TOKEN_SCHEMA: Mapping[str, Any] = {
     "examples": ["9f1c8a70f3d24be5a6c17e0d4b8f62ad93e5c0b7a1d84f6e2c39b50a7d8e1f46"],
 }
 """What JSON Schema can say of a token; that it is no card number stands in its description."""
+
+CARDHOLDER_SCHEMA: Mapping[str, Any] = {
+    **TOKEN_SCHEMA,
+    "not": {"anyOf": [*TOKEN_SCHEMA["not"]["anyOf"], {"pattern": NOBODY}]},
+}
 
 
 def text(name: str, says: str, longest: int) -> Parameter:

@@ -24,6 +24,7 @@ from cardoffers_cli.files.fields import (
     IDENTIFIERS,
     INSTRUMENT_TYPES,
     INVISIBLE,
+    NOBODY,
     PLACEHOLDER,
     REF_LENGTH,
     SPREADSHEET,
@@ -108,11 +109,16 @@ _VISIBLE: Schema = {
 }
 """Text of the optional fields, the rule's pattern in the syntax of ECMA-262."""
 
+_NOT_OF_PROGRAMS = {
+    "not": {"anyOf": [{"pattern": each} for each in (PLACEHOLDER, SPREADSHEET)]},
+}
 _INSTRUMENTS = ("card_token", "instrument_token")
 
 _EVENT = _object(
     {
-        "cardholder_token": _says("Opaque, stable per cardholder.", ref("Token")),
+        "cardholder_token": _says(
+            "Opaque, stable per cardholder.", {**ref("Token"), "not": {"pattern": NOBODY}}
+        ),
         "amount": {
             "type": "number",
             "exclusiveMinimum": 0,
@@ -124,7 +130,7 @@ _EVENT = _object(
             "minLength": 1,
             "maxLength": REF_LENGTH,
             "pattern": "^[!-~]+$",
-            "not": {"anyOf": [{"pattern": each} for each in (PLACEHOLDER, SPREADSHEET)]},
+            **_NOT_OF_PROGRAMS,
             "description": "Unique per institution; a second event with it is a duplicate.",
         },
         "transacted_at": {
@@ -149,7 +155,7 @@ _EVENT = _object(
             "That of the API key, or an error.", _or_absent({"type": "string", "pattern": UUID})
         ),
         **{name: _or_absent(_VISIBLE) for name in FREE_TEXTS},
-        **{name: _or_absent({**_VISIBLE, "not": {"pattern": SPREADSHEET}}) for name in IDENTIFIERS},
+        **{name: _or_absent({**_VISIBLE, **_NOT_OF_PROGRAMS}) for name in IDENTIFIERS},
     },
     anyOf=[{"required": [name], "properties": {name: ref("Token")}} for name in _INSTRUMENTS],
     description=(

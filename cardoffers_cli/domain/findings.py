@@ -99,8 +99,8 @@ _FIELDS = (
     ),
     _error(
         "token_placeholder",
-        "a token or reference is NULL, N/A, none, nan or a dash",
-        "leave out rows without a value, or send the value; never a word in its place",
+        "a token, reference or identifier is NULL, N/A, none, nan, #REF! or a dash",
+        "send the value, or leave the field empty, or the row out; never a word in its place",
     ),
     _error(
         "spreadsheet_damage",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _QUOTE = '"'
 _FORMULA = re.compile(r'="[^"]*"')  # text as spreadsheets write it; the rules have a word for it
 _NEVER = b"\x01"  # separates nothing, so that a line stays whole
+_MARKS = (b"=", b"#")
 _VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@'")
 
 
@@ -40,7 +41,7 @@ class TextPage:
 
     `frame` has `line` (u64) and one String column per known name, empty as null, in line order.
     `findings` has one entry per record without columns. `is_plain` promises that all fields are
-    visible ASCII, hold no `@`, `'` or `E+`, and do not begin with `=`.
+    visible ASCII, hold no `@`, `'` or `E+`, and do not begin with `=`, `#` or a quote.
     """
 
     frame: pl.DataFrame
@@ -87,10 +88,17 @@ def plain_line_ends(text: bytes, delimiter: str) -> int | None:
         return None
     if b"+" in text and (b"E+" in text or b"e+" in text):
         return None
-    starts = (b"\n=", delimiter.encode() + b"=", b'"=')
-    if b"=" in text and (text.startswith(b"=") or any(map(text.__contains__, starts))):
+    if b'"' in text and b'"""' in text:  # a quoted field that begins with a quote
+        return None
+    if any(mark in text and _begins(text, mark, delimiter.encode()) for mark in _MARKS):
         return None
     return len(ends)
+
+
+def _begins(text: bytes, mark: bytes, delimiter: bytes) -> bool:
+    """Whether a field may begin with a mark."""
+    starts = (b"\n" + mark, delimiter + mark, b'"' + mark)
+    return text.startswith(mark) or any(map(text.__contains__, starts))
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:

@@ -43,14 +43,25 @@ E_MAIL = r"^\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*$"
 
 NOT_VISIBLE_ASCII = "[^!-~]"
 NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?$"
-_WORDS = "null|n/a|#n/a|na|nil|none|nan"
-_IN_ANY_CASE = re.sub("[a-z]", lambda letter: f"[{letter[0].upper()}{letter[0]}]", _WORDS)
-PLACEHOLDER = rf"^(?:{_IN_ANY_CASE}|\\N|-{{1,{PLACEHOLDER_LENGTH}}})$"
-"""What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`."""
 
-SPREADSHEET = r"^['=]|^[0-9](?:[.,][0-9]+)?[Ee]\+[0-9]+$|^\s|\s$"
-"""What a spreadsheet makes of an identifier: a formula such as `="0123"`, a leading apostrophe, a
-rounded number such as 5.2E+14, blanks at the ends."""
 
-NOT_PLAIN = r"^['=]|[^!-?A-~]|[0-9][Ee]\+[0-9]"
-"""What every text has that is not visible ASCII, holds `@`, or has `SPREADSHEET`."""
+def _in_any_case(words: str) -> str:
+    """Return words of a regex for those to whom `(?i)` says nothing, as in JSON Schema."""
+    return re.sub("[a-z]", lambda letter: f"[{letter[0].upper()}{letter[0]}]", words)
+
+
+_WORDS = _in_any_case("null|n/a|#n/a|na|nil|none|nan")
+PLACEHOLDER = rf"^(?:{_WORDS}|\\N|[-?.*_#/]{{1,{PLACEHOLDER_LENGTH}}}|#[A-Z][A-Z/0]*[!?]?|#+)$"
+"""What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`, `#REF!`."""
+
+_NOBODY = _in_any_case("undefined|unknown|missing|empty|null")
+_SHORT = f"{{1,{STRONG_TOKEN_LENGTH - 1}}}"
+NOBODY = rf"^(?:[(<\[]?(?:{_NOBODY})[)>\]]?|[Nn]\.[Aa]\.|[Xx]{_SHORT}|0{_SHORT}|\*{_SHORT})$"
+"""What else stands for no cardholder, shorter than a token is: all rows with it would be one's."""
+
+SPREADSHEET = r"""^['="]|^-?[0-9](?:[.,][0-9]+)?[Ee]\+[0-9]+$|^\s|\s$"""
+"""What a spreadsheet makes of an identifier: a formula such as `="0123"`, a leading apostrophe or
+quote, a rounded number such as 5.2E+14, blanks at the ends."""
+
+NOT_PLAIN = r"""^['="#]|[^!-?A-~]|[0-9][Ee]\+[0-9]"""
+"""What any text has that is not visible ASCII, holds `@`, has `SPREADSHEET` or begins with `#`."""

@@ -24,6 +24,7 @@ from cardoffers_cli.files.fields import (
     IDENTIFIERS,
     INSTRUMENT_TYPES,
     INVISIBLE,
+    NOBODY,
     NOT_PLAIN,
     NOT_VISIBLE_ASCII,
     NUMBER,
@@ -114,7 +115,7 @@ LENGTH = {
     "transaction_ref": REFERENCE_LENGTH,
     **{
         name: Suspicion(~_has_length(name, PLACEHOLDER_LENGTH + 1, TOKEN_LENGTH))
-        for name in ("card_token", "instrument_token")
+        for name in ("card_token", "instrument_token", *IDENTIFIERS)
     },
 }
 UNUSUAL_AMOUNT = Suspicion(~(pl.col("is_usual_amount") & (pl.col("value") > 0)).fill_null(False))
@@ -209,9 +210,16 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} is what a program writes where it has no value",
             pl.col(name).str.contains(PLACEHOLDER),
-            (LENGTH[name],),
+            (LENGTH[name], PLAIN[name]),
         )
-        for name in (*TOKENS, "transaction_ref")
+        for name in (*TOKENS, "transaction_ref", *IDENTIFIERS)
+    ),
+    Rule(
+        "token_placeholder",
+        "cardholder_token",
+        "cardholder_token is what a program writes where it knows nobody",
+        pl.col("cardholder_token").str.contains(NOBODY),
+        (HOLDER_LENGTH,),
     ),
     *(
         Rule(

@@ -171,6 +171,11 @@ def plain_luhn(digits: str) -> bool:
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0
 
 
+def plain_holder(text: str) -> str | None:
+    verdict = plain_token(text, 256)
+    return "token_placeholder" if verdict is None and NOBODY.fullmatch(text) else verdict
+
+
 def plain_token(text: str, limit: int) -> str | None:  # noqa: PLR0911 - one for each verdict
     digits = re.sub(r"[ -]", "", text)
     # Of the issuers only those that start with 4, which is all a mutation of the rows can reach.
@@ -189,13 +194,16 @@ def plain_token(text: str, limit: int) -> str | None:  # noqa: PLR0911 - one for
     return "token_invalid" if len(text) > limit or re.search("[^!-~]", text) else None
 
 
-PLACEHOLDER = re.compile(r"null|n/a|#n/a|na|nil|none|nan|-{1,4}", re.IGNORECASE)
+PLACEHOLDER = re.compile(
+    r"(?i:null|n/a|#n/a|na|nil|none|nan)|[-?.*_#/]{1,4}|#[A-Z][A-Z/0]*[!?]?|#+"
+)
+NOBODY = re.compile(r"(?i:unknown|missing|n\.a\.|[(<\[]null[)>\]]|0{1,31}|x{1,31})")
 
 
 def is_damaged(text: str) -> bool:
     """Whether a spreadsheet has quoted a text, rounded it, or put blanks to it."""
-    rounded = re.fullmatch(r"[0-9]([.,][0-9]+)?[Ee]\+[0-9]+", text, re.ASCII)
-    return bool(rounded) or text != text.strip() or text.startswith(("'", "="))
+    rounded = re.fullmatch(r"-?[0-9]([.,][0-9]+)?[Ee]\+[0-9]+", text, re.ASCII)
+    return bool(rounded) or text != text.strip() or text.startswith(("'", '"', "="))
 
 
 def plain_amount(text: str) -> str | None:
@@ -258,13 +266,15 @@ def plain_identifier(text: str) -> str | None:
     digits = re.sub(r"[ -]", "", text)
     if re.fullmatch(r"4[0-9]{15,18}", digits) and plain_luhn(digits):
         return "card_number"
+    if PLACEHOLDER.fullmatch(text):
+        return "token_placeholder"
     return plain_text(text) or ("spreadsheet_damage" if is_damaged(text) else None)
 
 
 def plain_row(fields: list[str]) -> set[str]:
     row = dict(zip(NAMES, fields, strict=True))
     codes = {
-        plain_token(row["cardholder_token"], 256),
+        plain_holder(row["cardholder_token"]),
         plain_token(row["card_token"], 256),
         plain_token(row["transaction_ref"], 128),
         plain_amount(row["amount"]),
@@ -288,7 +298,7 @@ def plain_row(fields: list[str]) -> set[str]:
     if not (acceptor or identifier or merchant):
         codes.add("merchant_missing")
     holder = row["cardholder_token"]
-    if holder and plain_token(holder, 256) is None and len(holder) < 32:
+    if holder and plain_holder(holder) is None and len(holder) < 32:
         codes.add("token_weak")
     return {code for code in codes if code}
 
@@ -310,9 +320,12 @@ def plain_verdict(line: bytes) -> set[str] | None:
 HEADER_END = GOOD_FILE.index(b"\n") + 1
 PIECES = st.sampled_from(
     [
-        *(bytes([byte]) for byte in b'",\r\n\0 \t@-.+:0149TZeEa\x1b\x7f\xff\xc3\xa9'),
+        *(bytes([byte]) for byte in b'",\r\n\0 \t@-.+:#0149TZeEa\x1b\x7f\xff\xc3\xa9'),
         b"\r\n",
         b'""',
+        b',"""',
+        b",#REF!,",
+        b"\nNULL,",
         b"\xc2\x85",
         b"\xe2\x80\xae",
         b"\xe2\x80\x8b",

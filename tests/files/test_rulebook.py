@@ -18,6 +18,7 @@ NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the p
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 TOKENS = ["t" * 31, "t" * 32, "t" * 256, "t" * 257, "4" + "1" * 15, "4-1" + "1" * 14, "a b" * 12]
 ODD = ["", "\x00", "é", "x@y.zz", "\u202e", "4111 1111 1111 1111", "1" * 40, "-" * 40]
+ODD += ["NULL", "#REF!", "unknown", "#" * 9, "0" * 16, "0" * 40, "5.2E+14", '"0123"', "='0'", " 12"]
 GOOD = ["M1", "t" * 40]
 VALUES = {
     "instrument_type": ["card", "wallet", "Card"],
@@ -71,7 +72,7 @@ MOSTLY_GOOD = st.fixed_dictionaries(
 def _is_plain(rows: list[dict[str, Any]]) -> bool:
     texts = [value for row in rows for value in row.values() if value]
     plain = all("!" <= char <= "~" and char not in "\"@'" for text in texts for char in text)
-    return plain and not any(re.search(r"^=|[Ee]\+", text) for text in texts)
+    return plain and not any(re.search(r"^[=#]|[Ee]\+", text) for text in texts)
 
 
 def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -116,6 +117,8 @@ USUAL = {
         ({"mcc": "5411", "network": "visa", "instrument_type": "card"}, True),
         ({"merchant_descriptor": "Sainsbury's, M\u00e1laga"}, False),
         ({"card_acceptor_id": "498750000000123"}, True),
+        ({"card_acceptor_id": "12345"}, True),
+        ({"transaction_ref": "00012", "card_token": "X0000"}, False),
     ],
     ids=str,
 )

@@ -99,14 +99,22 @@ CSV_FAULTS = [
     ("personal_data", csv_line(cardholder_token=ADDRESS)),
     *(
         ("token_placeholder", csv_line(**{name: text}))
-        for name in ("cardholder_token", "card_token", "transaction_ref")
-        for text in ("NULL", "null", "N/A", "none", "nan", "-", "--", "\\N")
+        for name in ("cardholder_token", "card_token", "transaction_ref", "card_acceptor_id")
+        for text in (
+            *("NULL", "null", "N/A", "none", "nan", "-", "--", "\\N", "?", "..."),
+            *("#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#BEZUG!", "##########"),
+        )
+    ),
+    *(
+        ("token_placeholder", csv_line(cardholder_token=text))
+        for text in ("unknown", "Undefined", "MISSING", "(null)", "<null>", "n.a.", "0", "0" * 16)
     ),
     *(
         ("spreadsheet_damage", csv_line(**{name: text}))
         for name in ("cardholder_token", "card_token", "transaction_ref", "card_acceptor_id")
         for text in (
-            "5.2E+14",
+            *("5.2E+14", "5.26610E+14", "-5.2E+14"),
+            '"""0123456789"""',
             "5,2e+14".join('""'),
             '="0123456789"',
             '"=""0123456789"""',
