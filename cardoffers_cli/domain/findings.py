@@ -223,7 +223,7 @@ _FILES = (
     ),
     _warning(
         "leading_zeros_lost",
-        "some card_acceptor_id are shorter numbers where most have 15 characters",
+        "some identifiers, tokens or references are shorter numbers than most of their column",
         "export the column as text: a spreadsheet has dropped leading zeros",
     ),
 )

@@ -21,6 +21,7 @@ from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
+from cardoffers_cli.files.zeros import LostZeros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,6 @@ _NAMES = Names(
     ignored=("institution_id",),
 )
 _MOST_UNKNOWN = 20
-_ACCEPTOR_LENGTH = 15  # ISO 8583 field 42
 
 
 class TransactionFile(RecordFile):
@@ -73,7 +73,7 @@ class TransactionFile(RecordFile):
         self.name = source.name
         self.invalid = 0
         self.assumed_timezone = False
-        self._acceptors = _AcceptorLengths()
+        self._zeros = LostZeros()
         self._judge = Judge(reading)
         self._unknown: list[str] = []
 
@@ -94,10 +94,7 @@ class TransactionFile(RecordFile):
         findings += [unknown_column(name, n) for n, name in enumerate(self._unknown, start=1)]
         if not self.received:
             findings.append(make_finding("rows_missing", "the file has no rows"))
-        if self._acceptors.look_cut():
-            message = f"some card_acceptor_id are numbers of fewer than {_ACCEPTOR_LENGTH} digits"
-            findings.append(make_finding("leading_zeros_lost", message, column="card_acceptor_id"))
-        return [*findings, *self._judge.forms.findings()]
+        return [*findings, *self._zeros.findings(), *self._judge.forms.findings()]
 
     @property
     def reference_forms(self) -> list[FieldForm]:
@@ -110,7 +107,7 @@ class TransactionFile(RecordFile):
         Raises `FileUnusable`, at the latest at the end: what a damaged file gave before is void.
         """
         for raw, findings, is_plain in ahead(self._pages()):
-            self._acceptors.count(raw)
+            self._zeros.note(raw)
             chunk = self._judge.chunk(raw, findings, is_plain=is_plain)
             self.invalid += len(chunk.rejected)
             self.assumed_timezone |= chunk.assumed_timezone
@@ -182,23 +179,3 @@ def _with_others(frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     others = pl.concat_str(unknown, separator=" ", ignore_nulls=True)
     return frame.with_columns(others.alias(OTHERS)).drop(unknown)
-
-
-class _AcceptorLengths:
-    """Counts of card_acceptor_id by length, to see whether leading zeros were dropped."""
-
-    def __init__(self) -> None:
-        self.given = self.full = self.short_numbers = 0
-
-    def count(self, raw: pl.DataFrame) -> None:
-        if "card_acceptor_id" not in raw.columns:
-            return
-        acceptor = raw["card_acceptor_id"]
-        lengths = acceptor.str.len_bytes()
-        short = acceptor.filter(lengths < _ACCEPTOR_LENGTH)
-        self.given += len(acceptor) - acceptor.null_count()
-        self.full += int((lengths == _ACCEPTOR_LENGTH).sum())
-        self.short_numbers += int(short.str.contains("^[0-9]+$").sum())
-
-    def look_cut(self) -> bool:
-        return self.short_numbers > 0 and self.full * 2 > self.given

@@ -476,21 +476,6 @@ def test_the_file_as_a_whole_can_have_warnings(
     assert (0, 0, 0) == outcome.counts
 
 
-@pytest.mark.parametrize(
-    ("acceptors", "warnings"),
-    [
-        (["M6CF4DC01F8024C", "000000012345678", "12345678"], ["leading_zeros_lost"]),
-        (["M6CF4DC01F8024C", "000000012345678", "SHOP8"], []),
-        (["M6CF4DC01F8024C", "12345678", "12345678"], []),
-    ],
-)
-def test_lost_leading_zeros_are_noticed(
-    read: Callable[..., Any], acceptors: list[str], warnings: list[str]
-) -> None:
-    lines = [csv_line(card_acceptor_id=acceptor) for acceptor in acceptors]
-    assert warnings == read("\n".join((HEADER, *lines)).encode()).warnings
-
-
 def test_what_is_personal_is_printed_nowhere(read: Callable[..., Any]) -> None:
     lines = [
         csv_line(card_token=CARD_NUMBER),
