@@ -28,6 +28,9 @@ _LINES_AT_A_TIME = 100_000
 _FEW = 3
 """Rows that are told one by one, be they most of the file."""
 
+_EACH = 3
+"""Findings of a kind that come before more of another kind."""
+
 _ROWS_TO_JUDGE_TOKENS = 1_000
 _DUPLICATE = CODES["duplicate"]
 _CONFLICT = CODES["duplicate_conflict"]
@@ -202,9 +205,11 @@ def common_findings(store: Store, common: Table) -> list[dict[str, Any]]:
 def first_findings(store: Store, staged: Staged, common: Table, limit: int) -> list[dict[str, Any]]:
     """Return the first findings that are not common, errors first, but for harmless duplicates.
 
-    Each says with `findings` of how many it is.
+    Each kind has its first ones among them. Each says with `findings` of how many it is.
     """
-    return store.rows("pipeline/judge:first_findings", staged.findings, common, limit=limit)
+    return store.rows(
+        "pipeline/judge:first_findings", staged.findings, common, limit=limit, each=_EACH
+    )
 
 
 def findings(store: Store, staged: Staged) -> Iterator[dict[str, Any]]:

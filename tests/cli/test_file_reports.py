@@ -80,6 +80,21 @@ def test_an_unknown_column_is_named_in_every_format(cardoffers: Any, file: Any, 
     assert "the column colour is not known" in shown.replace("\\_", "_").lower()
 
 
+def test_what_is_found_often_hides_nothing_that_is_rare(cardoffers: Any, file: Any) -> None:
+    amounts = {7: "0", 60: "12.505"} | dict.fromkeys(range(10, 40), "x")
+    rows = [row(f"ref-{n}", amounts.get(n, "1.00")) for n in range(70)]
+    text = HEADER + "".join(rows) + "one field\n"
+    shown = cardoffers("validate", file("bad.csv", header=text), "--format", "table", *AT).stdout
+    told = [line.split()[:2] for line in shown.split("\n\n")[1].splitlines()]
+    assert [
+        ["bad.csv:9:", "amount_not_positive"],
+        *([f"bad.csv:{line}:", "amount_invalid"] for line in range(12, 29)),
+        ["bad.csv:62:", "amount_precision"],
+        ["bad.csv:72:", "field_count"],
+        ["…", "13"],
+    ] == told
+
+
 COLOURS = """
 line,transaction_ref,column,code,level,message
 1,,shade,column_unknown,warning,the column shade is not known and is ignored

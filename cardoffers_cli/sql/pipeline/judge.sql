@@ -432,22 +432,43 @@ from common_findings
 order by level, row_count desc, code, field nulls first;
 
 -- name: first_findings
--- reads: staged_findings(field, code), common_findings(code, field)
+-- reads: staged_findings(line, transaction_ref, field, code, level, message), common_findings(code,
+--     field)
 -- The first of the other findings, errors first, then in the order of the file, but for rows that
--- merely came again, which ask nothing of the reader; and of how many they are. Grain: one row per
--- finding.
-select
-    line, transaction_ref, field, code, level, message, count(*) over () as findings
-from staged_findings
-where code <> 'duplicate'
-    and not exists (
-        select 1
-        from common_findings
-        where common_findings.code = staged_findings.code
-            and common_findings.field is not distinct from staged_findings.field
-    )
-order by level, line, field nulls first, code
-limit $limit;
+-- merely came again, which ask nothing of the reader; and of how many they are. Of each kind the
+-- first $each come before more of another, which would hide them. Grain: one row per finding.
+with others as (
+    select line, transaction_ref, field, code, level, message
+    from staged_findings
+    where code <> 'duplicate'
+        and not exists (
+            select 1
+            from common_findings
+            where common_findings.code = staged_findings.code
+                and common_findings.field is not distinct from staged_findings.field
+        )
+),
+early as (
+    select code, field, unnest(list_distinct(min(line, $each))) as line
+    from others
+    group by code, field
+),
+chosen as (
+    select
+        others.line, others.transaction_ref, others.field, others.code, others.level,
+        others.message, count(*) over () as findings
+    from others
+    left join early
+        on early.code = others.code
+        and early.field is not distinct from others.field
+        and early.line = others.line
+    order by
+        others.level, early.line is null, others.line, others.field nulls first, others.code
+    limit $limit
+)
+select line, transaction_ref, field, code, level, message, findings
+from chosen
+order by level, line, field nulls first, code;
 
 -- name: last_line
 -- reads: staged_findings(line)
