@@ -222,8 +222,11 @@ def found(made: Job, sql: str) -> list[tuple[Any, ...]]:
         return select(store, sql)
 
 
-def short_nights(monkeypatch: pytest.MonkeyPatch, *steps: Literal["import", "second_look"]) -> None:
-    """Let a night be what it does with files, without what becomes of them: a third of its time.
+def short_nights(
+    monkeypatch: pytest.MonkeyPatch,
+    *steps: Literal["import", "match", "second_look", "audits"],
+) -> None:
+    """Let a night be some of its steps, without pages: a third of its time.
 
     It looks at them twice without the second between.
     """

@@ -89,15 +89,21 @@ class JsonLines(NightLines):
         exits.tell(dumps({"at": real_now(), **members}), as_it_is=True)
 
 
+_UNSAID = {"security_log_head", "after_run_no", "up_to_run_no"}
+"""What a step tells of itself that says nothing to a reader of the log."""
+
+
 def _counted(counts: Mapping[str, Any]) -> list[str]:
     """Return what was counted in words, zeros left out, amounts by currency."""
     said = []
     for name, value in counts.items():
+        if name in _UNSAID:
+            continue
         words = name.replace("_", " ")
         if isinstance(value, Mapping):
             said += [f"{amount:,} {code} {words}" for code, amount in value.items() if amount]
         elif isinstance(value, int) and value:
             said.append(counted(value, words.removesuffix("s"), words))
-        elif isinstance(value, str) and name != "security_log_head":
+        elif isinstance(value, str):
             said.append(f"{words} {value}")
     return said

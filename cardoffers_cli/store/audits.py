@@ -1,4 +1,10 @@
-"""The audits that are SQL: statements that select rows which must not be, from `sql/audits/`."""
+"""The audits that are SQL: statements that select rows which must not be, from `sql/audits/`.
+
+Most of them are about one purchase or one redemption, with all that belongs to it. So they can be
+asked about a part of the store: the purchases and redemptions that later runs brought or touched,
+each with all of its rows. After `show_part` temporary tables with those rows stand in the place of
+the tables of the store, for the statements, and for the views that they read.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +19,20 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 _FOLDER = "audits"
+_PART = "store/audited_part"
+
+OF_A_PART = frozenset(
+    {
+        *("amounts_add_up", "amounts_follow_their_version", "attempts_are_consecutive"),
+        *("attempts_end", "decided_once", "events_agree_with_the_ledger"),
+        *("events_follow_attempts", "moves_are_legal", "nothing_is_sent_after_success"),
+        *("nothing_points_nowhere", "numbers_unique", "one_entry_per_redemption"),
+        *("one_event_per_redemption", "one_redemption_per_purchase"),
+        *("redemptions_fit_their_purchase", "reversals_are_given_back", "settlements_keep_apart"),
+        *("states_follow_moves", "transaction_refs_unique", "versions_were_in_force"),
+    }
+)
+"""The audits that look at each purchase or redemption alone, and find its faults in a part."""
 
 
 @cache
@@ -30,3 +50,29 @@ def offending(store: Store, name: str) -> tuple[int, dict[str, Any] | None]:
         first = first or page[0]
         rows += len(page)
     return rows, first
+
+
+def is_mostly_new(store: Store, after_run_no: int) -> bool:
+    """Return whether more purchases came after a run than before."""
+    ends = store.rows(f"{_PART}:ends", after_run_no=after_run_no)[0]
+    return bool(2 * ends["new_purchases"] > ends["purchases"])
+
+
+def show_part(store: Store, after_run_no: int) -> None:
+    """Let the store show only what runs after one touched, until the transaction is undone.
+
+    The archive has no part: call it for a store without one.
+    """
+    ends = store.rows(f"{_PART}:ends", after_run_no=after_run_no)[0]
+    redemption_no, import_no = ends["redemption_no"], ends["import_no"]
+    changed = store.make(
+        f"{_PART}:changed_redemptions", after_run_no=after_run_no, redemption_no=redemption_no
+    )
+    purchases = store.make(
+        f"{_PART}:touched_purchases", changed, after_run_no=after_run_no, import_no=import_no
+    )
+    redemptions = store.make(f"{_PART}:touched_redemptions", changed, purchases)
+    for name in statements(_PART):
+        kind, _, table = name.partition("_")
+        if table and kind in {"purchases", "redemptions"}:
+            store.execute(f"{_PART}:{name}", purchases if kind == "purchases" else redemptions)

@@ -25,13 +25,14 @@ from cardoffers_cli.jobs.webhooks.alerts import alert
 from cardoffers_cli.jobs.webhooks.events import retry
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.store.audits import OF_A_PART, offending, show_part
 from cardoffers_cli.store.backup_places import draft_in
 from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import book_path, journal_path, kept_files
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.signing_secrets import read_secrets
-from sizes import at_the_gate
+from sizes import at_the_gate, one_in
 from tables import select
 from work import found, new_store, taken
 
@@ -355,6 +356,63 @@ def test_an_audit_finds_what_it_is_for(good: Job, harm: str, audit: str) -> None
     assert loud[audit].example
     told = dumps([each.example for each in loud.values()])
     assert not any(number in told for number in ("4111", "5555", "3782", CARDHOLDER))
+
+
+IN_A_PART = {harm: audit for harm, audit in BREAKS.items() if audit in OF_A_PART}
+
+
+@pytest.mark.parametrize(
+    ("harm", "audit"),
+    [
+        pytest.param(harm, audit, marks=() if harm == FIRST[audit] else at_the_gate, id=f"{number}")
+        for number, (harm, audit) in enumerate(IN_A_PART.items())
+    ],
+)
+def test_an_audit_finds_in_a_part_what_is_of_it(good: Job, harm: str, audit: str) -> None:
+    with good.store() as store, store.transaction(keep=False):
+        select(store, harm)
+        show_part(store, after_run_no=0)
+        rows, example = offending(store, audit)
+    assert rows
+    assert example
+
+
+@pytest.mark.parametrize("after_run_no", range(40))
+@one_in(8)
+def test_no_part_of_a_good_store_has_faults(good: Job, after_run_no: int) -> None:
+    with good.store() as store, store.transaction(keep=False):
+        show_part(store, after_run_no)
+        assert [] == [name for name in sorted(OF_A_PART) if offending(store, name)[0]]
+
+
+@pytest.mark.parametrize("status", ["settled", "reversed"])
+def test_a_part_is_what_later_runs_touched_with_all_that_belongs_to_it(
+    good: Job, status: str
+) -> None:
+    newest = f"(select max(run_no) from ledger_moves where status = '{status}')"  # noqa: S608
+    with good.store() as store, store.transaction(keep=False):
+        ((run_no,),) = select(store, f"select {newest}")
+        moved = f"select distinct redemption_no from ledger_moves where run_no >= {run_no}"  # noqa: S608
+        expected = {number for (number,) in select(store, moved)}
+        every = select(store, "select count(*) from ledger_entries")
+        show_part(store, run_no - 1)
+        assert every != select(store, "select count(*) from ledger_entries")
+        for table in ("redemptions", "ledger_entries", "ledger_moves", "outbox"):
+            numbers = {number for (number,) in select(store, f"select redemption_no from {table}")}  # noqa: S608
+            assert expected <= numbers
+        lost = "select 1 from redemptions anti join purchases using (purchase_no)"
+        assert [] == select(store, lost)
+    with good.store() as store:
+        assert every == select(store, "select count(*) from ledger_entries")
+
+
+def test_what_is_seldom_is_not_asked_of_a_part(good: Job) -> None:
+    heard: list[str] = []
+    with good.store() as store:
+        audits = doctor.examine_part(store, good.path, after_run_no=3, tell=heard.append)
+    expected = [name for name in doctor.names() if name not in doctor.SELDOM]
+    assert expected == [each.name for each in audits if each.ok]
+    assert sorted(expected) == sorted(heard)
 
 
 OF_FILES = {

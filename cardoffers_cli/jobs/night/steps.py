@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.keys.notices import give_in
@@ -23,12 +24,13 @@ from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.river.engines import compute
 from cardoffers_cli.jobs.river.match import keep
 from cardoffers_cli.jobs.settle import settle_in
-from cardoffers_cli.jobs.storage.doctor import TAKEN_FILES, examine, names
+from cardoffers_cli.jobs.storage.doctor import TAKEN_FILES, examine, examine_part, names
 from cardoffers_cli.jobs.storage.publish import publish as publish_snapshot
 from cardoffers_cli.jobs.storage.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
-from cardoffers_cli.services import nights, security_log
+from cardoffers_cli.services import night_audits, nights, security_log
 from cardoffers_cli.services.nights import NightStep
+from cardoffers_cli.store.audits import is_mostly_new
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -189,19 +191,29 @@ def _give_notices(work: Work, store: Store) -> Done:
 
 
 def _audit(work: Work) -> Done:
-    """Ask the store for what must not be, and keep the head of the security log for later."""
+    """Ask the store for what must not be, and keep the head of the security log for later.
+
+    Most nights ask about what came since the audits before (`services/night_audits.py`); those with
+    an archive ask about everything.
+    """
+    but = frozenset({TAKEN_FILES})  # the second look has told of them, each by itself
+    night, tell = work.night, _hearing(work, len(names()) - len(but))
     with work.job.store() as store:
         catch_up(store, work.job)
         head = security_log.head(store)
-        audits = examine(
-            store,
-            work.job.path,
-            but=frozenset({TAKEN_FILES}),  # the second look has told of them, each by itself
-            tell=_hearing(work, len(names()) - 1),
-        )
+        up_to_run_no = night_audits.up_to(store, run_no=night.run_no, now=night.as_of)
+        after_run_no = night_audits.audited_to(store, night_no=night.night_no, now=night.as_of)
+        if after_run_no is None or archive_of(store) or is_mostly_new(store, after_run_no):
+            after_run_no = None
+            audits = examine(store, work.job.path, but=but, tell=tell)
+        else:
+            audits = examine_part(
+                store, work.job.path, after_run_no=after_run_no, but=but, tell=tell
+            )
     faults = [audit for audit in audits if not audit.ok]
+    counts = {"audits": len(audits), "faults": len(faults), "security_log_head": head}
     return Done(
-        counts={"audits": len(audits), "faults": len(faults), "security_log_head": head},
+        counts={**counts, "after_run_no": after_run_no, "up_to_run_no": up_to_run_no},
         findings=[_fault(audit) for audit in faults],
     )
 

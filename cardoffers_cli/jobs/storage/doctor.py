@@ -19,7 +19,7 @@ from cardoffers_cli.jobs.storage.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
 from cardoffers_cli.store import backup_places, call_book, journal, signing_secrets
-from cardoffers_cli.store.audits import audits, offending
+from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.blocks import damaged_blocks
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
@@ -53,6 +53,9 @@ QUICK = frozenset(
     }
 )
 """The audits that are done without `--strict`."""
+
+SELDOM = frozenset({"every_block_is_whole", "no_card_numbers"})
+"""The audits that read everything there is, and have no part: not of every night."""
 
 
 class Audit(Record):
@@ -101,17 +104,51 @@ def examine(
 
     Without a path it is a copy, and what stands beside a store is not looked at.
     """
-    found = []
-    for name in names(strict=strict):
-        if name in but or (path is None and name in _BESIDE):
-            continue
-        tell(name)
-        try:
-            rows, example = _ask(store, path, name)
-        except StoreDamaged as error:  # the others may have an answer all the same
-            rows, example = 1, {"fault": error.code}
-        found.append(Audit(name=name, ok=rows == 0, rows=rows, example=example))
-    return found
+    chosen = [name for name in names(strict=strict) if name not in but]
+    return [_examined(store, path, name, tell) for name in _at_hand(chosen, path)]
+
+
+def examine_part(
+    store: Store,
+    path: Path,
+    *,
+    after_run_no: int,
+    but: frozenset[str] = frozenset(),
+    tell: Callable[[str], None] = _nobody,
+) -> list[Audit]:
+    """Audit what runs after one touched in the open store of `path`, by none of `but`.
+
+    What looks at each purchase or redemption alone looks at those, and what is left to `SELDOM` is
+    not asked; everything else is of the whole store. Call it outside of transactions.
+    """
+    chosen = [name for name in names() if name not in but | SELDOM]
+    found = {}
+    try:
+        with store.transaction(keep=False):
+            show_part(store, after_run_no)
+            for name in chosen:
+                if name in OF_A_PART:
+                    found[name] = _examined(store, path, name, tell)
+    except StoreDamaged:  # there is no part of what cannot be read: the audits tell
+        return examine(store, path, but=but, tell=tell)
+    for name in chosen:
+        if name not in found:
+            found[name] = _examined(store, path, name, tell)
+    return [found[name] for name in chosen]
+
+
+def _at_hand(chosen: Sequence[str], path: Path | None) -> list[str]:
+    """Leave out what stands beside a store, where there is none."""
+    return [name for name in chosen if path is not None or name not in _BESIDE]
+
+
+def _examined(store: Store, path: Path | None, name: str, tell: Callable[[str], None]) -> Audit:
+    tell(name)
+    try:
+        rows, example = _ask(store, path, name)
+    except StoreDamaged as error:  # the others may have an answer all the same
+        rows, example = 1, {"fault": error.code}
+    return Audit(name=name, ok=rows == 0, rows=rows, example=example)
 
 
 def names(*, strict: bool = True) -> list[str]:

@@ -1,0 +1,104 @@
+-- name: ends
+-- How far the runs up to one had come: their last redemption and their last import; and how many
+-- purchases came since, of how many.
+select
+    (
+        select coalesce(max(redemptions.redemption_no), 0)
+        from redemptions
+        where redemptions.run_no <= $after_run_no
+    ) as redemption_no,
+    coalesce(max(imports.import_no) filter (where imports.run_no <= $after_run_no), 0) as import_no,
+    coalesce(sum(imports.accepted) filter (where imports.run_no > $after_run_no), 0) as new_purchases,
+    coalesce(sum(imports.accepted), 0) as purchases
+from imports;
+
+-- name: changed_redemptions
+-- makes: changed_redemptions(redemption_no)
+-- Makes changed_redemptions: those that later runs made, moved or sent, and every number that comes
+-- after $redemption_no, whatever has it. Grain: one row per redemption.
+create temp table changed_redemptions as
+select redemptions.redemption_no
+from redemptions
+where redemptions.redemption_no > $redemption_no
+    or redemptions.run_no > $after_run_no
+union
+select ledger_entries.redemption_no
+from ledger_entries
+where ledger_entries.redemption_no > $redemption_no
+union
+select outbox.redemption_no
+from outbox
+where outbox.redemption_no > $redemption_no
+union
+select ledger_moves.redemption_no
+from ledger_moves
+where ledger_moves.run_no > $after_run_no
+union
+select attempts.redemption_no
+from attempts
+where attempts.run_no > $after_run_no;
+
+-- name: touched_purchases
+-- reads: changed_redemptions(redemption_no)
+-- makes: touched_purchases(purchase_no)
+-- Makes touched_purchases: those that came since, that later runs decided, and those of
+-- changed_redemptions. Grain: one row per purchase.
+create temp table touched_purchases as
+select recent_purchases.purchase_no
+from recent_purchases
+where recent_purchases.import_no > $import_no
+union
+select recent_decisions.purchase_no
+from recent_decisions
+where recent_decisions.run_no > $after_run_no
+union
+select recent_outcomes.purchase_no
+from recent_outcomes
+where recent_outcomes.run_no > $after_run_no
+union
+select redemptions.purchase_no
+from redemptions
+where redemptions.redemption_no in (
+    select changed_redemptions.redemption_no
+    from changed_redemptions
+);
+
+-- name: touched_redemptions
+-- reads: changed_redemptions(redemption_no), touched_purchases(purchase_no)
+-- makes: touched_redemptions(redemption_no)
+-- Makes touched_redemptions: the changed ones, and all others of touched_purchases, so that a
+-- purchase has all of its redemptions. Grain: one row per redemption.
+create temp table touched_redemptions as
+select changed_redemptions.redemption_no
+from changed_redemptions
+union
+select redemptions.redemption_no
+from redemptions
+where redemptions.purchase_no in (
+    select touched_purchases.purchase_no
+    from touched_purchases
+);
+
+-- name: purchases
+-- for each: purchases, purchase_details, decisions, outcomes
+-- reads: touched_purchases(purchase_no)
+-- Lets {kept} show the rows of touched_purchases alone, until the transaction is undone.
+create temp table {kept} as
+select {columns}
+from {kept}
+where {kept}.purchase_no in (
+    select touched_purchases.purchase_no
+    from touched_purchases
+);
+
+-- name: redemptions
+-- for each: redemptions, ledger_entries, ledger_moves, adjustments, outbox, attempts
+-- reads: touched_redemptions(redemption_no)
+-- Lets {table} show the rows of touched_redemptions alone, until the transaction is undone.
+create temp table {table} as
+select {columns}
+from {table}
+where {table}.redemption_no in (
+    select touched_redemptions.redemption_no
+    from touched_redemptions
+);
