@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _OWNER_ONLY = 0o600
 _PIECE = 1 << 20
+_SHARING = ("--reflink=auto",) if sys.platform == "linux" else ()
+"""What older versions of `cp` do not do by themselves."""
 
 Contents = dict[str, tuple[int, int]]
 
@@ -62,12 +65,14 @@ def copy_file(source: Path, draft: Path) -> None:
 
     To open a store's file in this process would free the engine's lock. The engine writes the file
     only where something is committed or checkpointed, and the caller, who alone may have it open,
-    does neither meanwhile.
+    does neither meanwhile. A disk that can (XFS, Btrfs) lets the copy have the blocks of the file,
+    until one of them is written; a second name of the file would not do, as the engine writes over
+    the blocks that a checkpoint has freed.
     """
     draft.unlink(missing_ok=True)
     draft.touch(_OWNER_ONLY)
     copied = subprocess.run(  # noqa: S603 - our own paths, and no shell
-        ["/bin/cp", "--", str(source), str(draft)],
+        ["/bin/cp", *_SHARING, "--", str(source), str(draft)],
         check=False,
         stderr=subprocess.PIPE,
         env={"LC_ALL": "C"},  # its words are read below
