@@ -16,6 +16,7 @@ from cardoffers_cli.jobs.night import looking, steps
 from cardoffers_cli.jobs.night.history import last_night, list_nights, night_history
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.taken import Looked, accept_taken, look_at
 from commands import in_a_pipe
@@ -393,6 +394,37 @@ def test_a_file_that_was_not_taken_for_what_others_did_has_not_failed(made: Job)
         newest = last_night(store, made.path)
     rows = [newest or {}, *list_nights(made, 1), *night_history(made, 1)["nights"]]
     assert [(3, 1)] * 3 == [(each["files"], each["failed_files"]) for each in rows]
+
+
+@pytest.mark.usefixtures("whole_nights")
+def test_of_a_night_that_has_not_ended_what_was_before_it_is_not_told(made: Job) -> None:
+    """Its reports are to cover all since the reports before; until then only itself is told."""
+    by_hand = made.path.parent / "by hand.csv"
+    by_hand.write_text(HEADER + "".join(map(row, range(5))))
+    taken(made, by_hand)
+    decide_all(made)
+    dropped(made, rows=7)
+    for step, rows, redeemed in (("import", 0, 0), ("match", 7, 0), ("reports", 7, 2)):
+        with pytest.raises(Stopped):
+            night(made, During(step, stop))
+        assert (rows, redeemed, "broken off") == told_of(made)
+    assert "finished" == night(made)["status"]
+    assert (12, 7, "finished") == told_of(made)
+
+
+def decide_all(made: Job) -> None:
+    with made.store() as store:
+        decide(store, made)
+
+
+def told_of(made: Job) -> tuple[int, int, str]:
+    """Return rows, redemptions and state of the newest night, as `status` and history have them."""
+    with made.store(read_only=True) as store:
+        newest = last_night(store, made.path)
+    (row,) = night_history(made, 1).nights
+    assert newest
+    assert newest.received == row.received
+    return newest.received, sum(each.redeemed for each in row.money.values()), newest.state
 
 
 # A layout of before

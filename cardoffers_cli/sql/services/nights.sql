@@ -318,10 +318,12 @@ from nights;
 
 -- name: newest
 -- Nights up to one, the newest first: files, rows and what they became, by the runs that the night's
--- reports cover. Findings and seconds are of its steps; the seconds are of the real clock.
--- Grain: one row per night.
+-- reports cover, or by its own until they do. Findings and seconds are of its steps; the seconds are
+-- of the real clock. Grain: one row per night.
 with chosen as (
-    select night_no, run_id, as_of, number, ended_at, after_run_no, to_run_no
+    select
+        night_no, run_id, as_of, number, ended_at,
+        case when to_run_no is null then run_no else after_run_no end as after_run_no, to_run_no
     from nights
     where $night_no is null or night_no <= $night_no
     order by night_no desc
@@ -376,7 +378,9 @@ order by chosen.night_no desc;
 -- name: newest_money
 -- What the nights of `newest` redeemed and settled. Grain: one row per night and currency with any.
 with chosen as (
-    select night_no, after_run_no, to_run_no
+    select
+        night_no,
+        case when to_run_no is null then run_no else after_run_no end as after_run_no, to_run_no
     from nights
     where $night_no is null or night_no <= $night_no
     order by night_no desc
