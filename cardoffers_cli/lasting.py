@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _CANNOT = frozenset({errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOTSUP})
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder_if_possible(folder: Path) -> None:
     """Put the names in a folder on the disk, where that can be done.
 
     A folder that may be written to and not be read, and one of some network disks, cannot be.
@@ -43,4 +43,4 @@ def make_folder(folder: Path) -> None:
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
-        sync_folder(each.parent)
+        sync_folder_if_possible(each.parent)

@@ -11,7 +11,7 @@ from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.files.processed import Processed
 from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.lasting import make_folder, sync_folder
+from cardoffers_cli.lasting import make_folder, sync_folder_if_possible
 from cardoffers_cli.store import folder as stores
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import secrets_path, snapshot_path
@@ -110,9 +110,9 @@ def test_the_names_of_processed_folders_are_on_the_disk(tmp_path: Path, synced: 
 
 
 def test_a_folder_that_cannot_be_synced_is_no_failure() -> None:
-    sync_folder(Path("/proc"))
+    sync_folder_if_possible(Path("/proc"))
 
 
 def test_a_folder_that_is_gone_is_one(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        sync_folder(tmp_path / "gone")
+        sync_folder_if_possible(tmp_path / "gone")

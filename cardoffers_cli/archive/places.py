@@ -16,7 +16,7 @@ from hashlib import file_digest
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NoSpace
-from cardoffers_cli.lasting import make_folder, sync_folder
+from cardoffers_cli.lasting import make_folder, sync_folder_if_possible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,7 @@ class Folder:
             out.flush()
             os.fsync(out.fileno())
         for each in (self.path, *self.path.parents[:2]):
-            sync_folder(each)
+            sync_folder_if_possible(each)
 
     def damaged(self) -> list[str]:
         """Return its files whose digest is another; one that was settled without them has none."""

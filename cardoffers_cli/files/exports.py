@@ -20,7 +20,7 @@ from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.sheets import SHARES, Column, Row, Sheet, cell_text
-from cardoffers_cli.lasting import sync_folder
+from cardoffers_cli.lasting import sync_folder_if_possible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ def replacing(path: Path, *, mode: int | None = OWNER_ONLY) -> Iterator[BinaryIO
         with suppress(OSError):
             draft.unlink()
         raise
-    sync_folder(target.parent)
+    sync_folder_if_possible(target.parent)
 
 
 def _opened(path: Path, flags: int = os.O_TRUNC, mode: int = _AS_UMASK_SAYS) -> BinaryIO:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
-from cardoffers_cli.lasting import sync_folder
+from cardoffers_cli.lasting import sync_folder_if_possible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def new_private_file(path: Path, text: str) -> Iterator[None]:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())
-        sync_folder(path.parent)
+        sync_folder_if_possible(path.parent)
         yield
     except BaseException:
         path.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.files.drop import MANIFEST, MARKER, REPORTS
 from cardoffers_cli.files.folders import NAME_BYTES, OpenFolder, numbered
-from cardoffers_cli.lasting import sync_folder
+from cardoffers_cli.lasting import sync_folder_if_possible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class Processed:
         """Make it where it is missing; raise `ConfigurationError` where others may write in it."""
         with suppress(OSError):  # which the look at it tells
             self.root.mkdir(mode=0o700)
-            sync_folder(self.root.parent)
+            sync_folder_if_possible(self.root.parent)
         self.check()
 
     def check(self) -> None:

@@ -64,7 +64,7 @@ def replace_whole(path: Path, content: bytes, draft: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
+    """Put the names in a folder on the disk; raise where that cannot be done."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
