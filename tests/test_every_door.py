@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from cardoffers_cli.domain.findings import CODES, Code
-from cardoffers_cli.files import chunks, rules
+from cardoffers_cli.files import rules
 from cardoffers_cli.files.rules import Rule, Suspicion
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
@@ -177,7 +177,6 @@ def test_a_rule_added_to_the_table_is_at_every_door(
     suspicions: tuple[Suspicion, ...],
 ) -> None:
     monkeypatch.setattr(stage, "FEW_ROWS", few)
-    monkeypatch.setattr(chunks, "_FEW", few)  # of more the rows are screened first
     with one_more_rule(monkeypatch, *suspicions):
         assert {"mcc_unlucky"} == ask({"mcc": "0666"})
 

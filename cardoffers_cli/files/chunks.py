@@ -47,7 +47,6 @@ FINDING_SCHEMA: dict[str, Any] = {
     "message": pl.String,
 }
 _AHEAD = timedelta(hours=24)
-_FEW = 100  # rows that are judged as soon as they are screened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +121,7 @@ class Judge:
         the promise of `delimited.Page`.
         """
         rows = self.with_derived(raw)
-        suspicious = rows
-        if rows.height > _FEW:
-            suspicious = rows.filter(rulebook().suspicious(rows, is_plain=is_plain))
+        suspicious = rows.filter(rulebook().suspicious(rows, is_plain=is_plain))
         findings = _frame_of(line_findings)
         if suspicious.height:
             broken = rulebook().findings(suspicious)
@@ -135,7 +132,7 @@ class Judge:
             rows=_valid(valid),
             findings=findings,
             rejected=bad.rename("line"),
-            doubts=self.forms.note(rows.clear() if self.reading.alone else rows),
+            doubts=NO_ROWS.doubts if self.reading.alone else self.forms.note(rows),
             assumed_timezone=bool(valid["assumed"].any()),
         )
 

@@ -21,17 +21,19 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
+_PAYER = ("cardholder_token", "instrument_token")
+_IDENTIFIER = ("merchant_identifier_type", "merchant_identifier")
+_MOST = 50_000
+"""Pairs of texts whose numbers are remembered while a store is open."""
+
+
 def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
-    """Give the texts behind the fingerprints of staged rows their numbers."""
-    of = {"institution_id": institution_id}
-    payers = _known(store, "payer", staged.tokens, **of)
-    if payers is None:
-        intern_payers(store, store.make("pipeline/number:staged_payers", staged.tokens, **of))
-        payers = store.make("pipeline/number:payer_numbers", staged.tokens, **of)
-    identifiers = _known(store, "identifier", staged.merchants)
-    if identifiers is None:
-        intern_identifiers(store, staged.merchants)
-        identifiers = store.make("pipeline/number:identifier_numbers", staged.merchants)
+    """Give the texts behind the fingerprints of staged rows their numbers.
+
+    Those of few rows are remembered: the next call of a cardholder finds them without a statement.
+    """
+    payers = _payers(store, staged.tokens, institution_id)
+    identifiers = _identifiers(store, staged.merchants)
     numbers = (payers, identifiers)
     of_many = store.height(staged.tokens) is None  # chunks of few were looked at as one
     if staged.collides or (of_many and store.value("pipeline/number:collisions", *numbers)):
@@ -44,9 +46,74 @@ def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
     return Numbered(payers=payers, identifiers=identifiers, refs=refs)
 
 
-def _known(store: Store, what: str, texts: Table, **of: Any) -> Table | None:
-    """Return the numbers of texts that are few and all known: then nothing needs to be written."""
-    if (count := store.height(texts)) is None:
-        return None
-    numbers = store.make(f"pipeline/number:{what}_numbers", texts, **of)
-    return numbers if store.compute(numbers) == count else None
+def _payers(store: Store, texts: Table, institution_id: UUID) -> Table:
+    of = {"institution_id": institution_id}
+    remembered = _Remembered(store, "payer", _PAYER, ("cardholder_no", "instrument_no"), of)
+    if (numbers := remembered.numbers(texts)) is None:
+        intern_payers(store, store.make("pipeline/number:staged_payers", texts, **of))
+        numbers = remembered.learnt(texts)
+    return numbers
+
+
+def _identifiers(store: Store, texts: Table) -> Table:
+    remembered = _Remembered(store, "identifier", _IDENTIFIER, ("identifier_no",), {})
+    if (numbers := remembered.numbers(texts)) is None:
+        intern_identifiers(store, texts)
+        numbers = remembered.learnt(texts)
+    return numbers
+
+
+class _Remembered:
+    """The numbers of texts of one kind (`of` an institution), as far as they are remembered."""
+
+    def __init__(
+        self,
+        store: Store,
+        kind: str,
+        texts: tuple[str, ...],
+        numbers: tuple[str, ...],
+        of: dict[str, Any],
+    ) -> None:
+        self._store = store
+        self._kind = kind
+        self._texts = texts
+        self._numbers = numbers
+        self._of = of
+        self._address = f"pipeline/number:{kind}_numbers"
+
+    def numbers(self, texts: Table) -> Table | None:
+        """Return the numbers of texts that are few and all known: nothing is to be written then."""
+        rows = self._store.at_hand(texts)
+        if rows is None:
+            return None
+        known = self._known()
+        found = [known.get(self._text(row)) for row in rows]
+        if all(found):
+            columns = zip(*found, strict=True) if found else [()] * len(self._numbers)
+            lists = {f"{name}s": [*each] for name, each in zip(self._numbers, columns, strict=True)}
+            lists[f"{self._kind}s"] = [row[self._kind] for row in rows]
+            return self._store.define(f"pipeline/number:known_{self._kind}s", **lists, **self._of)
+        numbers = self.learnt(texts)
+        return numbers if self._store.height(numbers) == len(rows) else None
+
+    def learnt(self, texts: Table) -> Table:
+        """Return the numbers of texts, and remember them where they are few."""
+        numbers = self._store.make(self._address, texts, **self._of)
+        if (rows := self._store.at_hand(texts)) is not None:
+            self._store.compute(numbers)
+            of = {row[self._kind]: row for row in self._store.at_hand(numbers) or ()}
+            known = self._known()
+            if len(known) >= _MOST:
+                known.clear()
+            for row in rows:
+                if row[self._kind] in of:
+                    found = of[row[self._kind]]
+                    known[self._text(row)] = tuple(found[name] for name in self._numbers)
+        return numbers
+
+    def _known(self) -> dict[tuple[str, ...], tuple[int, ...]]:
+        asked = (self._address, *self._of.values())
+        return self._store.memory.recall(asked, (self._address,), dict, grows=True)
+
+    def _text(self, row: dict[str, Any]) -> tuple[str, ...]:
+        return tuple(row[name] for name in self._texts)

@@ -202,6 +202,12 @@ class TempTables:
         frame = definition.frame if definition else None
         return None if frame is None else int(frame.num_rows)
 
+    def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
+        """Return the rows that a table stands for; None where they are not at hand."""
+        definition = self._defined.get(table.identifier)
+        frame = definition.frame if definition else None
+        return None if frame is None else frame.select(list(table.columns)).to_pylist()
+
     def reading(self, table: Table) -> Runnable:
         """Return a statement that reads all of a table."""
         sql = f"select {', '.join(table.columns)} from {table.identifier}"  # noqa: S608 - ours

@@ -152,6 +152,10 @@ class Store:
         """Return how many rows a table has, if they are at hand."""
         return self.tables.height(table)
 
+    def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
+        """Return the rows of a table, if they are at hand."""
+        return self.tables.at_hand(table)
+
     def drop(self, *tables: Table) -> None:
         """Drop temporary tables that nobody reads any more, before their transaction does."""
         with self._statement():

@@ -52,7 +52,6 @@ COUNTS = "select * exclude (import_id, run_no) from imports order by import_no"
 def few_rows_are(most: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage, "FEW_ROWS", most)
-        patch.setattr(chunks, "_FEW", max(most, 0))
         yield
 
 

@@ -26,6 +26,24 @@ inner join instruments
     and instruments.cardholder_no = cardholders.cardholder_no
     and instruments.instrument_token = staged_tokens.instrument_token;
 
+-- name: known_payers
+-- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)
+-- Makes payer_numbers of numbers that are remembered. Grain: one row per payer.
+create temp table payer_numbers as
+select
+    unnest(cast($payers as ubigint[])) as payer,
+    cast($institution_id as uuid) as institution_id,
+    unnest(cast($cardholder_nos as bigint[])) as cardholder_no,
+    unnest(cast($instrument_nos as bigint[])) as instrument_no;
+
+-- name: known_identifiers
+-- makes: identifier_numbers(identifier, identifier_no)
+-- Makes identifier_numbers of numbers that are remembered. Grain: one row per identifier.
+create temp table identifier_numbers as
+select
+    unnest(cast($identifiers as ubigint[])) as identifier,
+    unnest(cast($identifier_nos as bigint[])) as identifier_no;
+
 -- name: identifier_numbers
 -- reads: staged_merchants(identifier, merchant_identifier_type, merchant_identifier)
 -- makes: identifier_numbers(identifier, identifier_no)
