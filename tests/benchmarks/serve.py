@@ -1,9 +1,13 @@
 """What the server bears, and what it costs to send events to it instead of a file.
 
-    python tests/benchmarks/serve.py [--seconds 30] [--rows 200000] [--clients 20]
+    python tests/benchmarks/serve.py [--seconds 30] [--rows 200000] [--clients 20] [--before FOLDER]
 
-Two measurements, each on a new store and with the server as a process of its own:
+Three measurements, each on a new store and with the server as a process of its own:
 
+- Alone: feeds, single events, batches of 1000 and pages of a report, each by one client and by all,
+  a tenth of the seconds each; then both feeds and events by all, while another process opens the
+  store as a command does, again and again: how long it waits. With `--before` a server of another
+  checkout of the same schema does the same, in turns, and the ratio of the two is told.
 - Load: clients with a connection each send batches of 1000, single events, feed reads and reports
   in turn, without a pause, while `cardoffers import` takes a file into the same store in another
   process. Every status must be one that the contract names for such a call, and every event
@@ -30,6 +34,8 @@ import threading
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,10 +87,20 @@ def make_store(folder: Path) -> Job:
     return made
 
 
+@cache
+def _token(number: int) -> str:
+    return sha256(str(number).encode()).hexdigest()
+
+
+def token_of(number: int) -> str:
+    """Return the token of one of the cardholders, as an institution makes them."""
+    return _token(number * 7919 % CARDHOLDERS)
+
+
 def event(number: int, ref: str) -> dict[str, str]:
     """Return one purchase as a row of a text table."""
     return {
-        "cardholder": f"{number * 7919 % CARDHOLDERS:064}",
+        "cardholder": token_of(number),
         "identifier": f"M{number % MERCHANTS}",
         "amount": f"{number % 90 + 1}.50",
         "ref": ref,
@@ -121,19 +137,33 @@ class Outcome:
         return [(name, status) for name, status in self.statuses if status not in SPECIFIED[name]]
 
 
+Alone = dict[tuple[str, int], Outcome]
+"""What clients heard, by what they called for and how many they were."""
+
+
 class Client(threading.Thread):
     """One client: a connection, and calls in turn until the time is over."""
 
-    def __init__(self, served: Served, number: int, until: float, outcome: Outcome) -> None:
+    def __init__(  # noqa: PLR0917 - a thread of a table
+        self,
+        served: Served,
+        number: int,
+        until: float,
+        outcome: Outcome,
+        kinds: Sequence[str] = ("batch", "single", "feed", "report"),
+        name: str = "client",
+    ) -> None:
         super().__init__()
         self._connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
-        self._name = f"client-{number}"
+        self._kinds = kinds
+        self._name = f"{name}-{number}"
+        self._sent = number * 7919  # every client begins with other cardholders
         self._until = until
         self._outcome = outcome
-        self._sent = 0
 
     def run(self) -> None:
-        calls = (self._batch, self._single, self._feed, self._report)
+        of_kind = {"batch": self._batch, "single": self._single, "feed": self._feed}
+        calls = [of_kind.get(kind, self._report) for kind in self._kinds]
         turn = 0
         while time.monotonic() < self._until:
             calls[turn % len(calls)]()
@@ -155,7 +185,8 @@ class Client(threading.Thread):
             self._outcome.accepted.append(row["ref"])
 
     def _feed(self) -> None:
-        token = event(self._sent, "")["cardholder"]
+        self._sent += 1
+        token = token_of(self._sent)
         self._call("feed", "GET", f"/offers?cardholder_token={token}")
 
     def _report(self) -> None:
@@ -170,6 +201,76 @@ class Client(threading.Thread):
         self._outcome.times[name].append(time.monotonic() - began)
         self._outcome.statuses[name, answer.status] += 1
         return answer.status
+
+
+WAITING = """
+import sys, time
+from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.jobs.context.clock import real_now
+from cardoffers_cli.settings import Settings
+from pathlib import Path
+until = time.monotonic() + float(sys.argv[2])
+while time.monotonic() < until:
+    job = Job(path=Path(sys.argv[1]), settings=Settings(), now=real_now(), actor="a", command="c")
+    began = time.monotonic()
+    with job.store():
+        print(time.monotonic() - began)
+    time.sleep(0.1)
+"""
+"""A command that has the store for an instant, and tells how long it waited until it was open."""
+
+
+def alone(made: Job, *, seconds: float, clients: int, code: str | None = None) -> Alone:
+    """Let clients call for one thing at a time; the server runs the code of a checkout."""
+    environment = _unlimited() | ({"PYTHONPATH": code, "PYTHONSAFEPATH": "1"} if code else {})
+    found: Alone = {}
+    with serving(made.path, *AS_OF, environment=environment) as served:
+        for kind in ("feed", "single", "batch", "redemptions"):
+            for crowd in dict.fromkeys((1, clients)):
+                _called(served, 1, 0.3, (kind,))  # what a new server loads, and waits for, is known
+                found[kind, crowd] = _called(served, crowd, seconds / 10, (kind,))
+        words = [sys.executable, "-c", WAITING, str(made.path), str(seconds / 5)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as command:
+            _called(served, clients, seconds / 5 + 0.5, ("feed", "single"))
+            waits, _ = command.communicate()
+        found["command", 1] = Outcome(seconds / 5, {"command": [*map(float, waits.split())]})
+    return found
+
+
+def _called(served: Served, clients: int, seconds: float, kinds: Sequence[str]) -> Outcome:
+    outcome = Outcome()
+    began = time.monotonic()
+    name = f"{'-'.join(kinds)}-{began}"
+    crowd = [
+        Client(served, number, began + seconds, outcome, kinds, name) for number in range(clients)
+    ]
+    for client in crowd:
+        client.start()
+    for client in crowd:
+        client.join()
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def told(after: Alone, before: Alone | None) -> Iterator[str]:
+    """Write one line for each kind of call and number of clients."""
+    heads = ("per s", "p50 ms", "p95 ms", "p99 ms")
+    yield f"{'alone':12} {'clients':>7} {' '.join(f'{each:>8}' for each in heads)}  before"
+    for (kind, clients), outcome in after.items():
+        assert not outcome.unspecified, outcome.statuses
+        rate, *_ = figures = _figures(outcome)
+        line = f"{kind:12} {clients:7} " + " ".join(f"{each:8.1f}" for each in figures)
+        if before:
+            old_rate, old_middle, *_ = _figures(before[kind, clients])
+            assert not before[kind, clients].unspecified, before[kind, clients].statuses
+            line += f"  {old_rate:.1f}/s, p50 {old_middle:.1f}: {rate / old_rate:.1f} x the calls"
+        yield line
+
+
+def _figures(outcome: Outcome) -> list[float]:
+    times = [each for some in outcome.times.values() for each in some] or [0.0]
+    percentiles = statistics.quantiles(times, n=100) if len(times) > 1 else times * 99
+    return [len(times) / outcome.seconds, *(1e3 * percentiles[each - 1] for each in (50, 95, 99))]
 
 
 def load(made: Job, *, seconds: float, rows: int, clients: int) -> Outcome:
@@ -277,9 +378,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30, help="of load")
     parser.add_argument("--rows", type=int, default=200_000, help="of the file")
     parser.add_argument("--clients", type=int, default=20)
+    parser.add_argument("--before", help="a checkout to compare with")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        sizes = {"seconds": options.seconds, "clients": options.clients}
+        before = options.before and alone(
+            make_store(folder / "before"), **sizes, code=options.before
+        )
+        after = alone(make_store(folder / "after"), **sizes)
+        print(*told(after, before), sep="\n")
         made = make_store(folder / "load")
         outcome = load(made, seconds=options.seconds, rows=options.rows, clients=options.clients)
         print(*report(outcome), sep="\n")
