@@ -109,7 +109,7 @@ def take_known(store: Store, rows: pa.Table) -> Known:
 
 def find_repeats(store: Store, staged: Staged, known: Known) -> Repeats:
     """Find the staged rows whose refs are known, or stand in an earlier line."""
-    if staged.differ and store.compute(known.refs) == 0:
+    if staged.differ and store.is_known_empty(known.refs):
         return no_repeats(store)
     rows = store.make("pipeline/judge:staged_duplicates", staged.rows, known.refs)
     store.compute(rows)
