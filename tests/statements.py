@@ -73,6 +73,8 @@ def _said(service: Service, path: str, event: dict[str, Any]) -> list[str]:
             store.connection.execute("call enable_logging('QueryLog')")
             yield store
             said.extend(text for (text,) in store.connection.execute(LOG).fetchall())
+            store.connection.execute("call truncate_duckdb_logs()")  # as it serves other files too
+            store.connection.execute("call disable_logging()")
 
     with patch.object(Job, "store", logged):
         (answer,) = service.answer_all([call], wait_s=5)

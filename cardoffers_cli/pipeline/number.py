@@ -90,7 +90,9 @@ class _Remembered:
         found = [known.get(self._text(row)) for row in rows]
         if all(found):
             columns = zip(*found, strict=True) if found else [()] * len(self._numbers)
-            lists = {f"{name}s": [*each] for name, each in zip(self._numbers, columns, strict=True)}
+            lists: dict[str, Any] = {
+                f"{name}s": [*each] for name, each in zip(self._numbers, columns, strict=True)
+            }
             lists[f"{self._kind}s"] = [row[self._kind] for row in rows]
             return self._store.define(f"pipeline/number:known_{self._kind}s", **lists, **self._of)
         numbers = self.learnt(texts)

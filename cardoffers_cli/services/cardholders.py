@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.store.interning import intern_cardholders, intern_payers
 
@@ -65,7 +65,7 @@ def take_in_payer(
     store: Store, institution_id: UUID, token: str, card_token: str
 ) -> tuple[int, int]:
     """Return the numbers of a cardholder and of a card, given now where they are new."""
-    owned = {"institution_id": institution_id, "card_token": card_token}
+    owned: dict[str, Any] = {"institution_id": institution_id, "card_token": card_token}
     intern_payers(store, store.define(_STAGE_PAYERS, **owned, cardholder_tokens=[token]))
     row = store.rows("services/cardholders:payer", **owned, cardholder_token=token)[0]
     return row["cardholder_no"], row["instrument_no"]
