@@ -66,9 +66,13 @@ class Tally:
         """Return how many right numbers have a form."""
         return _of(form, self.right)
 
+    def issued_of(self, form: ReferenceForm) -> int:
+        """Return how many numbers of a form an issuer could give."""
+        return _of(form, self.issued)
+
     def _is_by_chance(self, form: ReferenceForm, fewest: int) -> bool:
-        issued = _of(form, self.issued)
-        return issued >= fewest and is_by_chance(_of(form, self.right), issued)
+        issued = self.issued_of(form)
+        return issued >= fewest and is_by_chance(self.right_of(form), issued)
 
     def _shared(self) -> Iterator[ReferenceForm]:
         """Yield the forms that many have: lengths, each with the longest common beginning."""

@@ -105,19 +105,17 @@ class NumberForms:
 
     def findings(self) -> list[Finding]:
         """Return a warning for each field whose numbers look like card numbers by chance."""
-        right = {
-            name: sum(map(tally.right_of, tally.references()))
-            for name, tally in self._tallies.items()
-        }
-        return [
-            make_finding(
-                "reference_like_card",
-                f"{count:,} {name} have the form and the check digit of card numbers",
-                column=name,
-            )
-            for name, count in right.items()
-            if count
-        ]
+        found = []
+        for name, tally in self._tallies.items():
+            forms = tally.references()
+            if right := sum(map(tally.right_of, forms)):
+                issued = sum(map(tally.issued_of, forms))
+                message = (
+                    f"{right:,} {name} have the form and the check digit of card numbers,"
+                    f" by chance: {issued:,} have the form"
+                )
+                found.append(make_finding("reference_like_card", message, column=name))
+        return found
 
 
 _LENGTH = pl.col("number").str.len_bytes().alias("length")
