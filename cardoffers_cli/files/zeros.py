@@ -2,9 +2,9 @@
 
 A column whose values mostly have one length, and some of whose others are shorter numbers, has
 lost zeros where that length is set: 15 of an acceptor (ISO 8583, field 42), 4 of a category. Of
-other columns it is told by what is left: no value begins with a zero any more, and the shorter ones
-do not all begin with 9, as they would where a counter has just passed a power of ten. It stays a
-warning: numbers that are drawn from a range look the same.
+other columns it is told by what is left: most are numbers, none begins with a zero, and the
+shorter ones, a few digits shorter, do not all begin with 9, as they would where a counter has just
+passed a power of ten. It stays a warning: numbers that are drawn from a range look the same.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ import polars as pl
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.fields import IDENTIFIERS, TOKENS
 
+_NUMBER = "^[0-9]+$"
 _SET = {"card_acceptor_id": 15, "mcc": 4}
 """The columns whose length is set."""
 
 _COLUMNS = (*TOKENS, *IDENTIFIERS, "mcc", "transaction_ref")
 _LEAST = 10
 """The shortest length that is taken for one: shorter numbers are counted from 1."""
+
+_MOST_LOST = 6
+_LOOKED_AT = 200  # values of a stretch, to see whether they are numbers
 
 
 class LostZeros:
@@ -30,6 +34,7 @@ class LostZeros:
     def __init__(self) -> None:
         self._lengths = {name: Counter[int]() for name in _COLUMNS}
         self._shorter = {name: Counter[tuple[int, str]]() for name in _COLUMNS}
+        self._are_numbers = {name: Counter[bool]() for name in _COLUMNS}
 
     def note(self, rows: pl.DataFrame) -> None:
         """Count a stretch of rows; one whose values have one length costs next to nothing."""
@@ -50,6 +55,8 @@ class LostZeros:
         longest = max([*self._lengths[name], _SET.get(name, 0)])
         if least < longest:
             self._shorter[name] += _numbers(texts, lengths, longest)
+            some = texts.drop_nulls().head(_LOOKED_AT)
+            self._are_numbers[name].update(some.str.contains(_NUMBER))
 
     def findings(self) -> list[Finding]:
         """Return a warning for each column that looks cut."""
@@ -72,10 +79,15 @@ class LostZeros:
 
     def _is_cut(self, name: str, length: int) -> bool:
         numbers = self._shorter[name]
-        firsts = {first for own, first in numbers if own < length}
         if name in _SET:
-            return bool(firsts)
-        return not firsts <= {"9"} and all(first != "0" for _, first in numbers)
+            return any(own < length for own, _ in numbers)
+        firsts = {first for own, first in numbers if length - _MOST_LOST <= own < length}
+        are_numbers = self._are_numbers[name]
+        return (
+            not firsts <= {"9"}
+            and all(first != "0" for _, first in numbers)
+            and are_numbers[True] > are_numbers[False]
+        )
 
 
 def _numbers(texts: pl.Series, lengths: pl.Series, most: int) -> Counter[tuple[int, str]]:
@@ -87,7 +99,7 @@ def _numbers(texts: pl.Series, lengths: pl.Series, most: int) -> Counter[tuple[i
     some = pl.DataFrame([texts.alias("text"), lengths]).filter(begins_so)
     text = pl.col("text")
     counts = (
-        some.filter(text.str.starts_with("0") | text.str.contains("^[0-9]+$"))
+        some.filter(text.str.starts_with("0") | text.str.contains(_NUMBER))
         .group_by("length", text.str.head(1).alias("first"))
         .len()
     )

@@ -42,7 +42,8 @@ WHOLE: list[tuple[str, str, list[str | None]]] = [
     ("counted from 1", REF, [*counted(1, 2000)]),
     ("counted past a power of ten", REF, [*counted(9_999_999_990, 50)]),
     ("of words", REF, [f"TX-{number}" for number in range(2000)]),
-    ("of hexadecimal digits", TOKEN, [*["9fb6f85a8aac50e20c422cac18b44258"] * 9, "12e"]),
+    ("of hexadecimal digits", TOKEN, [*["9fb6f85a8aac50e2"] * 9, "123456789012345"]),
+    ("one that is something else", TOKEN, [*scattered(32, 9)[-5:], "4111111111111111"]),
     ("of several lengths", "merchant_identifier", [*scattered(12), *scattered(14)]),
     ("short", "merchant_identifier", [*as_numbers(scattered(8))]),
 ]
