@@ -137,7 +137,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
             "cardholder": CARDHOLDER,
             "top": str(top),
         }
-        call("app.key")  # which the book of calls has, and nobody else yet
+        call("app.key")  # which the usage journal has, and nobody else yet
     place = Place(folder, ids, {})
     return replace(place, answers={line: answer(place.in_a_copy(line)) for line in lines(READ)})
 
@@ -308,7 +308,7 @@ def inside(path_of: Callable[[Path], Path]) -> Callable[[Path], Path]:
 
 BESIDE = {
     "journal": inside(layout.journal_path),
-    "calls": inside(layout.book_path),
+    "calls": inside(layout.usage_path),
     "snapshot": inside(layout.snapshot_path),
     "lock": with_a_holder,
     "wal": with_a_log,

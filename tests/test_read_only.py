@@ -66,7 +66,7 @@ store restore ../good.duckdb
 store recover
 store export
 """
-"""Commands that write, with those that bring over first what the book of calls has."""
+"""Commands that write, with those that bring over first what the usage journal has."""
 
 RUN = """
 import sys

@@ -34,14 +34,14 @@ NO_SUCH_COLUMN = re.compile(r'(?:column named|Referenced column) "([^"]+)"')
 DEFINED = {"found", "rematch", "undecided"}  # plans that are named, not computed
 WORD = re.compile(r"\w+")
 PARAMETER = re.compile(r"\$([a-z_]\w*)")
-ELSEWHERE = {"store/call_book", "store/copying", "store/instances", "store/migrating"}
+ELSEWHERE = {"store/usage_journal", "store/copying", "store/instances", "store/migrating"}
 READS_FILES = re.compile(r"\$files?\b|\bgetvariable\(")
 
 
 def queries() -> dict[str, str]:
     """Return every query by its address, but those of migrations and views, which have been run,
-    and those about other files (of the call book, of archives, of copies, of older stores), which
-    their own tests run.
+    and those about other files (of the usage journal, of archives, of copies, of older stores),
+    which their own tests run.
     """
     root = Path(str(sql_folder()))
     stems = [

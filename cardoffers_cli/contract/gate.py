@@ -1,8 +1,8 @@
 """The gate: who calls, whether they may, and whether it is too often (rules.md#rates).
 
-A key is told from others by its hash, in constant time. Why a key was refused goes into the call
-book, and from there into the security log; a key that is only mistyped tells of nobody, so it is
-answered and not noted.
+A key is told from others by its hash, in constant time. Why a key was refused goes into the
+usage journal, and from there into the security log; a key that is only mistyped tells of nobody, so
+it is answered and not noted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.keys import ApiKey
-    from cardoffers_cli.store.call_book import CallBook
     from cardoffers_cli.store.store import Store
+    from cardoffers_cli.store.usage_journal import UsageJournal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Caller:
 class Gate:
     """Lets callers in for one use of the store."""
 
-    def __init__(self, store: Store, book: CallBook, job: Job) -> None:
+    def __init__(self, store: Store, book: UsageJournal, job: Job) -> None:
         self._store = store
         self._book = book
         self._job = job

@@ -35,8 +35,8 @@ from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.jobs.context.reading import open_published
 from cardoffers_cli.jobs.keys.security import collect
 from cardoffers_cli.jobs.river.events import take_events
-from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.holding import Holding
+from cardoffers_cli.store.usage_journal import UsageJournal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -117,7 +117,7 @@ class Service:
         dry_run: bool = False,
     ) -> None:
         self._holding = Holding() if keeps_open else None
-        self._kept_book: CallBook | None = None
+        self._kept_book: UsageJournal | None = None
         self._dry_run = dry_run
         self._job = job
         self._clock = clock
@@ -195,12 +195,12 @@ class Service:
         return self._holding.use(job.opening(read_only=read_only, wait_s=wait_s))
 
     @contextmanager
-    def _book(self, job: Job) -> Iterator[CallBook]:
-        """Give the call book; where the store stays open, so does the book while it is in place."""
+    def _book(self, job: Job) -> Iterator[UsageJournal]:
+        """Give the usage journal; where the store stays open, so does it while it is in place."""
         book = self._kept_book
         if book is None or not book.is_in_place():
             self._close_book()
-            book = CallBook(None if self._dry_run else job.path)
+            book = UsageJournal(None if self._dry_run else job.path)
         self._kept_book = book
         try:
             yield book
@@ -301,11 +301,11 @@ class Service:
         self._on_fault(visit.call.request_id, error)
         visit.refuse(internal())
 
-    def _collect(self, store: Store, book: CallBook, job: Job) -> None:
-        """Bring the call book over now and then.
+    def _collect(self, store: Store, book: UsageJournal, job: Job) -> None:
+        """Bring the usage journal over now and then.
 
         By now every call has its answer, and what was promised is committed: if this fails, the
-        book keeps what it has for the next time, and for `audit`, which tells of the failure.
+        journal keeps what it has for the next time, and for `audit`, which tells of the failure.
         """
         if self._collected_at and job.now - self._collected_at < _COLLECT_EVERY:
             return

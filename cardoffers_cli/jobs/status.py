@@ -8,7 +8,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
-from cardoffers_cli.store.layout import book_path, kept_files
+from cardoffers_cli.store.layout import kept_files, usage_path
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,7 +27,7 @@ class StatusHead(Record):
 class StoreStatus(Overview, StatusHead):
     """The state of everything, and of the nights that have not ended, the oldest first.
 
-    `calls_put_aside` are books of calls that were damaged: what they held is lost.
+    `calls_put_aside` are usage journals that were damaged: what they held is lost.
     """
 
     last_night: LastNight | None
@@ -48,6 +48,6 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             **overview(source.store, job.now),
             last_night=last_night(source.store, job.path),
             left_nights=left_nights(source.store, job.path),
-            calls_put_aside=[str(kept) for kept in kept_files(book_path(job.path))],
+            calls_put_aside=[str(kept) for kept in kept_files(usage_path(job.path))],
         )
     return found, days

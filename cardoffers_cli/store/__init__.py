@@ -8,8 +8,8 @@ version (`migrating.py`, `moving.py`), the connection (`store.py`), the engine b
 migrations (`migrations.py`), audits (`audits.py`, `blocks.py`), copies of the whole file
 (`copying.py`), and what is in its folder: the locks (`lock.py`), the journal of what was committed
 (`journal.py`, `journal_file.py`), the snapshot (`snapshot.py`), the signing secrets
-(`signing_secrets.py`), the book of calls (`call_book.py`, `book_file.py`), where backups were put
-(`backup_places.py`), what is kept (`aside.py`) and what a crash left (`leftovers.py`).
+(`signing_secrets.py`), the usage journal (`usage_journal.py`, `usage_file.py`), where backups were
+put (`backup_places.py`), what is kept (`aside.py`) and what a crash left (`leftovers.py`).
 
 May import `domain`, `settings`, `sql`, and `archive`, as an open store shows what it lists; DuckDB
 is imported nowhere else but in `engine/`. To change the schema change

@@ -101,16 +101,16 @@ secrets_path = _path_of("secrets")
 """The signing secrets of a store."""
 mask_key_path = _path_of("mask-key")
 """The key by which card numbers of a store were masked."""
-book_path = _path_of("usage")
+usage_path = _path_of("usage")
 """The usage journal of a store."""
 snapshot_path = _path_of("snapshot")
 backups_path = _path_of("backups")
 """The list of folders that backups were put in."""
 
 
-def book_logs(book: Path) -> tuple[Path, Path]:
+def usage_logs(usage: Path) -> tuple[Path, Path]:
     """Return the paths of the files that SQLite has beside its own: its log, its index."""
-    return _beside(book, "-wal"), _beside(book, "-shm")
+    return _beside(usage, "-wal"), _beside(usage, "-shm")
 
 
 def spill_path(store: Path | None) -> Path:

@@ -13,7 +13,7 @@ from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs.catalogue.importing import import_catalogue
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.keys.keys import revoke_key
-from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.usage_journal import UsageJournal
 from goldens import parquet_text, workbook_text
 from sizes import one_in
 from tables import NOON, uid
@@ -38,7 +38,7 @@ def with_log(folder: Path) -> Job:
     tell(job, institutions="institution\nalder\nbrook", keys="key institution\na alder\nb brook")
     for key in ("a", "b"):
         revoke_key(str(uid(key)), job)
-    with CallBook(job.path) as book:
+    with UsageJournal(job.path) as book:
         book.note_failure(uid("use"), "unauthenticated", NOON, "request-1")
     return job
 

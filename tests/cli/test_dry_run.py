@@ -19,7 +19,7 @@ from cardoffers_cli.cli import main
 from cardoffers_cli.jobs.night import run as night
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.steps import STEPS
-from cardoffers_cli.store.layout import book_path
+from cardoffers_cli.store.layout import usage_path
 from commands import in_a_pipe
 from everything import RUN_ON, Line, Place, everything, lines
 from sizes import at_the_gate, one_in
@@ -169,7 +169,7 @@ def test_an_event_that_is_posted_dry_is_answered_as_accepted(tmp_path: Path) -> 
         ended = in_a_pipe([*call, "--dry-run", "--include", "--format", "json"])
         assert (202, "accepted") == (ended.document["status"], ended.document["body"]["status"])
     assert before == kept(made)
-    assert not book_path(made.path).exists()
+    assert not usage_path(made.path).exists()
 
 
 def test_the_rest_of_a_night_is_rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.keys import is_well_formed
-from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.usage_journal import UsageJournal
 from commands import command
 from sizes import one_in
 from tables import NOON, key_text, uid
@@ -253,7 +253,7 @@ def test_no_key_is_anywhere_but_where_it_was_handed_over(
         listen("revoke", text, "--yes")
         listen("create", "-i", "alder", "--name", text, "--scopes", "offers")
         listen("create", "-i", "alder", "--name", "x", "--scopes", text)
-    with CallBook(folder / "store.duckdb") as book:
+    with UsageJournal(folder / "store.duckdb") as book:
         book.note_failure(uid("use"), "token_revoked", NOON, "request", key_id=uid("gone"))
         book.note_use(uid("app"), NOON)
         listen("revoke", shown["key_id"], "--yes")

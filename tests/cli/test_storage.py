@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from cardoffers_cli.cli import main
 from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.storage.doctor import names
-from cardoffers_cli.store.layout import book_path, log_path
+from cardoffers_cli.store.layout import log_path, usage_path
 from sizes import one_in
 from work import found, job, new_store
 
@@ -151,7 +151,7 @@ def test_a_store_that_was_replaced_is_one_again_when_somebody_agrees(made: Job) 
 
 def test_books_of_calls_that_were_put_aside_are_told_of(made: Job) -> None:
     assert [] == run(made, "status")["calls_put_aside"]
-    book_path(made.path).write_bytes(b"birds" * 1000)
+    usage_path(made.path).write_bytes(b"birds" * 1000)
     run(made, "audit", "list")
     (kept,) = run(made, "status")["calls_put_aside"]
     assert b"birds" * 1000 == Path(kept).read_bytes()

@@ -14,7 +14,7 @@ from cardoffers_cli.contract.messages import Call
 from cardoffers_cli.contract.service import Service
 from cardoffers_cli.jobs.keys.keys import revoke_key
 from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.store.layout import book_path
+from cardoffers_cli.store.layout import usage_path
 from cardoffers_cli.store.store import Store
 from doors import key_of
 from sizes import tries
@@ -199,6 +199,6 @@ def test_a_call_book_that_was_put_aside_is_opened_anew(tmp_path: Path) -> None:
     service = Service(job, lambda: NOON, keeps_open=True)
     chance = random.Random(1)  # noqa: S311 - as above
     service.answer_all([call(chance, 0)], wait_s=5)
-    book_path(job.path).rename(tmp_path / "aside")
+    usage_path(job.path).rename(tmp_path / "aside")
     service.answer_all([call(chance, 1)], wait_s=5)
-    assert book_path(job.path).exists()
+    assert usage_path(job.path).exists()

@@ -14,8 +14,8 @@ from cardoffers_cli.contract.service import Service
 from cardoffers_cli.domain.errors import StoreBusy
 from cardoffers_cli.jobs.keys.keys import revoke_key
 from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.layout import snapshot_path
+from cardoffers_cli.store.usage_journal import UsageJournal
 from doors import key_of
 from tables import NOON, select
 from work import found, new_store, tell
@@ -232,5 +232,5 @@ def test_a_log_that_cannot_be_kept_spoils_no_answer_and_waits_in_the_book(job: J
     assert [(401, "unauthenticated"), (202, "accepted")] == told(
         service(job).answer_all(calls, wait_s=1)
     )
-    with CallBook(job.path) as book:
+    with UsageJournal(job.path) as book:
         assert ["unauthenticated"] == [failure.code for failure in book.entries().failures]

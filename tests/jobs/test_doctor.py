@@ -27,11 +27,11 @@ from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
 from cardoffers_cli.store.audits import OF_A_PART, offending, show_part
 from cardoffers_cli.store.backup_places import draft_in
-from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.folder import make_folder
-from cardoffers_cli.store.layout import book_path, journal_path, kept_files
+from cardoffers_cli.store.layout import journal_path, kept_files, usage_path
 from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.signing_secrets import read_secrets
+from cardoffers_cli.store.usage_journal import UsageJournal
 from sizes import at_the_gate, one_in
 from tables import select
 from work import found, new_store, taken
@@ -455,12 +455,12 @@ def _block_of_merchants(made: Job) -> int:
 def test_a_book_of_calls_that_is_damaged_or_was_is_found(tmp_path: Path) -> None:
     made = new_store(tmp_path)
     make_folder(made.path)
-    book_path(made.path).write_bytes(b"birds" * 1000)
+    usage_path(made.path).write_bytes(b"birds" * 1000)
     assert ["call_book_is_whole"] == failed(made, strict=False)
-    with CallBook(made.path):
+    with UsageJournal(made.path):
         pass
     assert ["call_book_is_whole"] == failed(made, strict=False)
-    for kept in kept_files(book_path(made.path)):
+    for kept in kept_files(usage_path(made.path)):
         kept.unlink()
     assert [] == failed(made)
 

@@ -19,9 +19,9 @@ from cardoffers_cli.jobs.keys.keys import (
     show_key,
 )
 from cardoffers_cli.services.keys import find_key
-from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import snapshot_path
+from cardoffers_cli.store.usage_journal import UsageJournal
 from sizes import one_in
 from tables import NOON, given, key_text, moment, uid
 from work import found, kept, new_store, tell
@@ -351,11 +351,11 @@ def test_one_key_is_shown(job: Job) -> None:
     assert show_key(str(uid("legacy")), job)["is_legacy"]
 
 
-def test_a_use_that_waits_in_the_call_book_is_seen(job: Job) -> None:
-    with CallBook(job.path) as book:
+def test_a_use_that_waits_in_the_usage_journal_is_seen(job: Job) -> None:
+    with UsageJournal(job.path) as book:
         book.note_use(uid("app"), NOON)
     assert NOON == show_key(str(uid("app")), job)["last_used_at"]
-    with CallBook(job.path) as book:
+    with UsageJournal(job.path) as book:
         book.note_use(uid("app"), NOON + DAY)
     assert {NOON + DAY, None} == {key["last_used_at"] for key in list_keys(job)}
 

@@ -9,7 +9,7 @@ from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.jobs.keys import security
 from cardoffers_cli.jobs.keys.security import collect, list_security, verify_security
 from cardoffers_cli.services import security_log
-from cardoffers_cli.store.call_book import CallBook, Entries
+from cardoffers_cli.store.usage_journal import Entries, UsageJournal
 from sizes import one_in
 from tables import NOON, given, select, uid
 from work import new_store
@@ -243,11 +243,11 @@ def test_what_is_no_head_is_refused(job: Job, text: str) -> None:
     assert "head_invalid" == caught.value.code
 
 
-# What waits in the call book
+# What waits in the usage journal
 
 
 def noted(job: Job) -> None:
-    with CallBook(job.path) as book:
+    with UsageJournal(job.path) as book:
         for event, second, request in (("failed use", 1, "req-a"), ("another", 2, "req-b")):
             at = NOON + timedelta(seconds=second)
             book.note_failure(uid(event), "unauthenticated", at, request)
@@ -293,14 +293,14 @@ def test_whoever_looks_at_the_log_has_what_waits_brought_in_first(job: Job, look
     look(job)
     with job.store(read_only=True) as store:
         assert REFUSALS == refusals(store)
-    with CallBook(job.path) as book:
+    with UsageJournal(job.path) as book:
         assert Entries(uses=(), failures=()) == book.entries()
     assert [] == faults(job)
 
 
 def test_a_crash_before_or_after_the_commit_loses_and_repeats_nothing(job: Job) -> None:
     noted(job)
-    with job.store() as store, CallBook(job.path) as book:
+    with job.store() as store, UsageJournal(job.path) as book:
         for keep in (False, True, True):  # never forgotten, as if it crashed each time
             with store.transaction(keep=keep):
                 collect(store, book)

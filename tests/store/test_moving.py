@@ -25,9 +25,9 @@ from cardoffers_cli.jobs.storage.publish import publish
 from cardoffers_cli.jobs.storage.stores import accept_loss, info, init, migrate
 from cardoffers_cli.store import layout
 from cardoffers_cli.store.backup_places import known
-from cardoffers_cli.store.call_book import CallBook
 from cardoffers_cli.store.lock import engine_lock, night_lock, sender_lock, store_lock
 from cardoffers_cli.store.signing_secrets import add_secrets, read_secrets
+from cardoffers_cli.store.usage_journal import UsageJournal
 from killing import killed_everywhere
 from sizes import at_the_gate
 from tables import NOON, uid
@@ -103,7 +103,7 @@ def test_nothing_stops_for_an_upgrade_and_nothing_is_begun_anew(made: Job) -> No
     before, beside = state(made), names(made.path.parent)
     buy(made)
     publish(made)
-    with CallBook(made.path) as book, night_lock(made.path, since=NOON, wait_s=0):
+    with UsageJournal(made.path) as book, night_lock(made.path, since=NOON, wait_s=0):
         book.note_use(uid("key"), LATER)
     after = state(made)
     assert after["journal"].startswith(before["journal"])
@@ -130,13 +130,13 @@ def test_all_of_it_is_moved_and_says_what_it_said(made: Job) -> None:
 
 
 def test_what_keys_were_used_for_is_moved_while_a_server_has_it_open(made: Job) -> None:
-    with CallBook(made.path) as server:
+    with UsageJournal(made.path) as server:
         server.note_use(uid("key"), LATER)
         migrate(made)
         server.note_use(uid("other"), LATER)
-        with CallBook(made.path) as book:
+        with UsageJournal(made.path) as book:
             assert {uid("key"), uid("other")} == {use.key_id for use in book.entries().uses}
-    with CallBook(made.path) as book:
+    with UsageJournal(made.path) as book:
         assert 2 == len(book.entries().uses)
 
 

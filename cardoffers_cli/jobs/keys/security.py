@@ -1,6 +1,6 @@
 """The security log as a whole: take in what calls left, list it, and prove that it is intact.
 
-Uses of keys are noted in the call book, because they happen while other jobs hold the store.
+Uses of keys are noted in the usage journal, because they happen while other jobs hold the store.
 `collect` brings them over; whoever shows the log, or a key, collects first.
 """
 
@@ -14,15 +14,15 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.keys import use_key
-from cardoffers_cli.store.call_book import CallBook
+from cardoffers_cli.store.usage_journal import UsageJournal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.call_book import Entries
     from cardoffers_cli.store.store import Store
+    from cardoffers_cli.store.usage_journal import Entries
 
 REFUSED = "key_refused"
 _CALLER = "api caller"
@@ -37,13 +37,13 @@ _FAULTS = {
 }
 
 
-def collect(store: Store, book: CallBook) -> Entries:
+def collect(store: Store, usage: UsageJournal) -> Entries:
     """Take failed and last uses into the store, in the caller's transaction.
 
-    Returns what to `book.forget` once that transaction has committed. Told twice, a failure is
+    Returns what to `usage.forget` once that transaction has committed. Told twice, a failure is
     still one entry, so a crash between the two loses nothing and repeats nothing.
     """
-    entries = book.entries()
+    entries = usage.entries()
     for failure in entries.failures:
         security_log.append(
             store,
@@ -65,11 +65,11 @@ def collect(store: Store, book: CallBook) -> Entries:
 
 
 def catch_up(store: Store, job: Job) -> None:
-    """Collect what waits in the call book, in a transaction of its own."""
-    with CallBook(job.path) as book:
+    """Collect what waits in the usage journal, in a transaction of its own."""
+    with UsageJournal(job.path) as usage:
         with store.transaction():
-            collected = collect(store, book)
-        book.forget(collected)
+            collected = collect(store, usage)
+        usage.forget(collected)
 
 
 def list_security(

@@ -1,7 +1,7 @@
 """Doctor: ask the whole store for what must not be, and change nothing.
 
 Most audits are statements of `sql/audits/`, each of which selects the rows that offend and is empty
-on a good store; the rest look at every block of the file, the journal, the book of calls, the
+on a good store; the rest look at every block of the file, the journal, the usage journal, the
 history, the security log, signing secrets, card numbers, what killed processes left, and the files
 that nights took. An audit that cannot be made because of damage has found it, and the others go on.
 An example shows numbers, ids and names, never a token. To add one, add its statement; name it in
@@ -18,7 +18,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.storage.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
-from cardoffers_cli.store import backup_places, call_book, journal, signing_secrets
+from cardoffers_cli.store import backup_places, journal, signing_secrets, usage_journal
 from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.blocks import damaged_blocks
 from cardoffers_cli.store.leftovers import leftovers
@@ -200,8 +200,8 @@ def _half_backups(_store: Store, path: Path) -> Found:
     return _listed([{"file": str(left)} for left in backup_places.left_in_known(path)])
 
 
-def _call_book(_store: Store, path: Path) -> Found:
-    return _listed(call_book.faults(path))
+def _usage_journal(_store: Store, path: Path) -> Found:
+    return _listed(usage_journal.faults(path))
 
 
 def _taken_files(store: Store, _path: Path) -> Found:
@@ -228,7 +228,7 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "every_block_is_whole": _blocks,
     "journal_is_the_stores": _journal,
     "signing_secrets_are_there": _secrets,
-    "call_book_is_whole": _call_book,
+    "call_book_is_whole": _usage_journal,
     "no_half_backups": _half_backups,
     TAKEN_FILES: _taken_files,
 }

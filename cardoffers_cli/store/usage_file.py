@@ -1,4 +1,4 @@
-"""The file of a call book: opened, found damaged, put aside.
+"""The file of a usage journal: opened, found damaged, put aside.
 
 SQLite keeps it, and has no checksums: rows that matter have a seal of their own, which the function
 `seal` of a connection makes. What SQLite raises is raised as ours, and says which file it is.
@@ -18,10 +18,10 @@ from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreBusy, St
 from cardoffers_cli.sql import statement
 from cardoffers_cli.store.engine_errors import not_permitted
 from cardoffers_cli.store.identity import inode, is_mounted_read_only
-from cardoffers_cli.store.layout import book_logs, kept_name
+from cardoffers_cli.store.layout import kept_name, usage_logs
 
 IN_MEMORY = Path(":memory:")
-"""The path of a book that is no file."""
+"""The path of a journal that is no file."""
 
 _LONGEST_WAIT_S = 10
 _PRIMARY_CODE = 0xFF
@@ -30,28 +30,28 @@ _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 """What SQLite says of a full disk itself: of its data, and of the file that processes share. With
 other failures of reading, writing and opening it does not tell a full disk from a broken one."""
 LOST = "counters of calls, and uses and failed uses of keys since the store was last told"
-"""What is in a book, and goes with it."""
+"""What is in a journal, and goes with it."""
 _SEALED = ("uses", "failures")
 _SCHEMA = ("make_calls", "index_calls", "make_uses", "make_failures", "index_failures")
 
 
 def sql(name: str) -> str:
-    """Return a statement of the book."""
-    return statement(f"store/call_book:{name}")
+    """Return a statement of the journal."""
+    return statement(f"store/usage_journal:{name}")
 
 
 def put_aside(path: Path, opened: tuple[int, int] | None) -> None:
-    """Keep a damaged book under the date of its last change, unless another one is there by now."""
+    """Keep a damaged journal under the date of its last change, unless another is there by now."""
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)  # a moment; whoever waits finds a new book
+        fcntl.flock(folder, fcntl.LOCK_EX)  # a moment; whoever waits finds a new journal
         if opened is None or inode(path) != opened:
             return
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None)
         kept = kept_name(path, changed)
-        for log, kept_log in zip(book_logs(path), book_logs(kept), strict=True):
+        for log, kept_log in zip(usage_logs(path), usage_logs(kept), strict=True):
             with suppress(FileNotFoundError):
-                log.rename(kept_log)  # first, or it would be read into the new book
+                log.rename(kept_log)  # first, or it would be read into the new journal
         path.rename(kept)
     finally:
         os.close(folder)
@@ -63,7 +63,7 @@ def seal(*values: object) -> int:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a book, and make what it lacks; raises what SQLite raises."""
+    """Open a journal, and make what it lacks; raises what SQLite raises."""
     if path != IN_MEMORY:
         with suppress(OSError):  # SQLite says why it cannot be made
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -108,7 +108,7 @@ def of_sqlite(error: Exception, path: Path) -> CardoffersError:
 
 
 def damaged(path: Path, how: str) -> StoreDamaged:
-    """Return the error of a book that is damaged."""
+    """Return the error of a journal that is damaged."""
     return StoreDamaged(
         f"{path} cannot be used ({how}).",
         code="calls_damaged",

@@ -1,14 +1,14 @@
-"""The call book of the store: what calls leave behind while somebody else holds the store.
+"""The usage journal of the store: what calls leave behind while somebody else holds the store.
 
 A small SQLite file that processes and threads share and that outlives both:
 the calls that count towards a limit, when each key was last used, and uses that failed. The store
 is told of the last two by a job; a failure that repeats within a minute is one row that counts, so
 that a flood cannot fill the disk. A crash of the machine may lose the last moments, not more.
 
-A book that is damaged makes no call fail: it is put aside under the date of its last change, and a
-new one is begun. SQLite has no checksums, so what the store is to be told carries one of its own.
-What is lost with a book is the counters, and the uses and failed uses of keys since the store was
-last told; `faults` tells of it, as long as the file that was put aside is there.
+A journal that is damaged makes no call fail: it is put aside under the date of its last change, and
+a new one is begun. SQLite has no checksums, so what the store is to be told carries one of its own.
+What is lost with a journal is the counters, and the uses and failed uses of keys since the store
+was last told; `faults` tells of it, as long as the file that was put aside is there.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID
 
 from cardoffers_cli.domain.errors import CardoffersError, StoreDamaged
-from cardoffers_cli.store import book_file
+from cardoffers_cli.store import usage_file
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.identity import inode
-from cardoffers_cli.store.layout import book_path, kept_files
+from cardoffers_cli.store.layout import kept_files, usage_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ _TICK = timedelta(microseconds=1)
 _TICKS_A_SECOND = 1_000_000
 _SECONDS_A_MINUTE = 60
 PUT_ASIDE = "calls_put_aside"
-"""What is known of a book that was damaged: another one took its place."""
+"""What is known of a journal that was damaged: another one took its place."""
 _THEN = "move it away once you have looked at it; `cardoffers audit list` has what was told before"
 
 
@@ -72,8 +72,8 @@ class Entries:
     failures: tuple[Failure, ...]
 
 
-class CallBook:
-    """The call book of a store; made when it is first opened. For any thread of the process.
+class UsageJournal:
+    """The usage journal of a store; made when it is first opened. For any thread of the process.
 
     Without a store it is one in memory, which is forgotten when it is closed. One that is damaged
     is put aside and begun anew, unless it is not to `repair`.
@@ -82,7 +82,7 @@ class CallBook:
     def __init__(self, store_path: Path | None, *, repair: bool = True) -> None:
         if store_path:
             make_folder(store_path)
-        self._path = book_path(store_path) if store_path else book_file.IN_MEMORY
+        self._path = usage_path(store_path) if store_path else usage_file.IN_MEMORY
         self._turn = Lock()
         with self._turn:
             try:
@@ -90,7 +90,7 @@ class CallBook:
             except StoreDamaged:
                 if not repair:
                     raise
-                book_file.put_aside(self._path, self._inode)
+                usage_file.put_aside(self._path, self._inode)
                 self._open()
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ class CallBook:
 
     def is_in_place(self) -> bool:
         """Whether the book that is open is still the one that others open."""
-        return self._path == book_file.IN_MEMORY or inode(self._path) == self._inode
+        return self._path == usage_file.IN_MEMORY or inode(self._path) == self._inode
 
     def close(self) -> None:
         """Close the file."""
@@ -183,10 +183,10 @@ class CallBook:
         self._do(forget)
 
     def check(self) -> None:
-        """Raise `StoreDamaged` where the book is damaged; it stays as it is."""
+        """Raise `StoreDamaged` where the journal is damaged; it stays as it is."""
         with self._writing():
             if self._connection.execute("pragma integrity_check").fetchall() != [("ok",)]:
-                raise book_file.damaged(self._path, "integrity_check")
+                raise usage_file.damaged(self._path, "integrity_check")
             self._entries()
 
     def _entries(self) -> Entries:
@@ -200,11 +200,11 @@ class CallBook:
     def _open(self) -> None:
         with self._guarded():
             self._inode = inode(self._path)
-            self._connection = book_file.connect(self._path)
+            self._connection = usage_file.connect(self._path)
             self._inode = inode(self._path)
 
     def _do(self, work: Callable[[], _Done]) -> _Done:
-        """Do work as one step; where the book is damaged, once more in a new one."""
+        """Do work as one step; where the journal is damaged, once more in a new one."""
         connection = self._connection
         try:
             with self._writing():
@@ -215,12 +215,12 @@ class CallBook:
                 return work()
 
     def _begin_anew(self, damaged: sqlite3.Connection) -> None:
-        """Put the book aside, unless another thread or process has, and begin a new one."""
+        """Put the journal aside, unless another thread or process has, and begin a new one."""
         with self._turn:
             if self._connection is damaged:
                 with suppress(sqlite3.Error):
                     damaged.close()
-                book_file.put_aside(self._path, self._inode)
+                usage_file.put_aside(self._path, self._inode)
                 self._open()
 
     @contextmanager
@@ -240,7 +240,7 @@ class CallBook:
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # its messages may quote what is there
-            raise book_file.of_sqlite(error, self._path) from error
+            raise usage_file.of_sqlite(error, self._path) from error
 
     @contextmanager
     def _understood(self) -> Iterator[None]:
@@ -248,10 +248,10 @@ class CallBook:
         try:
             yield
         except (ValueError, TypeError, OverflowError) as error:
-            raise book_file.damaged(self._path, type(error).__name__) from error
+            raise usage_file.damaged(self._path, type(error).__name__) from error
 
     def _run(self, name: str, **values: Any) -> list[Any]:
-        return self._connection.execute(book_file.sql(name), values).fetchall()
+        return self._connection.execute(usage_file.sql(name), values).fetchall()
 
 
 def faults(store: Path) -> list[dict[str, str]]:
@@ -259,14 +259,14 @@ def faults(store: Path) -> list[dict[str, str]]:
 
     What cannot be looked at now, as somebody has it or it may not be read, is not told of.
     """
-    path = book_path(store)
-    known = {"lost": book_file.LOST, "then": _THEN}
+    path = usage_path(store)
+    known = {"lost": usage_file.LOST, "then": _THEN}
     found = [{"file": str(kept), "fault": PUT_ASIDE, **known} for kept in kept_files(path)]
     if path.exists():
         with suppress(CardoffersError, OSError):
             try:
-                with CallBook(store, repair=False) as book:
-                    book.check()
+                with UsageJournal(store, repair=False) as usage:
+                    usage.check()
             except StoreDamaged as error:
                 found.append({"file": str(path), "fault": error.code, **known})
     return found

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace, StoreBusy
 from cardoffers_cli.sql import statements
-from cardoffers_cli.store import book_file, call_book
-from cardoffers_cli.store.call_book import CallBook, Entries, Use
-from cardoffers_cli.store.layout import book_logs, book_path, folder_of, kept_files
+from cardoffers_cli.store import usage_file, usage_journal
+from cardoffers_cli.store.layout import folder_of, kept_files, usage_logs, usage_path
+from cardoffers_cli.store.usage_journal import Entries, UsageJournal, Use
 from disks import fill, small_disk
 from sizes import FULL
 from tables import NOON, uid
@@ -42,23 +42,25 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def book(path: Path) -> Iterator[CallBook]:
-    with CallBook(path) as book:
-        yield book
+def usage(path: Path) -> Iterator[UsageJournal]:
+    with UsageJournal(path) as usage:
+        yield usage
 
 
 def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def fail(book: CallBook, event: str, seconds: float, *, code: str = "x", key: str = "") -> None:
+def fail(
+    usage: UsageJournal, event: str, seconds: float, *, code: str = "x", key: str = ""
+) -> None:
     """Note a failure; the request has the name of the event."""
     known = {"key_id": uid(key), "institution_id": uid("alder")} if key else {}
-    book.note_failure(uid(event), code, at(seconds), event, **known)
+    usage.note_failure(uid(event), code, at(seconds), event, **known)
 
 
-def told(book: CallBook) -> list[tuple[str, str, int]]:
-    return [(found.request_id, found.code, found.times) for found in book.entries().failures]
+def told(usage: UsageJournal) -> list[tuple[str, str, int]]:
+    return [(found.request_id, found.code, found.times) for found in usage.entries().failures]
 
 
 # The limit: second of each call -> what it is answered (most=3, window_s=60)
@@ -73,17 +75,17 @@ TURNS = [
 
 
 @pytest.mark.parametrize("calls", [calls for _, calls in TURNS], ids=[name for name, _ in TURNS])
-def test_the_limit(book: CallBook, calls: list[tuple[float, int | None]]) -> None:
-    answers = [book.take_turn(KEY, at(second), most=3) for second, _ in calls]
+def test_the_limit(usage: UsageJournal, calls: list[tuple[float, int | None]]) -> None:
+    answers = [usage.take_turn(KEY, at(second), most=3) for second, _ in calls]
     assert [answer for _, answer in calls] == answers
 
 
-def test_each_key_has_a_limit_of_its_own(book: CallBook) -> None:
-    assert [None, 60, None] == [book.take_turn(key, NOON, most=1) for key in (KEY, KEY, OTHER)]
+def test_each_key_has_a_limit_of_its_own(usage: UsageJournal) -> None:
+    assert [None, 60, None] == [usage.take_turn(key, NOON, most=1) for key in (KEY, KEY, OTHER)]
 
 
-def test_sixty_a_minute_if_nothing_else_is_said(book: CallBook) -> None:
-    assert [None] * 60 + [60] == [book.take_turn(KEY, NOON) for _ in range(61)]
+def test_sixty_a_minute_if_nothing_else_is_said(usage: UsageJournal) -> None:
+    assert [None] * 60 + [60] == [usage.take_turn(KEY, NOON) for _ in range(61)]
 
 
 @profile(max_examples=30, deadline=None)
@@ -92,14 +94,14 @@ def test_no_window_ever_holds_more_and_who_waits_is_let_through(
     tmp_path_factory: pytest.TempPathFactory, pauses: list[int], most: int
 ) -> None:
     second, passed = 0.0, []
-    with CallBook(tmp_path_factory.mktemp("book") / "s") as book:
+    with UsageJournal(tmp_path_factory.mktemp("usage") / "s") as usage:
         for pause in pauses:
             second += pause / 10
-            wait = book.take_turn(KEY, at(second), most=most, window_s=30)
+            wait = usage.take_turn(KEY, at(second), most=most, window_s=30)
             if wait is not None:
-                assert book.take_turn(KEY, at(second + wait - 1), most=most, window_s=30)
+                assert usage.take_turn(KEY, at(second + wait - 1), most=most, window_s=30)
                 second += wait
-                assert book.take_turn(KEY, at(second), most=most, window_s=30) is None
+                assert usage.take_turn(KEY, at(second), most=most, window_s=30) is None
             passed.append(second)
     assert [] == [
         first for first in passed if most < sum(first <= each < first + 30 for each in passed)
@@ -111,10 +113,10 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
-from cardoffers_cli.store.call_book import CallBook
-with CallBook(Path(sys.argv[1])) as book:
+from cardoffers_cli.store.usage_journal import UsageJournal
+with UsageJournal(Path(sys.argv[1])) as usage:
     now = datetime.fromisoformat(sys.argv[3])
-    print(sum(book.take_turn(UUID(sys.argv[2]), now) is None for _ in range(30)))
+    print(sum(usage.take_turn(UUID(sys.argv[2]), now) is None for _ in range(30)))
 """
 
 
@@ -126,39 +128,39 @@ def test_of_many_processes_exactly_as_many_calls_pass_as_may(path: Path) -> None
     assert 60 == sum(passed)
 
 
-def test_of_many_threads_exactly_as_many_calls_pass_as_may(book: CallBook) -> None:
+def test_of_many_threads_exactly_as_many_calls_pass_as_may(usage: UsageJournal) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: book.take_turn(KEY, NOON), range(100)))
+        answers = list(pool.map(lambda _: usage.take_turn(KEY, NOON), range(100)))
     assert (60, 40) == (answers.count(None), answers.count(60))
 
 
 def test_a_limit_survives_that_the_book_is_closed(path: Path) -> None:
     for expected in (None, None, 60):
-        with CallBook(path) as book:
-            assert expected == book.take_turn(KEY, NOON, most=2)
+        with UsageJournal(path) as usage:
+            assert expected == usage.take_turn(KEY, NOON, most=2)
 
 
-def test_calls_that_count_no_more_are_forgotten(book: CallBook) -> None:
+def test_calls_that_count_no_more_are_forgotten(usage: UsageJournal) -> None:
     for minute in range(50):
-        book.take_turn(KEY, at(60 * minute))
-    assert 3 > book._connection.execute("select count(*) from calls").fetchone()[0]
+        usage.take_turn(KEY, at(60 * minute))
+    assert 3 > usage._connection.execute("select count(*) from calls").fetchone()[0]
 
 
 # What the store is to be told
 
 
-def test_the_last_use_of_each_key_is_kept(book: CallBook) -> None:
+def test_the_last_use_of_each_key_is_kept(usage: UsageJournal) -> None:
     for key, second in ((KEY, 1), (KEY, 3.000001), (OTHER, 2), (KEY, 2)):
-        book.note_use(key, at(second))
+        usage.note_use(key, at(second))
     uses = [Use(key_id=KEY, used_at=at(3.000001)), Use(key_id=OTHER, used_at=at(2))]
-    assert sorted(uses, key=str) == sorted(book.entries().uses, key=str)
+    assert sorted(uses, key=str) == sorted(usage.entries().uses, key=str)
 
 
-def test_a_failure_is_kept_as_it_was(book: CallBook) -> None:
-    fail(book, "first", 1.5, code="token_revoked", key="key")
-    (found,) = book.entries().failures
+def test_a_failure_is_kept_as_it_was(usage: UsageJournal) -> None:
+    fail(usage, "first", 1.5, code="token_revoked", key="key")
+    (found,) = usage.entries().failures
     assert (
-        call_book.Failure(
+        usage_journal.Failure(
             event_id=uid("first"),
             code="token_revoked",
             happened_at=at(1.5),
@@ -171,7 +173,7 @@ def test_a_failure_is_kept_as_it_was(book: CallBook) -> None:
     )
 
 
-def test_failures_alike_are_one_row_a_minute(book: CallBook) -> None:
+def test_failures_alike_are_one_row_a_minute(usage: UsageJournal) -> None:
     for event, second, code, key in [
         ("a", 0, "unknown", ""),
         ("b", 59.9, "unknown", ""),
@@ -181,53 +183,53 @@ def test_failures_alike_are_one_row_a_minute(book: CallBook) -> None:
         ("f", 62, "unknown", "other key"),
         ("g", 63, "unknown", "key"),
     ]:
-        fail(book, event, second, code=code, key=key)
+        fail(usage, event, second, code=code, key=key)
     assert [
         ("a", "unknown", 2),
         ("c", "unknown", 1),
         ("d", "mistyped", 1),
         ("e", "unknown", 2),
         ("f", "unknown", 1),
-    ] == sorted(told(book))
+    ] == sorted(told(usage))
 
 
-def test_an_event_that_is_noted_again_is_the_same_one(book: CallBook) -> None:
+def test_an_event_that_is_noted_again_is_the_same_one(usage: UsageJournal) -> None:
     for event in ("a", "a", "b", "a"):
-        fail(book, event, 0)
-    assert [("a", "x", 2)] == told(book)
-    fail(book, "a", 0)
-    assert [("a", "x", 2)] == told(book)
+        fail(usage, event, 0)
+    assert [("a", "x", 2)] == told(usage)
+    fail(usage, "a", 0)
+    assert [("a", "x", 2)] == told(usage)
 
 
-def test_a_flood_is_a_few_rows(book: CallBook) -> None:
+def test_a_flood_is_a_few_rows(usage: UsageJournal) -> None:
     for number in range(500):
-        fail(book, f"flood {number}", number / 10)
-    assert [("flood 0", "x", 500)] == told(book)
+        fail(usage, f"flood {number}", number / 10)
+    assert [("flood 0", "x", 500)] == told(usage)
 
 
-def test_what_the_store_was_told_is_forgotten_and_nothing_else(book: CallBook) -> None:
-    book.note_use(KEY, at(1))
-    book.note_use(OTHER, at(1))
-    fail(book, "a", 0)
-    entries = book.entries()
-    book.note_use(KEY, at(2))
-    fail(book, "b", 1)
-    book.forget(entries)
-    left = book.entries()
+def test_what_the_store_was_told_is_forgotten_and_nothing_else(usage: UsageJournal) -> None:
+    usage.note_use(KEY, at(1))
+    usage.note_use(OTHER, at(1))
+    fail(usage, "a", 0)
+    entries = usage.entries()
+    usage.note_use(KEY, at(2))
+    fail(usage, "b", 1)
+    usage.forget(entries)
+    left = usage.entries()
     assert (Use(key_id=KEY, used_at=at(2)),) == left.uses
-    assert [("b", "x", 1)] == told(book)
-    book.forget(left)
-    assert Entries(uses=(), failures=()) == book.entries()
+    assert [("b", "x", 1)] == told(usage)
+    usage.forget(left)
+    assert Entries(uses=(), failures=()) == usage.entries()
 
 
 def test_what_is_not_forgotten_is_told_again_and_has_not_changed(path: Path) -> None:
-    with CallBook(path) as book:
-        fail(book, "a", 0)
-        book.note_use(KEY, NOON)
-        entries = book.entries()
-    with CallBook(path) as book:
-        fail(book, "b", 1)
-        again = book.entries()
+    with UsageJournal(path) as usage:
+        fail(usage, "a", 0)
+        usage.note_use(KEY, NOON)
+        entries = usage.entries()
+    with UsageJournal(path) as usage:
+        fail(usage, "b", 1)
+        again = usage.entries()
     assert entries == Entries(uses=again.uses, failures=again.failures[:1])
     assert [("a", 1), ("b", 1)] == [(each.request_id, each.times) for each in again.failures]
 
@@ -235,15 +237,15 @@ def test_what_is_not_forgotten_is_told_again_and_has_not_changed(path: Path) -> 
 # The file
 
 
-def test_it_is_for_its_owner_only(path: Path, book: CallBook) -> None:
-    book.note_use(KEY, NOON)
-    modes = {file.name: file.stat().st_mode & 0o777 for file in book_path(path).parent.iterdir()}
-    assert dict.fromkeys([book_path(path).name + end for end in ("", "-wal", "-shm")], 0o600) == (
+def test_it_is_for_its_owner_only(path: Path, usage: UsageJournal) -> None:
+    usage.note_use(KEY, NOON)
+    modes = {file.name: file.stat().st_mode & 0o777 for file in usage_path(path).parent.iterdir()}
+    assert dict.fromkeys([usage_path(path).name + end for end in ("", "-wal", "-shm")], 0o600) == (
         modes
     )
 
 
-# A damaged book makes no call fail
+# A damaged journal makes no call fail
 
 
 def no_book(file: Path) -> None:
@@ -318,120 +320,120 @@ DAMAGE = [
 
 
 def write_down(path: Path) -> None:
-    """Let a book be written whose file is the whole of it."""
-    with CallBook(path) as book:
-        use_everything(book)
-    with closing(sqlite3.connect(book_path(path))) as connection:
+    """Let a journal be written whose file is the whole of it."""
+    with UsageJournal(path) as usage:
+        use_everything(usage)
+    with closing(sqlite3.connect(usage_path(path))) as connection:
         connection.execute("pragma journal_mode = delete")
 
 
-def use_everything(book: CallBook) -> Entries:
-    book.take_turn(KEY, NOON, most=3)
-    book.note_use(KEY, NOON)
-    fail(book, "event", 0, key="key")
-    return book.entries()
+def use_everything(usage: UsageJournal) -> Entries:
+    usage.take_turn(KEY, NOON, most=3)
+    usage.note_use(KEY, NOON)
+    fail(usage, "event", 0, key="key")
+    return usage.entries()
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_book_is_put_aside_and_a_new_one_is_begun(
     path: Path, damage: Callable[[Path], None]
 ) -> None:
-    file = book_path(path)
+    file = usage_path(path)
     write_down(path)
-    assert [] == call_book.faults(path)
+    assert [] == usage_journal.faults(path)
     damage(file)
-    with CallBook(path) as book:
-        use_everything(book)  # what is found damaged last takes along what was written before
-        entries = use_everything(book)
+    with UsageJournal(path) as usage:
+        use_everything(usage)  # what is found damaged last takes along what was written before
+        entries = use_everything(usage)
     assert (1, 1) == (len(entries.uses), len(entries.failures))
     (kept,) = kept_files(file)
-    (fault,) = call_book.faults(path)
+    (fault,) = usage_journal.faults(path)
     assert (str(kept), "calls_put_aside") == (fault["file"], fault["fault"])
     assert "failed uses of keys" in fault["lost"]
     shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
-    assert [] == call_book.faults(path)
+    assert [] == usage_journal.faults(path)
 
 
 @pytest.mark.parametrize("damage", [each for each in DAMAGE if each is not a_folder])
 def test_who_looks_at_a_damaged_book_says_so_and_leaves_it(
     path: Path, damage: Callable[[Path], None]
 ) -> None:
-    file = book_path(path)
+    file = usage_path(path)
     write_down(path)
     damage(file)
     for _ in range(2):
-        (fault,) = call_book.faults(path)
+        (fault,) = usage_journal.faults(path)
         assert (str(file), "calls_damaged") == (fault["file"], fault["fault"])
     assert [] == kept_files(file)
 
 
 def test_who_looks_for_a_book_makes_none(path: Path) -> None:
-    assert [] == call_book.faults(path)
+    assert [] == usage_journal.faults(path)
     assert [] == list(path.parent.iterdir())
 
 
 def test_calls_that_make_no_sense_are_no_reason_to_fail(path: Path) -> None:
     write_down(path)
-    a_word_for_a_moment(book_path(path))
-    with CallBook(path) as book:
-        answers = [book.take_turn(KEY, NOON, most=2) for _ in range(3)]
+    a_word_for_a_moment(usage_path(path))
+    with UsageJournal(path) as usage:
+        answers = [usage.take_turn(KEY, NOON, most=2) for _ in range(3)]
     assert [None, None, 60] == answers
 
 
 def test_a_book_that_is_damaged_while_it_is_used_is_put_aside_once(path: Path) -> None:
     write_down(path)
-    with CallBook(path) as one, CallBook(path) as other:
+    with UsageJournal(path) as one, UsageJournal(path) as other:
         use_everything(one)
-        for log in book_logs(book_path(path)):
+        for log in usage_logs(usage_path(path)):
             log.unlink()
-        zeroed(book_path(path))
+        zeroed(usage_path(path))
         with ThreadPoolExecutor(8) as pool:
             books = [one, other] * 20
-            list(pool.map(lambda book: book.note_use(KEY, NOON), books))
-    assert 1 == len(kept_files(book_path(path)))
-    with CallBook(path) as book:
-        assert 1 == len(book.entries().uses)
+            list(pool.map(lambda usage: usage.note_use(KEY, NOON), books))
+    assert 1 == len(kept_files(usage_path(path)))
+    with UsageJournal(path) as usage:
+        assert 1 == len(usage.entries().uses)
 
 
 @pytest.mark.parametrize("seed", range(FLIPS))
 def test_of_one_bit_that_flips_nothing_comes_that_was_not_written(path: Path, seed: int) -> None:
-    chance, file = random.Random(seed), book_path(path)  # noqa: S311 - no secret
+    chance, file = random.Random(seed), usage_path(path)  # noqa: S311 - no secret
     write_down(path)
-    with CallBook(path) as book:
-        written = book.entries()
+    with UsageJournal(path) as usage:
+        written = usage.entries()
     content = bytearray(file.read_bytes())
     content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
     file.write_bytes(content)
-    seen = call_book.faults(path)
-    with CallBook(path) as book:
-        entries = book.entries()
-        use_everything(book)
+    seen = usage_journal.faults(path)
+    with UsageJournal(path) as usage:
+        entries = usage.entries()
+        use_everything(usage)
     assert set(entries.uses) <= set(written.uses)
     assert set(entries.failures) <= set(written.failures)
     if entries != written:
         assert seen
-        assert call_book.faults(path)
+        assert usage_journal.faults(path)
 
 
 def test_a_book_of_an_earlier_version_is_taken_as_it_is(path: Path) -> None:
     write_down(path)
-    with closing(sqlite3.connect(book_path(path))) as connection:
+    with closing(sqlite3.connect(usage_path(path))) as connection:
         for table in ("uses", "failures"):
             connection.execute(f"alter table {table} drop column seal")
-    with CallBook(path) as book:
-        assert [("event", "x", 1)] == told(book)
-        fail(book, "event 2", 0)
-        assert [("event", "x", 1), ("event 2", "x", 1)] == sorted(told(book))
-    assert [] == call_book.faults(path)
+    with UsageJournal(path) as usage:
+        assert [("event", "x", 1)] == told(usage)
+        fail(usage, "event 2", 0)
+        assert [("event", "x", 1), ("event 2", "x", 1)] == sorted(told(usage))
+    assert [] == usage_journal.faults(path)
 
 
 def test_who_cannot_have_it_is_told_so(
-    path: Path, book: CallBook, monkeypatch: pytest.MonkeyPatch
+    path: Path, usage: UsageJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(book_file, "_LONGEST_WAIT_S", 0)
-    with CallBook(path) as other, book._writing(), pytest.raises(StoreBusy):
+    monkeypatch.setattr(usage_file, "_LONGEST_WAIT_S", 0)
+    with UsageJournal(path) as other, usage._writing(), pytest.raises(StoreBusy):
         other.note_use(KEY, NOON)
-    book.note_use(KEY, NOON)
+    usage.note_use(KEY, NOON)
 
 
 @pytest.mark.parametrize("is_made", [False, True])
@@ -441,8 +443,8 @@ def test_a_full_disk_is_told_as_such_wherever_it_strikes(tmp_path: Path, *, is_m
         for pages_left in range(60):
             room = disk / "room"
             if is_made:
-                with CallBook(disk / STORE) as book:
-                    book.note_use(KEY, NOON)
+                with UsageJournal(disk / STORE) as usage:
+                    usage.note_use(KEY, NOON)
             room.write_bytes(bytes(4096 * pages_left))
             fill(disk / "filler")
             room.unlink()
@@ -454,7 +456,7 @@ def test_a_full_disk_is_told_as_such_wherever_it_strikes(tmp_path: Path, *, is_m
 
 def test_a_disk_without_room_for_another_file_is_full(tmp_path: Path) -> None:
     heard = []
-    for files in range(2, 7):  # itself, the folder, the book, and two of SQLite's
+    for files in range(2, 7):  # itself, the folder, the journal, and two of SQLite's
         with small_disk(tmp_path / str(files), "2m", files=files) as disk:
             heard.append(used_up(disk / STORE, times=1))
     assert [NoSpace, NoSpace, NoSpace, None, None] == heard
@@ -463,29 +465,29 @@ def test_a_disk_without_room_for_another_file_is_full(tmp_path: Path) -> None:
 def used_up(store: Path, times: int = 1_000) -> type[BaseException] | None:
     """Note uses of new keys, and return what that ended with."""
     try:
-        with CallBook(store) as book:
+        with UsageJournal(store) as usage:
             for number in range(times):
-                book.note_use(uid(str(number)), NOON)
+                usage.note_use(uid(str(number)), NOON)
     except CardoffersError as error:
         return type(error)
     return None
 
 
-def test_what_fails_half_way_leaves_nothing(book: CallBook) -> None:
+def test_what_fails_half_way_leaves_nothing(usage: UsageJournal) -> None:
     def fail_half_way() -> None:
-        with book._writing():
-            book._run("note_use", key_id=str(KEY), used_at=0)
+        with usage._writing():
+            usage._run("note_use", key_id=str(KEY), used_at=0)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail_half_way()
-    assert () == book.entries().uses
+    assert () == usage.entries().uses
 
 
 def test_every_statement_binds() -> None:
     connection = sqlite3.connect(":memory:")
-    connection.create_function("seal", -1, book_file.seal, deterministic=True)
-    for name, sql in statements("store/call_book").items():
+    connection.create_function("seal", -1, usage_file.seal, deterministic=True)
+    for name, sql in statements("store/usage_journal").items():
         values = dict.fromkeys(PARAMETER.findall(sql))
         if name.startswith("seal_"):
             continue  # of tables that an earlier version made
