@@ -101,7 +101,9 @@ def test_the_largest_body_is_read(served: Served) -> None:
 
 def test_what_is_open_to_everybody_is_answered_where_nothing_else_is(tmp_path: Path) -> None:
     with serving_within(store_with_key(tmp_path).path, waiting_calls=0) as served:
-        assert (503, "busy") == told(served, post(BATCH, KEY, "content-length: 0"))
+        assert (503, "busy") == told(
+            served, post(BATCH, KEY, "content-length: 0", "connection: close")
+        )
         for path in ("/healthz", "/openapi.json", "/docs"):
             assert 200 == served.call("GET", path).status
 
