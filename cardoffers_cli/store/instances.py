@@ -2,7 +2,8 @@
 
 An instance has one file open at a time, for one connection or several, so its limits are those of
 one store, and what breaks it breaks that store only. It is used again if nothing is left in it: no
-other file, no file system, no folder that it spilled to.
+other file, no file system, no folder that it spilled to; and if it did not take much memory, of
+which the machine has all back only when the instance ends.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ Connection = duckdb.DuckDBPyConnection
 Config = dict[str, Any]
 
 IN_MEMORY = ":memory:"
+_LITTLE = 32 << 20
+"""Bytes of memory that an instance may keep while no file is open in it."""
 _MOST_IDLE = 2
 """A process reads the snapshot while it writes the store, and hardly opens a third file."""
 
@@ -54,10 +57,11 @@ class Instance:
         if self.root is None:
             return
         try:
+            ((is_empty,),) = _run(self.root, "holds_little", most_bytes=_LITTLE)
+            is_empty = is_empty and not self.root.list_filesystems()
             if self.is_open:
                 _run(self.root, "detach")
             _run(self.root, "spill_to", path="")
-            is_empty = not _run(self.root, "left") and not self.root.list_filesystems()
         except duckdb.Error:  # it failed, or has spilled; closing tells of no failure
             is_empty = False
         self.is_open = False
@@ -130,7 +134,7 @@ def _release(instance: Instance, place: object) -> None:
             del _IDLE[:-_MOST_IDLE]
 
 
-def _run(connection: Connection, name: str, **parameters: str) -> list[tuple[Any, ...]]:
+def _run(connection: Connection, name: str, **parameters: str | int) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = connection.execute(
         statement(f"store/instances:{name}"), parameters or None
     ).fetchall()

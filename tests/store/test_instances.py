@@ -17,7 +17,7 @@ from cardoffers_cli.store.instances import IN_MEMORY, connect
 if TYPE_CHECKING:
     from cardoffers_cli.store.instances import Opened
 
-CONFIG = {"threads": 1, "memory_limit": "30MB", "autoload_known_extensions": False}
+CONFIG = {"threads": 1, "memory_limit": "60MB", "autoload_known_extensions": False}
 NUMBERS = "create table numbers as select range as number from range(3)"
 SORTED = (
     "create temp table sorted as select hash(range)::varchar as a from range(2000000) order by a"
@@ -89,13 +89,13 @@ def test_an_instance_has_one_file_at_a_time(tmp_path: Path) -> None:
 def test_an_instance_of_other_limits_is_another(tmp_path: Path) -> None:
     path = made(tmp_path / "file")
     used = {}
-    for limit in ("30MB", "40MB", "30MB"):
+    for limit in ("60MB", "40MB", "60MB"):
         file = opened(path, memory_limit=limit)
         used.setdefault(limit, []).append(id(file.instance))
         asked = file.connection.execute("select current_setting('memory_limit')").fetchall()
-        assert {"30MB": [("28.6 MiB",)], "40MB": [("38.1 MiB",)]}[limit] == asked
+        assert {"60MB": [("57.2 MiB",)], "40MB": [("38.1 MiB",)]}[limit] == asked
         file.close()
-    assert 1 == len({*used["30MB"]})
+    assert 1 == len({*used["60MB"]})
 
 
 def test_a_file_is_open_until_the_last_connection_to_it_is_closed(tmp_path: Path) -> None:
@@ -133,18 +133,25 @@ def test_what_is_not_committed_is_gone_and_what_is_is_in_the_file_alone(tmp_path
     again.close()
 
 
-@pytest.mark.parametrize("leaves", ["attach '{folder}/other' as other", SORTED])
+LARGE = "create table large as select hash(range) as a from range(5000000)"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "limit"),
+    [("attach '{folder}/other' as other", "60MB"), (SORTED, "30MB"), (LARGE, "60MB")],
+    ids=["a file", "a folder", "memory"],
+)
 def test_an_instance_in_which_something_is_left_is_not_used_again(
-    tmp_path: Path, leaves: str
+    tmp_path: Path, leaves: str, limit: str
 ) -> None:
-    file = opened(made(tmp_path / "file"))
+    file = opened(made(tmp_path / "file"), memory_limit=limit)
     root = file.instance.root
     file.connection.execute(leaves.format(folder=tmp_path)).fetchall()
     assert (leaves == SORTED) is spilled(tmp_path / "file").exists()
     file.close()
     assert [] == open_files(tmp_path)
     assert not spilled(tmp_path / "file").exists()
-    again = opened(tmp_path / "file")
+    again = opened(tmp_path / "file", memory_limit=limit)
     assert root is not again.instance.root
     again.close()
 

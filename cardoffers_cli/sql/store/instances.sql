@@ -18,9 +18,9 @@ detach store;
 -- Lets what does not fit in memory go to a folder at $path. Fails once another one was used.
 set temp_directory = $path;
 
--- name: left
--- What an instance without its file still has: other files that are open. Grain: one row per file.
-select database_name
+-- name: holds_little
+-- Whether the file is all that is open, and less than $most_bytes of memory are in use.
+select count(*) = 0 and (select sum(memory_usage_bytes) from duckdb_memory()) < $most_bytes
 from duckdb_databases()
 where not internal
-    and database_name <> 'memory';
+    and database_name not in ('memory', 'store');
