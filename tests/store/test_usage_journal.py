@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example
 from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
@@ -90,21 +91,22 @@ def test_sixty_a_minute_if_nothing_else_is_said(usage: UsageJournal) -> None:
 
 @profile(max_examples=30, deadline=None)
 @examples(st.lists(st.integers(0, 400), max_size=60), st.integers(1, 4))
+@example(pauses=[182, 141, 109], most=2)
 def test_no_window_ever_holds_more_and_who_waits_is_let_through(
     tmp_path_factory: pytest.TempPathFactory, pauses: list[int], most: int
 ) -> None:
-    second, passed = 0.0, []
+    tenths, passed = 0, []
     with UsageJournal(tmp_path_factory.mktemp("usage") / "s") as usage:
         for pause in pauses:
-            second += pause / 10
-            wait = usage.take_turn(KEY, at(second), most=most, window_s=30)
+            tenths += pause
+            wait = usage.take_turn(KEY, at(tenths / 10), most=most, window_s=30)
             if wait is not None:
-                assert usage.take_turn(KEY, at(second + wait - 1), most=most, window_s=30)
-                second += wait
-                assert usage.take_turn(KEY, at(second), most=most, window_s=30) is None
-            passed.append(second)
+                assert usage.take_turn(KEY, at(tenths / 10 + wait - 1), most=most, window_s=30)
+                tenths += 10 * wait
+                assert usage.take_turn(KEY, at(tenths / 10), most=most, window_s=30) is None
+            passed.append(tenths)
     assert [] == [
-        first for first in passed if most < sum(first <= each < first + 30 for each in passed)
+        first for first in passed if most < sum(first <= each < first + 300 for each in passed)
     ]
 
 
