@@ -7,7 +7,9 @@ on the store and the night's clock alone. Each file appears whole; written again
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from itertools import tee
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cardoffers_cli.domain.funnel import conversions
 from cardoffers_cli.files.drop import clear_drafts
@@ -16,7 +18,7 @@ from cardoffers_cli.files.report_columns import FUNNEL, REDEMPTIONS, SETTLEMENTS
 from cardoffers_cli.files.sheets import Sheet
 from cardoffers_cli.jobs.night.order import Done
 from cardoffers_cli.jobs.reports.funnel import count_window, window_of
-from cardoffers_cli.jobs.reports.reports import REPORTS, ROWS_AT_A_TIME
+from cardoffers_cli.jobs.reports.reports import REPORTS
 from cardoffers_cli.lasting import make_folder
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import list_institutions
@@ -24,14 +26,17 @@ from cardoffers_cli.services.reports import Filters
 from cardoffers_cli.store import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Record
+    from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.reports import ReportPage
-    from cardoffers_cli.store.store import Store
+
+_PAGE: dict[str, Any] = {"limit": 50_000, "cursor": None}
+"""The first page of a report, which is all of it on most nights."""
 
 _COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FUNNEL}
 
@@ -65,31 +70,45 @@ def write_reports(work: Work) -> Done:
     return Done(counts={"folder": str(folder), "files": files})
 
 
-def _read(work: Work, institution_id: UUID) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return the rows of every report of an institution, for when the store is closed again."""
+def _read(work: Work, institution_id: UUID) -> dict[str, Iterable[Mapping[str, Any]]]:
+    """Return the rows of every report of an institution, for when the store is closed again.
+
+    It is opened once more for each page after the first, and what is written is not kept: the first
+    night of a large store reports all that was ever redeemed.
+    """
     night = work.night
     filters = Filters(
         institution_id=institution_id, after_run_no=night.after_run_no, to_run_no=night.to_run_no
     )
     window = window_of(work.job.now, None, None)
     with work.job.store(read_only=True) as store:
-        found = {name: list(_rows(store, report, filters)) for name, report in REPORTS.items()}
+        pages = {name: report(store, filters, **_PAGE) for name, report in REPORTS.items()}
         counted = count_window(store, institution_id, window)
+    found = {name: _rows(work.job, name, filters, page) for name, page in pages.items()}
     return {**found, "funnel": list(conversions(counted.data))}
 
 
-def _rows(store: Store, report: Callable[..., ReportPage], filters: Filters) -> Iterator[Record]:
-    page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=None)
+def _rows(job: Job, report: str, filters: Filters, page: ReportPage) -> Iterator[Record]:
     yield from page.rows
-    while page.next_cursor is not None:
-        page = report(store, filters, limit=ROWS_AT_A_TIME, cursor=page.next_cursor)
+    while (cursor := page.next_cursor) is not None:
+        with job.store(read_only=True) as store:
+            page = REPORTS[report](store, filters, **{**_PAGE, "cursor": cursor})
         yield from page.rows
 
 
 def _write(folder: Path, sheet: Sheet, mode: int) -> int:
-    """Write a sheet in both of its forms; return how many files that makes."""
-    with replacing(folder / f"{sheet.name}.csv", mode=mode) as out:
-        out.writelines(line.encode("utf-8", "backslashreplace") for line in csv_lines(sheet))
-    with replacing(folder / f"{sheet.name}.parquet", mode=mode) as out:
-        write_parquet(sheet, out)
+    """Write a sheet in both of its forms, in one pass; return how many files that makes."""
+    csv, parquet = (folder / f"{sheet.name}.{form}" for form in ("csv", "parquet"))
+    with replacing(csv, mode=mode) as lines, replacing(parquet, mode=mode) as table:
+        write_parquet(replace(sheet, rows=_written(sheet, lines)), table)
     return 2
+
+
+def _written(sheet: Sheet, out: BinaryIO) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a sheet, each of which is written as a line of CSV by then."""
+    rows, passed = tee(sheet.rows)
+    lines = csv_lines(replace(sheet, rows=rows))
+    out.write(next(lines).encode("utf-8", "backslashreplace"))
+    for row, line in zip(passed, lines, strict=True):
+        out.write(line.encode("utf-8", "backslashreplace"))
+        yield row

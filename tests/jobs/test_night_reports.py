@@ -1,0 +1,43 @@
+"""The reports of a night are the same bytes however many pages they were read in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.jobs.night import reports
+from cardoffers_cli.jobs.night.order import Onlooker, Order
+from cardoffers_cli.jobs.night.run import run_night, work_of
+from cardoffers_cli.services import nights
+from work import file_of, short_nights, with_catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+ROWS = 7
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_reports_read_in_pages_are_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_nights(monkeypatch, "import", "match", "reports")
+    made, drop = with_catalogue(tmp_path), tmp_path / "drop"
+    (drop / "alder").mkdir(parents=True)
+    rows = (f"r{row} c2 M1" for row in range(ROWS))
+    file_of(drop / "alder" / "tx.csv", "\n".join(["ref cardholder identifier", *rows]))
+    (drop / "alder" / "tx.csv.done").touch()
+    result = run_night(made, Order(drop=drop))
+    expected = contents(tmp_path / "reports" / result["night"])
+    assert 6 == len(expected)
+    assert 1 + ROWS == len(expected["alder-redemptions.csv"].splitlines())
+    with made.store(read_only=True) as store:
+        night = nights.find(store, str(result["run_id"]))
+    assert night
+    monkeypatch.setitem(reports._PAGE, "limit", 2)
+    reports.write_reports(work_of(made, night, Order(drop=drop), Onlooker()))
+    assert expected == contents(tmp_path / "reports" / result["night"])
