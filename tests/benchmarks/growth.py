@@ -4,8 +4,9 @@
                                       [--new 100000] [--repeat 3] [--work FOLDER]
 
 One store takes its catalogue and then its history: purchases of random references in
-files of at most five million, matched. At each size, on copies of it, new files are imported and
-matched, a night runs, and every page is asked for, also for what is not there.
+files of at most five million, matched. A night without files reports that history and looks at all
+of it, once. Then, on copies, new files are imported and matched, another night runs, and every page
+is asked for, also for what is not there.
 
 Each figure is a whole process: the CPU seconds of all its threads, and beside them the seconds that
 passed. Reads are medians. What changes the store is held against the smallest size; what reads it
@@ -113,6 +114,9 @@ class Growing:
             file.unlink()
             self.rows += count
         self._cost("history: match", self.store, "match", as_of=BOUGHT_BY)
+        drop = self.work / "nothing"
+        drop.mkdir(exist_ok=True)
+        self._cost("history: first night", self.store, "nightly", drop, as_of=BOUGHT_BY)
 
     def file(self, folder: Path, count: int) -> Path:
         """Write a file of so many purchases that no other file has."""
