@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.archive.places import Folder
 from cardoffers_cli.archive.target import EngineTarget, given
-from cardoffers_cli.pipeline.handles import Held
+from cardoffers_cli.pipeline.handles import Held, Waiting
 from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.redeem import find_held, redeem
-from cardoffers_cli.pipeline.resolve import find_undecided, resolve
+from cardoffers_cli.pipeline.redeem import find_all_held, redeem
+from cardoffers_cli.pipeline.resolve import find_undecided, find_waiting, resolve
 from cardoffers_cli.sql import statements
 from tables import select
 
@@ -50,20 +50,27 @@ class Kept:
         return self._engine.count(table)
 
 
-def everything(engine: Engine, held: Held) -> tuple[Decided, dict[str, Table]]:
+def everything(engine: Engine, waiting: Waiting, held: Held) -> tuple[Decided, dict[str, Table]]:
     """Run all plans of a match; return what it came to, and every table by name."""
     kept = Kept(engine)
-    resolutions = resolve(kept, find_undecided(kept))
+    resolutions = resolve(kept, find_undecided(kept, waiting))
     decided = redeem(kept, resolutions, match(kept, resolutions), held)
     return decided, kept.made
 
 
-def held_on_both(store: Store, spark: SparkEngine) -> tuple[Held, Held]:
-    """Give an engine what the other one reads of a store; return what is held, here and there."""
-    here = find_held(store, 7)
+Handed = tuple[Waiting, Held]
+"""What a match is handed: what waits, and what earlier runs hold."""
+
+
+def handed_on_both(store: Store, spark: SparkEngine) -> tuple[Handed, Handed]:
+    """Give an engine what the other one reads of a store; return what a match is handed on each."""
+    waiting, held = find_waiting(store), find_all_held(store, 7)
     nowhere = EngineTarget(url="", root=Folder(Path()), named="")
-    there = given(store, nowhere, vars(here).values(), "purchases", "decisions").to(spark)
-    return here, Held(**there)
+    tables = (waiting.watermark, waiting.known_now, *vars(held).values())
+    there = given(store, nowhere, tables, "purchases", "decisions").to(spark)
+    waits = {name: there.pop(name) for name in ("watermark", "known_now")}
+    theirs = Waiting(**waits, still_unknown=waiting.still_unknown), Held(**there)
+    return (waiting, held), theirs
 
 
 def differing(store: Store, mine: Table, engine: SparkEngine, theirs: Table) -> list[Any]:

@@ -17,7 +17,7 @@ from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import in_a_pipe
-from tables import put, uid
+from tables import HASHED, put, uid
 from work import job, new_store
 
 if TYPE_CHECKING:
@@ -269,6 +269,18 @@ _MANY = (
     left join redemptions on redemptions.purchase_no = recent_purchases.purchase_no
     where recent_purchases.purchase_no >= 1000000
     """,
+    """
+    insert into unresolved_purchases by name
+    select purchase_no, institution_id, cardholder_no, identifier_no, merchant_id, amount, currency,
+        transacted_at
+    from recent_purchases
+    where purchase_no in (
+        select purchase_no from recent_decisions
+        where run_no = 900 and outcome = 'merchant_unresolved'
+    )
+    """,
+    "update match_watermark set purchase_no = 1000000 + {rows}",
+    HASHED,
     """
     insert into engagement by name
     select institution_id, cardholder_no, 'widget_view' as event, transacted_at as occurred_at

@@ -35,6 +35,9 @@ def admit(
     those from `stride` on to the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
+    store.execute(
+        "pipeline/admit:purchase_refs", staged.rows, repeats.rows, institution_id=institution_id
+    )
     accepted = store.execute(
         "pipeline/admit:purchases",
         *(staged.rows, repeats.rows, numbered.payers, numbered.identifiers),

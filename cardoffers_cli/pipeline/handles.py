@@ -68,17 +68,36 @@ class Repeats:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """What waits for a match: all behind the watermark, and those whose merchant is known now.
+
+    `still_unknown` purchases before the watermark go on waiting for their merchant.
+    """
+
+    watermark: Table
+    known_now: Table
+    still_unknown: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Undecided:
-    """The purchases that a match looks at."""
+    """The purchases that a match looks at, and those whose merchant was said to be unknown.
+
+    `still_unknown` others wait as they did, and need not be looked at.
+    """
 
     purchases: Table
+    said_unknown: Table
+    still_unknown: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resolutions:
-    """These purchases, each with its merchant where somebody knows it."""
+    """These purchases, each with its merchant where somebody knows it; the others as they were."""
 
     rows: Table
+    said_unknown: Table
+    still_unknown: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +128,7 @@ class Decided:
 
     The others are what a match counts: the purchases that it looked at, those whose merchant nobody
     knows, the offers that purchases fit, refusals, and rounds; where no offer can refuse there is
-    none, as nobody needs to propose.
+    none, as nobody needs to propose. `still_unknown` purchases need not be looked at.
     """
 
     decisions: Table
@@ -120,11 +139,15 @@ class Decided:
     candidates: Table
     refusals: Table
     rounds: int
+    still_unknown: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchCounts:
-    """Purchases that a match considered, and how many rounds of proposals it took."""
+    """Purchases that a match considered, and how many rounds of proposals it took.
+
+    Those that wait for their merchant were considered, be it that nobody needed to look at them.
+    """
 
     considered: int
     merchant_unresolved: int

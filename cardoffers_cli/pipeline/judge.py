@@ -90,11 +90,24 @@ def take_masked(
     )
 
 
-def find_known(store: Store, numbered: Numbered) -> Known:
+def find_same(store: Store, staged: StagedWhole, institution_id: UUID) -> Table:
+    """Find the purchases of an institution that staged rows may have the reference of, by hash.
+
+    Two narrow columns of the store are read for it, and nothing of the history, wherever that is.
+    """
+    return store.make("pipeline/judge:same_refs", staged.rows, institution_id=institution_id)
+
+
+def find_known(
+    store: Store, staged: StagedWhole, numbered: Numbered, institution_id: UUID
+) -> Known:
     """Find the staged rows whose refs their institution has purchases of."""
+    same = find_same(store, staged, institution_id)
+    if store.compute(same) == 0:
+        return none_known(store)
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
-        return Known(refs=engine.run("dedupe", numbered.refs)["known_refs"])
+        return Known(refs=engine.run("dedupe", numbered.refs, same)["known_refs"])
 
 
 def none_known(store: Store) -> Known:
@@ -135,11 +148,13 @@ def find_look_alikes(
 
     They are admitted all the same: references decide.
     """
+    (times,) = store.rows("pipeline/judge:times", staged.rows)
     return store.make(
         "pipeline/judge:look_alikes",
         *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows),
         institution_id=institution_id,
         with_history=with_history,
+        **times,
     )
 
 

@@ -51,19 +51,29 @@ class Redeemed(MatchCounts):
 
 
 def find_held(
-    store: Store, run_no: int, *, without: int | None = None, is_one: bool = False
+    store: Store, candidates: Candidates, run_no: int, *, without: int | None = None
 ) -> Held:
-    """Name what earlier runs hold of budgets and of uses.
+    """Find what earlier runs hold of budgets, and of the uses that the candidates ask for.
 
-    What the purchase `without` holds is left out, as if it had been given back. Where it is for one
-    purchase, no table is made of it.
+    What the purchase `without` holds is left out, as if it had been given back. Of few candidates
+    no table is made, nor of this.
     """
-    make = store.define if is_one else store.make
+    make = store.make if store.is_made(candidates.rows) else store.define
     this_run = make("pipeline/redeem:this_run", run_no=run_no, purchase_no=without)
     return Held(
         this_run=this_run,
         reserved=store.make("pipeline/redeem:reserved", this_run),
-        uses=store.make("pipeline/redeem:uses", this_run),
+        uses=store.make("pipeline/redeem:uses", this_run, candidates.rows, candidates.terms),
+    )
+
+
+def find_all_held(store: Store, run_no: int) -> Held:
+    """Name what earlier runs hold of budgets and of uses, for an engine that finds candidates."""
+    this_run = store.make("pipeline/redeem:this_run", run_no=run_no, purchase_no=None)
+    return Held(
+        this_run=this_run,
+        reserved=store.make("pipeline/redeem:reserved", this_run),
+        uses=store.make("pipeline/redeem:all_uses"),
     )
 
 
@@ -79,7 +89,8 @@ def redeem(engine: Engine, resolutions: Resolutions, candidates: Candidates, hel
     outcome = engine.run("outcome", choices, refusals, candidates.terms, *limits.values())
     found = engine.define(
         "found",
-        *(resolutions.rows, held.this_run, candidates.enrolled, candidates.terms),
+        *(resolutions.rows, resolutions.said_unknown, held.this_run),
+        *(candidates.enrolled, candidates.terms),
         *outcome.values(),
     )
     return Decided(
@@ -91,14 +102,15 @@ def redeem(engine: Engine, resolutions: Resolutions, candidates: Candidates, hel
         candidates=candidates.rows,
         refusals=refusals,
         rounds=rounds,
+        still_unknown=resolutions.still_unknown,
     )
 
 
 def counted(engine: Engine, decided: Decided) -> MatchCounts:
     """Count what a match came to; where no offer can refuse, all propose in one round."""
     return MatchCounts(
-        considered=engine.count(decided.considered),
-        merchant_unresolved=engine.count(decided.unresolved),
+        considered=engine.count(decided.considered) + decided.still_unknown,
+        merchant_unresolved=engine.count(decided.unresolved) + decided.still_unknown,
         rounds=decided.rounds or min(1, engine.count(decided.candidates)),
         refusals=engine.count(decided.refusals),
     )

@@ -1,10 +1,22 @@
-"""Resolve: every purchase that is not decided yet gets its merchant, where somebody knows it."""
+"""Resolve: every purchase that is not decided yet gets its merchant, where somebody knows it.
+
+What waits is found without a look at what was decided. Purchases are numbered in the order in which
+they come, and a match looks at every one that is there, so one number, the watermark, tells those
+that nobody looked at: all behind it. Whoever adds purchases has nothing to write for that. Those
+that were looked at in vain, as nobody knew their merchant, are copied to `unresolved_purchases`; a
+match takes up the ones whose merchant is known by now and leaves the rest, which are counted as
+before. `keep_waiting` writes both in the transaction that keeps the decisions of a run, from these
+alone: so it is the same for every engine. The audit `waiting_is_what_waits` counts again.
+
+Considered as well: a copy of every purchase that waits, which costs each import a second row, and
+each match as many deletes; ranges for each import, of which there never is more than one.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.pipeline.handles import Resolutions, Undecided
+from cardoffers_cli.pipeline.handles import Resolutions, Undecided, Waiting
 
 if TYPE_CHECKING:
     from cardoffers_cli.engine.plan import Engine
@@ -12,20 +24,60 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def find_undecided(engine: Engine, *, rematch: bool = False) -> Undecided:
-    """Name the purchases that are not decided yet; with `rematch` all that never redeemed."""
-    made = engine.define("rematch" if rematch else "undecided")
-    return Undecided(purchases=made["undecided"])
+def find_waiting(store: Store) -> Waiting:
+    """Find what a match has to look at, among all that waits."""
+    known_now = store.make("pipeline/resolve:known_now")
+    return Waiting(
+        watermark=store.make("pipeline/resolve:watermark"),
+        known_now=known_now,
+        still_unknown=store.value("pipeline/resolve:still_unknown", known_now),
+    )
+
+
+def find_undecided(engine: Engine, waiting: Waiting) -> Undecided:
+    """Name the purchases that are not decided yet and can be."""
+    made = engine.define("undecided", waiting.watermark, waiting.known_now)
+    return Undecided(
+        purchases=made["undecided"],
+        said_unknown=made["said_unknown"],
+        still_unknown=waiting.still_unknown,
+    )
+
+
+def find_all_waiting(store: Store) -> Undecided:
+    """Name the purchases that wait for a match, also those that it need not look at."""
+    return Undecided(
+        purchases=store.make("pipeline/resolve:all_waiting"),
+        said_unknown=store.make("pipeline/resolve:none_said"),
+    )
+
+
+def find_not_redeemed(engine: Engine) -> Undecided:
+    """Name all purchases that never redeemed, for a rematch: it reads the whole history."""
+    made = engine.define("rematch")
+    return Undecided(purchases=made["undecided"], said_unknown=made["said_unknown"])
 
 
 def purchases_of_import(store: Store, import_no: int) -> Undecided:
     """Take the purchases of one import alone, which are few."""
-    return Undecided(purchases=store.define("pipeline/resolve:of_import", import_no=import_no))
+    return Undecided(
+        purchases=store.define("pipeline/resolve:of_import", import_no=import_no),
+        said_unknown=store.define("pipeline/resolve:none_said"),
+    )
 
 
 def one_purchase(store: Store, purchase_no: int) -> Undecided:
     """Take one purchase, whatever was decided of it."""
-    return Undecided(purchases=store.make("pipeline/resolve:of_purchase", purchase_no=purchase_no))
+    return Undecided(
+        purchases=store.make("pipeline/resolve:of_purchase", purchase_no=purchase_no),
+        said_unknown=store.make("pipeline/resolve:none_said"),
+    )
+
+
+def keep_waiting(store: Store, *, run_no: int) -> None:
+    """Write what waits once the decisions of a run are kept, or listed, in that transaction."""
+    for change in ("leave", "wait", "advance"):
+        store.execute(f"pipeline/resolve:{change}", run_no=run_no)
 
 
 def import_looked_at(store: Store, import_no: int) -> Table:
@@ -36,4 +88,8 @@ def import_looked_at(store: Store, import_no: int) -> Table:
 def resolve(engine: Engine, undecided: Undecided) -> Resolutions:
     """Find the merchant of each of these purchases."""
     made = engine.run("resolve", undecided.purchases)
-    return Resolutions(rows=made["resolutions"])
+    return Resolutions(
+        rows=made["resolutions"],
+        said_unknown=undecided.said_unknown,
+        still_unknown=undecided.still_unknown,
+    )

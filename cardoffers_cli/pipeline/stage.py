@@ -179,8 +179,10 @@ def _one(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _rows(store: Store, form: str) -> PartOf:
-    columns = store.columns(f"pipeline/stage:{form}")
-    return lambda rows, _findings, _doubts: rows.select(columns)
+    columns = store.columns(f"pipeline/stage:{form}")  # one of them is computed there
+    return lambda rows, _findings, _doubts: rows.select(
+        [name for name in columns if name in rows.columns]
+    )
 
 
 def _findings(store: Store) -> _Part:

@@ -37,7 +37,7 @@ _MASKED = (
     *("identifiers_merchant_identifier", "audit_log_old_value", "audit_log_new_value"),
     *("ledger_entries_reversal_reason", "ledger_moves_reason", "imports_file_name"),
     *("institutions_name", "merchants_name", "offer_texts_title", "offer_texts_description"),
-    "api_keys_name",
+    *("api_keys_name", "hashes"),
 )
 """What is masked, in this order."""
 

@@ -23,6 +23,7 @@ from cardoffers_cli.domain.near_refs import are_near, pattern
 from cardoffers_cli.domain.outcomes import NEAREST, Check, checks, compared, nearest
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.store.references import purchases_of_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -211,7 +212,9 @@ def titles(store: Store, offer_ids: Iterable[str]) -> dict[str, dict[str, str]]:
 def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> Row:
     """Make `asked`, `judged` and `facing` of refs; return what they are asked by."""
     of = {"institution_id": institution_id, "refs": list(dict.fromkeys(refs))}
-    store.execute("services/explanations:asked", **of)
+    numbers = purchases_of_refs(store, refs, institution_id)
+    asked = {"institution_id": institution_id, "purchase_nos": numbers}
+    store.execute("services/explanations:asked", **asked)
     store.execute("services/explanations:judged")
     store.execute("services/explanations:facing")
     return of

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.beginnings import LATEST, ids_beginning, is_whole
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.store.references import purchases_of_refs
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -58,9 +59,8 @@ def redemption_id(store: Store, given: str, institution_id: UUID | None = None) 
     """
     if is_whole(given):
         return given
-    rows = store.rows(
-        "services/ids:redemption_of_ref", transaction_ref=given, institution_id=institution_id
-    )
+    numbers = purchases_of_refs(store, [given], institution_id)
+    rows = store.rows("services/ids:redemption_of_ref", purchase_nos=numbers)
     if len(rows) > 1:
         raise UsageError(
             f"The reference {given} is one of {' and of '.join(row['slug'] for row in rows)}.",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.store.references import purchases_of_refs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,7 +177,8 @@ def near_merchants(store: Store, merchant: str) -> list[str]:
 def senders(store: Store, refs: Sequence[str], *, but: UUID | None = None) -> dict[str, list[str]]:
     """Return the slugs of the institutions that sent refs, but for one, by ref."""
     found: dict[str, list[str]] = {}
-    rows = store.rows("services/search:senders", refs=list(refs), institution_id=but)
+    of = {"purchase_nos": purchases_of_refs(store, refs), "refs": list(refs)}
+    rows = store.rows("services/search:senders", **of, institution_id=but)
     for row in rows:
         found.setdefault(row["transaction_ref"], []).append(row["slug"])
     return found
@@ -207,7 +209,7 @@ def _purchases(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -
         return []
     filters = {
         "institution_id": institution_id,
-        **_text_filters(wanted.ref),
+        "pattern": _text_filters(wanted.ref)["pattern"],
         **_ranges(wanted.ref),
         **numbers,
         "least_amount": wanted.least_amount,
@@ -287,26 +289,18 @@ def _hit(place: str, row: Mapping[str, Any], institution: str) -> Hit:
 
 
 def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Filters | None:
-    """Return the numbers behind cardholder, card, merchant and redemption.
+    """Return the numbers behind reference, cardholder, card, merchant and redemption.
 
     None if there can be no purchase of them.
     """
     cardholder_nos = _cardholder_nos(store, institution_id, wanted)
     instrument_nos = _instrument_nos(store, institution_id, wanted)
     identifier_nos, merchant_ids = _merchants(store, wanted)
-    purchase_no = None
-    if wanted.redemption_id is not None:
-        purchase_no = store.value(
-            "services/search:purchase_of_redemption",
-            institution_id=institution_id,
-            redemption_id=wanted.redemption_id,
-        )
-        if purchase_no is None:
-            return None
-    if [] in (cardholder_nos, instrument_nos):
+    purchase_nos = _purchase_nos(store, institution_id, wanted)
+    if [] in (cardholder_nos, instrument_nos, purchase_nos):
         return None
     return {
-        "purchase_no": purchase_no,
+        "purchase_no": purchase_nos[0] if purchase_nos else None,
         "cardholder_nos": cardholder_nos,
         "first_cardholder_no": min(cardholder_nos) if cardholder_nos else None,
         "last_cardholder_no": max(cardholder_nos) if cardholder_nos else None,
@@ -315,6 +309,18 @@ def _numbers(store: Store, institution_id: UUID, wanted: Wanted) -> Filters | No
         "identifier_nos": identifier_nos,
         "merchant_ids": merchant_ids,
     }
+
+
+def _purchase_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[int] | None:
+    """Return the one purchase that is named, by its redemption or its whole reference, if any."""
+    named: list[set[int]] = []
+    if wanted.redemption_id is not None:
+        of = {"institution_id": institution_id, "redemption_id": wanted.redemption_id}
+        rows = store.rows("services/search:purchase_of_redemption", **of)
+        named.append({row["purchase_no"] for row in rows})
+    if wanted.ref is not None and not _WILDCARD.search(wanted.ref):
+        named.append({*purchases_of_refs(store, [wanted.ref], institution_id)})
+    return sorted(set.intersection(*named)) if named else None
 
 
 def _cardholder_nos(store: Store, institution_id: UUID, wanted: Wanted) -> list[int] | None:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from cardoffers_cli.domain.moments import format_length
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.store.references import purchases_of_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-_WAYS = ("known_by_ref", "known_by_id", "known_by_line")
-"""Where what is written down is looked for, the quickest first."""
+_WAYS = ("known_by_id", "known_by_line")
+"""Where what is written down is looked for, when it is no reference, the quickest first."""
 
 _DERIVED = ("link", "transaction")
 """What has its id made of what it is, and never written down: every one there is must be made."""
@@ -77,6 +78,8 @@ def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     import, link, transaction. Looking for the last two takes seconds where there are millions, and
     what it finds is kept for `timeline`, in the same opening of the store.
     """
+    if purchases_of_refs(store, [id_], institution_id):
+        return "ref"
     for way in _WAYS:
         kind: str | None = store.value(
             f"services/timelines:{way}", institution_id=institution_id, id=id_
@@ -97,7 +100,10 @@ def timeline(
     """Return the timeline of an id, which is of a `kind` at the institution of an id and a slug."""
     of = {"institution_id": institution_id, "id": id_}
     single = {"is_single": kind not in _OF_MANY}
-    if kind not in _DERIVED:
+    if kind == "ref":
+        numbers = purchases_of_refs(store, [id_], institution_id)
+        store.execute(_following(kind), purchase_nos=numbers)
+    elif kind not in _DERIVED:
         store.execute(_following(kind), **of)
     store.execute("services/timelines:refs", **of, **single)
     store.execute("services/timelines:links_followed", **of, **single)

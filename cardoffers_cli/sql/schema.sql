@@ -251,6 +251,14 @@ create table recent_purchases (
     line bigint  -- line of the file, or item of the call
 );
 
+-- name: purchase_refs
+-- Grain: one row per purchase, wherever its row is: `ref_hash` of its institution and reference, which
+-- is compared first. Two references may have one hash, so their texts decide. Append only.
+create table purchase_refs (
+    ref_hash ubigint not null,
+    purchase_no bigint not null
+);
+
 -- name: recent_purchase_details
 -- Grain: one row per recent purchase that carried any of these optional fields; matching uses
 -- none of them. Read as `purchase_details`.
@@ -283,6 +291,30 @@ create table duplicates (
     line bigint not null,
     transaction_ref varchar not null,
     is_conflict boolean not null  -- its content differed
+);
+
+-- What waits for a match
+
+-- name: match_watermark
+-- Grain: one row, the number of the last purchase that a run of match looked at. Numbers are handed
+-- out in order, and a match looks at all there is, so every later purchase waits, and no earlier one
+-- but those of unresolved_purchases.
+create table match_watermark (
+    purchase_no bigint not null
+);
+
+-- name: unresolved_purchases
+-- Grain: one row per purchase that a match looked at and found no merchant for. It goes when a match
+-- finds one. The columns are those of the purchase that a match, and who lists them, reads.
+create table unresolved_purchases (
+    purchase_no bigint not null,
+    institution_id uuid not null,
+    cardholder_no bigint not null,
+    identifier_no bigint,
+    merchant_id uuid,  -- as it was sent
+    amount decimal(18, 4) not null,
+    currency varchar not null,
+    transacted_at timestamp not null
 );
 
 -- What was decided

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.archive.archive import show
 from cardoffers_cli.store import copying, journal, signing_secrets
 from cardoffers_cli.store.aside import put_logs_aside
 from cardoffers_cli.store.layout import draft_path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.opening import Opening
     from cardoffers_cli.store.store import Store
 
+_ARCHIVE_CAME = 6
 _SECRETS_CAME, _SECRETS_LEFT = 4, 12
 """The migrations between which signing secrets are in the store."""
 
@@ -59,6 +61,7 @@ def _migrate_schema(opening: Opening) -> list[Migration]:
         have = _have(store, opening.path)
         texts = _secrets_inside(store, have)
         if not texts:
+            _show_archive(store, have)
             with store.transaction():
                 return migrate(store, opening.now, have)
         original = copying.contents(store)
@@ -66,6 +69,12 @@ def _migrate_schema(opening: Opening) -> list[Migration]:
     signing_secrets.add_secrets(opening.path, texts)
     put_logs_aside(opening.path, opening.since or opening.now)
     return _migrate_anew(opening, have, original)
+
+
+def _show_archive(store: Store, have: set[int]) -> None:
+    """Let migrations read what is archived too; raise `StoreDamaged` where it is not all there."""
+    if _ARCHIVE_CAME in have:
+        show(store)
 
 
 def _have(store: Store, path: Path) -> set[int]:
@@ -89,6 +98,7 @@ def _migrate_anew(opening: Opening, have: set[int], original: Contents) -> list[
         copying.copy_store(path, draft, settings)
         with connected(draft, settings) as store:
             copying.check_copy(original, copying.contents(store))
+            _show_archive(store, have)
             with store.transaction():
                 done = migrate(store, opening.now, have)
             migrated = copying.contents(store)

@@ -144,6 +144,10 @@ class Store:
                 self.tables.compute(self._connection, table)
         return self.tables.height(table)
 
+    def is_made(self, table: Table) -> bool:
+        """Whether a table is in the connection, and not only defined."""
+        return self.tables.is_made(table)
+
     def columns(self, name: str) -> tuple[str, ...]:
         """Return the columns of the temporary table that a named statement makes."""
         return declared(name).columns

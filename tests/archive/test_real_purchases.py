@@ -14,7 +14,7 @@ from cardoffers_cli.archive.spark import SparkEngine
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.pipeline.redeem import counted
 from commands import cardoffers
-from engines import FOUND, differing, everything, held_on_both
+from engines import FOUND, differing, everything, handed_on_both
 from sizes import at_the_gate
 from test_calderdale import DATA, SLUGS
 from work import job
@@ -39,14 +39,14 @@ def test_the_engines_find_the_same(spark: Spark, tmp_path: Path) -> None:
     engine = SparkEngine.at(spark.url, str(tmp_path / "work"))
     with job(path).store() as store, store.transaction(keep=False):
         duck = DuckEngine(store.connection, store.tables)
-        here, there = held_on_both(store, engine)
-        decided, mine = everything(duck, here)
+        here, there = handed_on_both(store, engine)
+        decided, mine = everything(duck, *here)
         counts = counted(duck, decided)
         assert (expected["purchases"], expected["redeemed"]) == (
             counts.considered,
             duck.count(mine["redeemed"]),
         )
-        other, theirs = everything(engine, there)
+        other, theirs = everything(engine, *there)
         assert counts == counted(engine, other)
         for name in FOUND:
             assert [] == differing(store, mine[name], engine, theirs[name])

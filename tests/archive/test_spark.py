@@ -14,9 +14,9 @@ from cardoffers_cli.archive.spark import SparkEngine
 from cardoffers_cli.archive.target import rows_of, stored
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.pipeline.redeem import counted, keep_decisions
-from cardoffers_cli.pipeline.resolve import find_undecided
+from cardoffers_cli.pipeline.resolve import find_not_redeemed, find_undecided, keep_waiting
 from cardoffers_cli.sql.binding import declared
-from engines import FOUND, differing, everything, held_on_both
+from engines import FOUND, differing, everything, handed_on_both
 from sizes import GATE, at_the_gate
 from tables import NOON, Row, given, moment, put, temporary
 
@@ -65,13 +65,13 @@ def test_random_catalogues_come_to_the_same_tables(
 ) -> None:
     random_service(store, random.Random(seed))  # noqa: S311 - examples, not secrets
     duck = DuckEngine(store.connection, store.tables)
-    here, there = held_on_both(store, engine)
-    decided, mine = everything(duck, here)
+    here, there = handed_on_both(store, engine)
+    decided, mine = everything(duck, *here)
     counts = counted(duck, decided)
     assert counts.refusals > 20
     assert counts.rounds >= 3
     assert duck.count(mine["later_periods"]) >= 1
-    other, theirs = everything(engine, there)
+    other, theirs = everything(engine, *there)
     assert counts == counted(engine, other)
     for name in FOUND:
         assert [] == differing(store, mine[name], engine, theirs[name])
@@ -82,13 +82,18 @@ def test_what_was_decided_is_left_alone_but_for_a_rematch(
 ) -> None:
     random_service(store, random.Random(9))  # noqa: S311 - examples, not secrets
     duck = DuckEngine(store.connection, store.tables)
-    here, _ = held_on_both(store, engine)
-    keep_decisions(store, everything(duck, here)[0])
-    held_on_both(store, engine)
-    for rematch in (False, True):
-        mine, theirs = (find_undecided(each, rematch=rematch).purchases for each in (duck, engine))
-        assert 0 < duck.count(mine) < 300
-        assert [] == differing(store, mine, engine, theirs)
+    here, _ = handed_on_both(store, engine)
+    keep_decisions(store, everything(duck, *here)[0])
+    keep_waiting(store, run_no=7)
+    given(store, "identifiers", "identifier merchant\nM3 bakery")
+    here, there = handed_on_both(store, engine)
+    for mine, theirs in (
+        (find_undecided(duck, here[0]), find_undecided(engine, there[0])),
+        (find_not_redeemed(duck), find_not_redeemed(engine)),
+    ):
+        assert 0 < duck.count(mine.purchases) < 300
+        assert [] == differing(store, mine.purchases, engine, theirs.purchases)
+        assert [] == differing(store, mine.said_unknown, engine, theirs.said_unknown)
 
 
 def test_the_refs_seen_before_and_their_conflicts_are_the_same(
@@ -105,9 +110,12 @@ def test_the_refs_seen_before_and_their_conflicts_are_the_same(
         )
     duck = DuckEngine(store.connection, store.tables)
     engine.put("purchases", stored(store, "recent_purchases"))
-    sent = engine.hand("staged_refs", rows_of(store, refs))
+    both = "select purchase_no as line, purchase_no from purchases"
+    here = (refs, temporary(store, "same_refs", both))
+    there = [engine.hand(each.name, rows_of(store, each)) for each in here]
     mine, theirs = (
-        each.run("dedupe", handed)["known_refs"] for each, handed in ((duck, refs), (engine, sent))
+        each.run("dedupe", *handed)["known_refs"]
+        for each, handed in ((duck, here), (engine, there))
     )
     assert 0 < duck.count(mine) < 300
     assert [] == differing(store, mine, engine, theirs)

@@ -51,6 +51,9 @@ insert into runs values (2, uuid_of('run'), 'match', timestamp '2026-02-01', 'be
 insert into recent_decisions
 select purchase_no, 2, case when redemption_no is null then 'not_redeemed' else 'redeemed' end, 1
 from purchases left join redemptions using (purchase_no) order by purchase_no;
+insert into purchase_refs select ref_hash(institution_id, transaction_ref), purchase_no
+from purchases;
+update match_watermark set purchase_no = (select max(purchase_no) from purchases);
 update ledger_entries set settled_at = created_at
 """
 MACROS = """

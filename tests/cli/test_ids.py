@@ -140,6 +140,8 @@ update redemptions set redemption_id = ([
 update outbox set redemption_id = redemptions.redemption_id from redemptions
 where redemptions.redemption_no = outbox.redemption_no;
 update recent_purchases set transaction_ref = 'both' where purchase_no in (2, 3);
+update purchase_refs set ref_hash = ref_hash(institution_id, transaction_ref) from purchases
+where purchases.purchase_no = purchase_refs.purchase_no;
 insert into offers select * replace (offer_no + 9 as offer_no, 'A0' as offer_id) from offers;
 insert into offers select * replace (offer_no + 9 as offer_no, 'A-2' as offer_id) from offers
 where offer_id = 'A0'

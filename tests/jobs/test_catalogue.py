@@ -333,6 +333,7 @@ def test_it_is_said_how_many_waiting_purchases_a_change_concerns(
         )
         select(store, "insert into recent_decisions values (1, 1, 'not_redeemed', 1)")
         select(store, "insert into recent_decisions values (4, 1, 'merchant_unresolved', null)")
+        select(store, "update match_watermark set purchase_no = 1")
     told = correction(job, *changes, effective_at=effective_at)
     (file,) = told["files"]
     assert concerned == file["waiting_purchases"]

@@ -33,7 +33,7 @@ from cardoffers_cli.store.leftovers import sweep
 from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.store.usage_journal import UsageJournal
 from sizes import at_the_gate, one_in
-from tables import select
+from tables import HASHED, select
 from work import found, new_store, taken
 
 if TYPE_CHECKING:
@@ -216,7 +216,48 @@ TOLD_WRONG = [
 """What is done to events so that they say something else than the ledger."""
 
 
+WAITING = "waiting_is_what_waits"
+UNKNOWN = "select min(purchase_no) from unresolved_purchases"
+DECIDED = "select min(purchase_no) from recent_decisions where outcome <> 'merchant_unresolved'"
+DECIDED_ROW = (
+    "select * exclude (transaction_ref, instrument_no, received_at, import_no, line)"
+    " from purchases where purchase_no in (select purchase_no from recent_decisions"
+    " where outcome <> 'merchant_unresolved') limit 1"
+)
+QUEUE = [
+    "update match_watermark set purchase_no = purchase_no - 1",
+    "update match_watermark set purchase_no = 0",
+    "delete from match_watermark",
+    "insert into match_watermark from match_watermark",
+    f"delete from unresolved_purchases where purchase_no = ({UNKNOWN})",  # noqa: S608 - ours
+    "insert into unresolved_purchases from unresolved_purchases limit 1",
+    f"insert into unresolved_purchases by name {DECIDED_ROW}",
+    f"update unresolved_purchases set purchase_no = 999999 where purchase_no = ({UNKNOWN})",  # noqa: S608
+    "update unresolved_purchases set identifier_no = coalesce(identifier_no, 0) + 1",
+    "update unresolved_purchases set merchant_id = institution_id",
+    "update unresolved_purchases set cardholder_no = cardholder_no + 1",
+    "update unresolved_purchases set amount = amount + 0.0001",
+    "update unresolved_purchases set currency = 'XXX'",
+    "update unresolved_purchases set transacted_at = transacted_at + to_microseconds(1)",
+    "update unresolved_purchases set institution_id = uuid()",
+    f"delete from recent_decisions where purchase_no = ({DECIDED})",  # noqa: S608 - ours
+    "insert into recent_purchases select * replace (0 as purchase_no) from purchases limit 1",
+]
+"""What is done to the queue of a match, so that it looks at others than those that wait."""
+INDEX = [
+    "delete from purchase_refs where purchase_no < 9",
+    "insert into purchase_refs from purchase_refs limit 1",
+    "insert into purchase_refs values (7, 999999)",
+    "update purchase_refs set ref_hash = ref_hash - 1 where purchase_no < 9",
+    "update purchase_refs set purchase_no = purchase_no + 1",
+    "update recent_purchases set transaction_ref = transaction_ref || 'x' where line = 2",
+]
+"""What is done to references, or to the hashes that they are found by."""
+
+
 BREAKS = {
+    **dict.fromkeys(QUEUE, WAITING),
+    **dict.fromkeys(INDEX, "references_are_indexed"),
     "insert into recent_purchases select * from purchases limit 1": "transaction_refs_unique",
     "insert into recent_decisions select * from recent_decisions limit 1": "decided_once",
     "insert into recent_outcomes select * from recent_outcomes limit 1": "decided_once",
@@ -499,6 +540,8 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
             "update recent_purchases"
             " set transaction_ref = cast(4111111111111100 + purchase_no as varchar)",
         )
+        select(store, "delete from purchase_refs")
+        select(store, HASHED)
         loud = [each.name for each in doctor.examine(store, good.path) if not each.ok]
     assert ["events_agree_with_the_ledger"] == loud  # which name the purchases as they were
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.pipeline.match import match
-from cardoffers_cli.pipeline.resolve import find_undecided, resolve
+from cardoffers_cli.pipeline.resolve import find_undecided, find_waiting, resolve
 from tables import given, select
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def test_candidates_are_ranked_for_each_purchase(store: Store) -> None:
         """,
     )
     engine = DuckEngine(store.connection, store.tables)
-    candidates = match(engine, resolve(engine, find_undecided(engine)))
+    candidates = match(engine, resolve(engine, find_undecided(engine, find_waiting(store))))
     assert [
         ("1", 1, "B"),
         ("1", 2, "A"),

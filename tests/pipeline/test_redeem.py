@@ -10,8 +10,11 @@ from hypothesis import given as examples
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.river.decide import decide
+from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import find_held
+from cardoffers_cli.pipeline.resolve import one_purchase, resolve
 from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.store.opening import scratch_store
 from serial import Service
@@ -785,6 +788,7 @@ def test_the_same_redemption_has_the_same_id_in_every_store(store: Store) -> Non
     first = ids()
     store.connection.execute("delete from redemptions; delete from ledger_entries")
     store.connection.execute("delete from recent_decisions")
+    store.connection.execute("update match_watermark set purchase_no = 0")
     decide(store, job(now=NOON + timedelta(days=1)))
     assert first == ids()
     assert 8 == first[0][0].version
@@ -957,8 +961,10 @@ def test_what_one_purchase_holds_is_left_out_without_a_write(store: Store) -> No
     decide(store, job())
     before = amounts(store)
     numbers = dict(select(store, "select transaction_ref, purchase_no from purchases"))
+    engine = DuckEngine(store.connection, store.tables)
+    fits = match(engine, resolve(engine, one_purchase(store, numbers["2"])))
     for without, uses in ((None, 2), (numbers["1"], 1), (-1, 2)):
-        held = find_held(store, 9, without=without)
+        held = find_held(store, fits, 9, without=without)
         used = store.connection.table(held.uses.identifier).project("used")
         reserved = store.connection.table(held.reserved.identifier)
         amount = reserved.project("merchant_funded_amount")

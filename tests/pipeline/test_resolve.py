@@ -3,7 +3,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.engine.duck import DuckEngine
-from cardoffers_cli.pipeline.resolve import find_undecided, purchases_of_import, resolve
+from cardoffers_cli.pipeline.resolve import (
+    find_undecided,
+    find_waiting,
+    purchases_of_import,
+    resolve,
+)
 from tables import given, read, rows_of, select
 
 if TYPE_CHECKING:
@@ -45,7 +50,7 @@ def test_a_known_merchant_id_goes_before_the_identifier_which_is_compared_as_tex
     )
     given(store, "purchases", PURCHASES)
     engine = DuckEngine(store.connection, store.tables)
-    resolutions = resolve(engine, find_undecided(engine))
+    resolutions = resolve(engine, find_undecided(engine, find_waiting(store)))
     assert {row["ref"]: row["resolved"] for row in read(PURCHASES)} == dict(
         select(
             store,
@@ -66,4 +71,4 @@ def test_one_import_is_looked_at_alone(store: Store) -> None:
     one = resolve(engine, purchases_of_import(store, 7)).rows
     of_b = "select purchase_no from purchases where transaction_ref = 'b'"
     assert select(store, of_b) == [(purchase_no,) for purchase_no, *_ in rows_of(store, one)]
-    assert 3 == engine.count(resolve(engine, find_undecided(engine)).rows)
+    assert 3 == engine.count(resolve(engine, find_undecided(engine, find_waiting(store))).rows)

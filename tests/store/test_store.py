@@ -8,7 +8,7 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError, NoSpace
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.pipeline.redeem import find_held
+from cardoffers_cli.pipeline.redeem import find_all_held
 from cardoffers_cli.store.store import guarded
 from disks import small_disk
 from tables import given, select, snapshot
@@ -73,14 +73,14 @@ def test_temporary_tables_go_with_the_transaction_that_made_them(store: Store, k
     left = "select table_name from duckdb_tables() where temporary"
     left += " union all select view_name from duckdb_views() where temporary and not internal"
     with store.transaction(keep=keep):
-        dropped = find_held(store, 1)
+        dropped = find_all_held(store, 1)
         assert 3 == len(select(store, left))
         store.drop(dropped.uses)
         assert 2 == len(select(store, left))
-        held = find_held(store, 2)
+        held = find_all_held(store, 2)
     assert [] == select(store, left)
     with store.transaction(), pytest.raises(LookupError, match="a run that is over"):
-        store.make("pipeline/redeem:uses", held.this_run)
+        store.make("pipeline/redeem:reserved", held.this_run)
 
 
 def test_an_error_of_the_engine_never_quotes_data(store: Store) -> None:

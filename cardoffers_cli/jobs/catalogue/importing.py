@@ -23,7 +23,7 @@ from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.catalogue_writing import write_catalogue, write_report
 from cardoffers_cli.jobs.context.runs import Run, finish_run, start_run
 from cardoffers_cli.lasting import make_folder
-from cardoffers_cli.pipeline.resolve import find_undecided, resolve
+from cardoffers_cli.pipeline.resolve import find_all_waiting, resolve
 from cardoffers_cli.services import (
     catalogue,
     catalogue_engagement,
@@ -223,7 +223,7 @@ def _with_concerned(store: Store, run: Run, result: FileImport) -> FileImport:
         return replace(result, waiting_purchases=0)
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
-        waiting = resolve(engine, find_undecided(engine))
+        waiting = resolve(engine, find_all_waiting(store))
     concerned = catalogue_taking.concerned(store, waiting.rows, run.run_no)
     return replace(result, waiting_purchases=concerned)
 

@@ -25,7 +25,10 @@ from cardoffers_cli.pipeline.redeem import (
     redeem,
 )
 from cardoffers_cli.pipeline.resolve import (
+    find_not_redeemed,
     find_undecided,
+    find_waiting,
+    keep_waiting,
     one_purchase,
     purchases_of_import,
     resolve,
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.context.runs import Run
-    from cardoffers_cli.pipeline.handles import Decided, Held, MatchCounts, Undecided
+    from cardoffers_cli.pipeline.handles import Decided, MatchCounts, Undecided
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -95,7 +98,11 @@ class MatchReport:
 
 def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = False) -> MatchReport:
     """Decide what waits, in the caller's transaction, as one run."""
-    undecided = find_undecided(engine_of(store), rematch=rematch)
+    engine = engine_of(store)
+    if rematch:
+        undecided = find_not_redeemed(engine)
+    else:
+        undecided = find_undecided(engine, find_waiting(store))
     return _decide(store, job, undecided, dry_run=dry_run)
 
 
@@ -105,7 +112,7 @@ def decide_one(store: Store, job: Job, import_no: int) -> None:
     It writes what answers are read from, and no run, moves or events.
     """
     undecided = purchases_of_import(store, import_no)
-    decided = _decided(store, undecided, find_held(store, _NO_RUN, is_one=True))
+    decided = _decided(store, undecided, _NO_RUN)
     keep_decisions(store, decided)
     keep_redemptions(store, decided.redemptions, run_no=_NO_RUN, created_at=job.now)
 
@@ -126,16 +133,19 @@ def _decide(
 ) -> MatchReport:
     """Resolve, match, redeem and publish, as one run."""
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    decided = _decided(store, undecided, find_held(store, run.run_no, without=without))
+    decided = _decided(store, undecided, run.run_no, without=without)
     with store.guarded():
         counts = counted(engine_of(store), decided)
     keep_decisions(store, decided)
+    keep_waiting(store, run_no=run.run_no)
     report = record(store, job, run, decided.redemptions, counts, dry_run=dry_run)
     finish_run(store, run, report.document())
     return report
 
 
-def _decided(store: Store, undecided: Undecided, held: Held) -> Decided:
+def _decided(
+    store: Store, undecided: Undecided, run_no: int, *, without: int | None = None
+) -> Decided:
     """Resolve, match and redeem."""
     engine = engine_of(store)
     with store.guarded():  # the engine computes on the store's connection and raises what it raises
@@ -143,6 +153,7 @@ def _decided(store: Store, undecided: Undecided, held: Held) -> Decided:
         candidates = match(engine, resolutions)
         for often_read in (candidates.terms, candidates.enrolled):
             store.compute(often_read)
+        held = find_held(store, candidates, run_no, without=without)
         return redeem(engine, resolutions, candidates, held)
 
 

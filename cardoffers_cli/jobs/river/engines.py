@@ -20,17 +20,23 @@ from cardoffers_cli.jobs.context.runs import Run, start_run
 from cardoffers_cli.jobs.river.decide import MatchReport, record
 from cardoffers_cli.jobs.river.export import move_recent
 from cardoffers_cli.jobs.river.merge import merge_due, sweep
-from cardoffers_cli.pipeline.handles import Held
+from cardoffers_cli.pipeline.handles import Held, Waiting
 from cardoffers_cli.pipeline.judge import take_known
 from cardoffers_cli.pipeline.match import match
 from cardoffers_cli.pipeline.redeem import (
     counted,
-    find_held,
+    find_all_held,
     redeem,
     take_decisions,
     take_redemptions,
 )
-from cardoffers_cli.pipeline.resolve import find_undecided, import_looked_at, resolve
+from cardoffers_cli.pipeline.resolve import (
+    find_not_redeemed,
+    find_undecided,
+    find_waiting,
+    import_looked_at,
+    resolve,
+)
 from cardoffers_cli.store.layout import history_root
 from cardoffers_cli.store.lock import engine_lock
 
@@ -68,6 +74,13 @@ class Computed:
     unmerged: CardoffersError | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _MatchGiven(Given):
+    """What an engine is given for a match; `still_unknown` are purchases that it need not see."""
+
+    still_unknown: int
+
+
 def target_of(store: Store, job: Job) -> EngineTarget | None:
     """Return where the engine of a job works, or None if it has none.
 
@@ -87,15 +100,16 @@ def target_of(store: Store, job: Job) -> EngineTarget | None:
     return EngineTarget(url=job.settings.engine, root=root, named=named)
 
 
-def dedupe(store: Store, target: EngineTarget, numbered: Numbered) -> Known:
-    """Find the staged rows whose refs an engine finds in the archive.
+def dedupe(store: Store, target: EngineTarget, numbered: Numbered, same: Table) -> Known:
+    """Find the staged rows whose refs an engine finds in the archive, of those of the same hash.
 
     The store stays open meanwhile, as its transaction holds what is staged.
     """
-    rows = given(store, target, [numbered.refs], "purchases", catalogue=())
+    rows = given(store, target, [numbered.refs, same], "purchases", catalogue=())
     with target.engine(uuid4()) as engine:
-        refs = rows.to(engine)["staged_refs"]
-        known = engine.fetch(engine.run("dedupe", refs)["known_refs"])
+        there = rows.to(engine)
+        made = engine.run("dedupe", there["staged_refs"], there["same_refs"])
+        known = engine.fetch(made["known_refs"])
     return take_known(store, known)
 
 
@@ -111,7 +125,7 @@ def compute(job: Job, *, rematch: bool = False) -> Computed:
         raise UsageError("No engine is named.", hint="Name one with --engine sc://host:port.")
     with engine_lock(job.path), target.engine(uuid4()) as engine:
         run, rows, unmerged = _begin(job, target)
-        decided, counts = _decided(engine, rows.to(engine), rematch=rematch)
+        decided, counts = _decided(engine, rows.to(engine), rows.still_unknown, rematch=rematch)
         return Computed(
             target=target,
             run=run,
@@ -141,13 +155,11 @@ def decide_on(
     Redemptions are there then, and of one import the decisions and outcomes.
     """
     run = start_run(store, kind="match", now=job.now, actor=job.actor)
-    handed = [*vars(find_held(store, run.run_no)).values()]
-    if import_no is not None:
-        handed.append(import_looked_at(store, import_no))
-    rows = given(store, target, handed, *_READ)
+    more = [] if import_no is None else [import_looked_at(store, import_no)]
+    rows = _given(store, target, run, *more)
     with target.engine(uuid4()) as engine:
         there = rows.to(engine)
-        decided, counts = _decided(engine, there, rematch=rematch)
+        decided, counts = _decided(engine, there, rows.still_unknown, rematch=rematch)
         redeemed = engine.fetch(decided.redemptions)
         if import_no is not None:
             tables = (decided.decisions, decided.outcomes, there["import_looked_at"])
@@ -158,7 +170,7 @@ def decide_on(
     return record(store, job, run, redemptions, counts, dry_run=True)
 
 
-def _begin(job: Job, target: EngineTarget) -> tuple[Run, Given, CardoffersError | None]:
+def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchGiven, CardoffersError | None]:
     """Record a run, so that what it leaves behind is known, and take what the engine is given."""
     with job.store() as store:
         sweep(store, job, target.root)
@@ -166,14 +178,24 @@ def _begin(job: Job, target: EngineTarget) -> tuple[Run, Given, CardoffersError 
         unmerged = merge_due(store, job).failure
         with store.transaction():
             run = start_run(store, kind="match", now=job.now, actor=job.actor)
-        held = vars(find_held(store, run.run_no)).values()
-        return run, given(store, target, held, *_READ), unmerged
+        return run, _given(store, target, run), unmerged
+
+
+def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _MatchGiven:
+    """Take what an engine needs for a match: with what waits, and what earlier runs hold."""
+    waiting, held = find_waiting(store), find_all_held(store, run.run_no)
+    handed = (waiting.watermark, waiting.known_now, *vars(held).values(), *more)
+    rows = given(store, target, handed, *_READ)
+    return _MatchGiven(**vars(rows), still_unknown=waiting.still_unknown)
 
 
 def _decided(
-    engine: SparkEngine, there: Mapping[str, Table], *, rematch: bool
+    engine: SparkEngine, there: Mapping[str, Table], still_unknown: int, *, rematch: bool
 ) -> tuple[Decided, MatchCounts]:
-    resolutions = resolve(engine, find_undecided(engine, rematch=rematch))
+    named = {name: there[name] for name in ("watermark", "known_now")}
+    waiting = Waiting(**named, still_unknown=still_unknown)
+    undecided = find_not_redeemed(engine) if rematch else find_undecided(engine, waiting)
+    resolutions = resolve(engine, undecided)
     held = Held(**{name: there[name] for name in ("reserved", "uses", "this_run")})
     decided = redeem(engine, resolutions, match(engine, resolutions), held)
     return decided, counted(engine, decided)

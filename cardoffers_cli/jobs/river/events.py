@@ -69,7 +69,7 @@ def take_events(store: Store, owner: Institution, calls: Sequence[Sent], job: Jo
     with store.transaction():
         staged = stage_whole(store, [chunk], is_file=False)
         numbered = number(store, staged, owner.id)
-        repeats = find_repeats(store, staged, find_known(store, numbered))
+        repeats = find_repeats(store, staged, find_known(store, staged, numbered, owner.id))
         place: dict[str, Any] = {
             "import_no": next_import_no(store),
             "institution_id": owner.id,

@@ -27,6 +27,7 @@ from cardoffers_cli.pipeline.judge import (
     find_known,
     find_look_alikes,
     find_repeats,
+    find_same,
     findings,
     first_findings,
     no_look_alikes,
@@ -217,7 +218,10 @@ def judge_file(
     At a `target` it is the engine there that knows the history, and look-alikes are those of the
     file alone.
     """
-    known = dedupe(store, target, numbered) if target else find_known(store, numbered)
+    if target:
+        known = dedupe(store, target, numbered, find_same(store, staged, institution_id))
+    else:
+        known = find_known(store, staged, numbered, institution_id)
     repeats = find_repeats(store, staged, known)
     look_alikes = find_look_alikes(
         store, staged, numbered, repeats, institution_id, with_history=target is None

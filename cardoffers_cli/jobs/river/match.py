@@ -14,6 +14,7 @@ from cardoffers_cli.jobs.context.runs import check_uncommitted, commit_run
 from cardoffers_cli.jobs.river.decide import MatchReport, decide, record
 from cardoffers_cli.jobs.river.engines import compute, decide_on, target_of
 from cardoffers_cli.pipeline.redeem import take_redemptions
+from cardoffers_cli.pipeline.resolve import keep_waiting
 
 if TYPE_CHECKING:
     from cardoffers_cli.archive.target import EngineTarget
@@ -47,6 +48,8 @@ def keep(store: Store, job: Job, computed: Computed) -> MatchReport:
     archive = Archive(store, computed.target.root)
     for table, sums in computed.parts.items():
         archive.add(table, computed.run, expected=sums)
+    archive.show()
+    keep_waiting(store, run_no=computed.run.run_no)
     redemptions = take_redemptions(store, computed.redeemed)
     unmerged = computed.unmerged.message if computed.unmerged else None
     made = record(store, job, computed.run, redemptions, computed.counts)

@@ -1,3 +1,19 @@
+-- name: purchase_refs
+-- reads: staged(line, hash_of_text), staged_duplicates(line)
+-- Writes the hash that each purchase will be found by, under the number that `purchases` gives it
+-- next.
+insert into purchase_refs (ref_hash, purchase_no)
+select
+    hash_of_institution(staged.hash_of_text, $institution_id),
+    last_purchase.purchase_no + 1 + staged.line
+from staged
+cross join last_purchase
+where not exists (
+    select 1
+    from staged_duplicates
+    where staged_duplicates.line = staged.line
+);
+
 -- name: purchases
 -- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
 --     staged_duplicates(line), payer_numbers(payer, cardholder_no, instrument_no),
@@ -9,12 +25,8 @@ insert into recent_purchases (
     purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no, identifier_no,
     merchant_id, amount, currency, transacted_at, received_at, import_no, line
 )
-with highest as (
-    select coalesce(max(purchases.purchase_no), 0) as purchase_no
-    from purchases
-)
 select
-    highest.purchase_no + 1 + staged.line,
+    last_purchase.purchase_no + 1 + staged.line,
     $institution_id,
     staged.transaction_ref,
     payer_numbers.cardholder_no,
@@ -28,7 +40,7 @@ select
     $import_no + staged.line // $stride,
     staged.line % $stride
 from staged
-cross join highest
+cross join last_purchase
 inner join payer_numbers on payer_numbers.payer = staged.payer
 left join identifier_numbers on identifier_numbers.identifier = staged.identifier
 where not exists (

@@ -36,8 +36,10 @@ left join purchases
     on purchases.purchase_no = redemptions.purchase_no
     and purchases.institution_id = redemptions.institution_id
 where redemptions.run_no = $run_no
-    and not exists (
-        select 1
+    and redemptions.redemption_no not in (
+        select outbox.redemption_no
         from outbox
-        where outbox.redemption_no = redemptions.redemption_no
+        inner join redemptions as written
+            on written.redemption_no = outbox.redemption_no
+            and written.run_no = $run_no
     );

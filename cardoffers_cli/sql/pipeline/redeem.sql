@@ -12,23 +12,57 @@ where redemptions.purchase_no = cast($purchase_no as bigint);
 -- makes: reserved(offer_no, merchant_funded_amount)
 -- Makes reserved: what earlier redemptions hold of each budget. Grain: one row per offer.
 create temp view reserved as
+with left_out as (
+    select ledger_entries.offer_no, ledger_entries.merchant_funded_amount
+    from ledger_entries
+    inner join this_run on this_run.redemption_left_out = ledger_entries.redemption_no
+    where ledger_entries.status <> 'reversed'
+)
 select
-    ledger_entries.offer_no,
-    sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount
-from ledger_entries
-where ledger_entries.status <> 'reversed'
-    and ledger_entries.redemption_no is distinct from (select this_run.redemption_left_out from this_run)
-group by ledger_entries.offer_no;
+    offer_budgets.offer_no,
+    offer_budgets.reserved_amount - coalesce(left_out.merchant_funded_amount, 0)
+        as merchant_funded_amount
+from offer_budgets
+left join left_out on left_out.offer_no = offer_budgets.offer_no;
 
 -- name: uses
--- reads: this_run(redemption_left_out)
+-- reads: this_run(redemption_left_out), candidates(offer_no, cardholder_no),
+--     ranked_terms(offer_no, max_redemptions_per_cardholder)
 -- makes: uses(offer_no, cardholder_no, used)
--- Makes uses: how often each link redeemed and was not reversed. Grain: one row per link used.
+-- Makes uses: how often each link redeemed and was not reversed, of the links that are asked for,
+-- and whose offer limits it. Grain: one row per link used.
+create temp table uses as
+with asked as (
+    select distinct candidates.offer_no, candidates.cardholder_no
+    from candidates
+    where candidates.offer_no in (
+        select ranked_terms.offer_no
+        from ranked_terms
+        where ranked_terms.max_redemptions_per_cardholder is not null
+    )
+)
+select ledger_entries.offer_no, ledger_entries.cardholder_no, count(*) as used
+from ledger_entries
+inner join asked
+    on asked.offer_no = ledger_entries.offer_no
+    and asked.cardholder_no = ledger_entries.cardholder_no
+where ledger_entries.status <> 'reversed'
+    and ledger_entries.redemption_no is distinct from (select this_run.redemption_left_out from this_run)
+group by ledger_entries.offer_no, ledger_entries.cardholder_no;
+
+-- name: all_uses
+-- makes: uses(offer_no, cardholder_no, used)
+-- Makes uses for an engine, which computes elsewhere what is asked for: of all links whose offer
+-- limits it. Grain: one row per link used.
 create temp view uses as
 select ledger_entries.offer_no, ledger_entries.cardholder_no, count(*) as used
 from ledger_entries
 where ledger_entries.status <> 'reversed'
-    and ledger_entries.redemption_no is distinct from (select this_run.redemption_left_out from this_run)
+    and ledger_entries.offer_no in (
+        select terms_in_force.offer_no
+        from terms_in_force
+        where terms_in_force.max_redemptions_per_cardholder is not null
+    )
 group by ledger_entries.offer_no, ledger_entries.cardholder_no;
 
 -- name: redemptions

@@ -8,7 +8,7 @@ from frame;
 
 -- name: whole
 -- makes: staged(line, transaction_ref, reference, content, cardholder, payer, identifier,
---     merchant_id, amount, transacted_at, look)
+--     merchant_id, amount, transacted_at, look, hash_of_text)
 -- Reads frame (valid rows with fingerprints) and makes staged of it, for an import. Grain: one row
 -- per valid row of the file.
 create temp table staged as
@@ -16,7 +16,8 @@ select
     frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder,
     frame.payer, frame.identifier, cast(frame.merchant_id as uuid) as merchant_id,
     cast(frame.amount as decimal(18, 4)) as amount,
-    cast(frame.transacted_at as timestamp) as transacted_at, frame.look
+    cast(frame.transacted_at as timestamp) as transacted_at, frame.look,
+    text_hash(frame.transaction_ref) as hash_of_text
 from frame;
 
 -- name: findings

@@ -1,5 +1,6 @@
 -- name: decided
--- reads: resolutions(purchase_no, merchant_no), this_run(run_no), redeemed(purchase_no)
+-- reads: resolutions(purchase_no, merchant_no), said_unknown(purchase_no), this_run(run_no),
+--     redeemed(purchase_no)
 -- makes: decided(purchase_no, run_no, outcome, merchant_no)
 -- What was decided of every undecided purchase; that a merchant is unknown is said once.
 -- Grain: one row per purchase.
@@ -18,9 +19,8 @@ left join redeemed on redeemed.purchase_no = resolutions.purchase_no
 where resolutions.merchant_no is not null
     or not exists (
         select 1
-        from decisions
-        where decisions.purchase_no = resolutions.purchase_no
-            and decisions.outcome = 'merchant_unresolved'
+        from said_unknown
+        where said_unknown.purchase_no = resolutions.purchase_no
     );
 
 -- name: outcomes_found

@@ -15,3 +15,10 @@ where not exists (
     from decided
     where decided.purchase_no = purchases.purchase_no
 );
+
+-- name: said_unknown
+-- makes: said_unknown(purchase_no)
+-- The purchases whose merchant was ever said to be unknown. Grain: one row per purchase.
+select decisions.purchase_no
+from decisions
+where decisions.outcome = 'merchant_unresolved';

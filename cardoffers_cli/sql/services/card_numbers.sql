@@ -183,6 +183,17 @@ inner join card_masks
 where redemptions.redemption_no = outbox.redemption_no
     and redemptions.institution_id = outbox.institution_id;
 
+-- name: mask_hashes
+-- Writes the hashes that purchases with masked references are found by; done again it changes none.
+update purchase_refs
+set ref_hash = ref_hash(purchases.institution_id, purchases.transaction_ref)
+from purchases
+inner join card_masks
+    on card_masks.place = 'transaction_ref'
+    and card_masks.institution_id = purchases.institution_id
+    and card_masks.masked = purchases.transaction_ref
+where purchases.purchase_no = purchase_refs.purchase_no;
+
 -- name: mask
 -- for each: cardholders.cardholder_token, instruments.instrument_token, purchases.transaction_ref,
 --     rejects.transaction_ref, duplicates.transaction_ref, purchase_details.merchant_descriptor,

@@ -1,5 +1,6 @@
 -- name: asked
--- Makes asked: the purchases of an institution with these refs. Grain: one row per purchase found.
+-- Makes asked: the purchases of an institution with these numbers, which lie between two, so that
+-- the engine reads what is there only. Grain: one row per purchase found.
 create or replace temp table asked as
 select
     purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
@@ -8,7 +9,9 @@ select
     purchases.import_no, purchases.line
 from purchases
 where purchases.institution_id = $institution_id
-    and purchases.transaction_ref in (select unnest(cast($refs as varchar[])));
+    and purchases.purchase_no >= list_min(cast($purchase_nos as bigint[]))
+    and purchases.purchase_no <= list_max(cast($purchase_nos as bigint[]))
+    and purchases.purchase_no in (select unnest(cast($purchase_nos as bigint[])));
 
 -- name: judged
 -- Makes judged: the newest decision of every purchase of asked, if there is one; latest_decisions
@@ -35,7 +38,20 @@ left join merchants on merchants.merchant_no = newest.merchant_no;
 -- name: purchases
 -- Every purchase of asked with what was received, what was decided and what it redeemed. A webhook
 -- was delivered by its first attempt without an error, whatever became of it when it was sent again.
+-- Entries and deliveries are found by those of asked first, or the engine would join all there are.
 -- Grain: one row per purchase.
+with entries as materialized (
+    select found.*
+    from redemption_entries as found
+    where found.purchase_no in (select asked.purchase_no from asked)
+),
+
+sent as materialized (
+    select deliveries.*
+    from deliveries
+    where deliveries.redemption_no in (select entries.redemption_no from entries)
+)
+
 select
     asked.purchase_no, asked.transaction_ref, asked.amount, asked.currency, asked.transacted_at,
     asked.received_at, imports.file_name as file, imports.file_kind, imports.import_id, asked.line,
@@ -77,12 +93,12 @@ left join identifiers on identifiers.identifier_no = asked.identifier_no
 left join judged on judged.purchase_no = asked.purchase_no
 left join merchants on merchants.merchant_id = judged.merchant_id
 left join runs on runs.run_no = judged.run_no
-left join redemption_entries as entries
+left join entries
     on entries.purchase_no = asked.purchase_no
     and entries.institution_id = asked.institution_id
     and entries.run_no = judged.run_no
 left join offers as redeemed on redeemed.offer_no = entries.offer_no
-left join deliveries
+left join sent as deliveries
     on deliveries.redemption_no = entries.redemption_no
     and deliveries.institution_id = entries.institution_id
 left join attempts

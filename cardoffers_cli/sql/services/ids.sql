@@ -9,16 +9,14 @@ order by redemption_no desc
 limit $most;
 
 -- name: redemption_of_ref
--- The redemption of the purchase with a reference, of one institution or of all. Grain: one row per
--- institution that has one.
+-- The redemptions of the purchases with a reference. Grain: one row per institution that has one.
 select institutions.slug, redemptions.redemption_id as id
 from purchases
 inner join redemptions
     on redemptions.purchase_no = purchases.purchase_no
     and redemptions.institution_id = purchases.institution_id
 inner join institutions on institutions.institution_id = purchases.institution_id
-where purchases.transaction_ref = $transaction_ref
-    and ($institution_id is null or purchases.institution_id = $institution_id)
+where purchases.purchase_no in (select unnest(cast($purchase_nos as bigint[])))
 order by institutions.slug;
 
 -- name: key

@@ -66,11 +66,12 @@ order by likened.likeness desc, likened.name
 limit $limit;
 
 -- name: senders
--- The other institutions that sent these refs, accepted or not. Grain: one row per ref and slug.
+-- The other institutions that sent these refs, accepted ($purchase_nos) or not. Grain: one row per
+-- ref and slug.
 with sent as (
     select purchases.transaction_ref, purchases.institution_id
     from purchases
-    where purchases.transaction_ref in (select unnest(cast($refs as varchar[])))
+    where purchases.purchase_no in (select unnest(cast($purchase_nos as bigint[])))
         and ($institution_id is null or purchases.institution_id <> $institution_id)
     union
     select rejects.transaction_ref, rejects.institution_id
@@ -111,7 +112,6 @@ create or replace temp table matching as
 select purchases.purchase_no, purchases.transacted_at
 from purchases
 where purchases.institution_id = $institution_id
-    and ($ref is null or purchases.transaction_ref = $ref)
     and ($first_ref is null or purchases.transaction_ref >= $first_ref)
     and ($end_ref is null or purchases.transaction_ref < $end_ref)
     and ($pattern is null or regexp_full_match(purchases.transaction_ref, $pattern))
@@ -148,10 +148,17 @@ limit $limit;
 
 -- name: shown
 -- Makes shown: the purchases of matching, which are few, with their state; latest_decisions would
--- put all decisions in groups.
+-- put all decisions in groups, and all entries would be joined.
 -- Grain: one row per purchase.
 create or replace temp table shown as
-with decided as (
+with entries as materialized (
+    select found.purchase_no, found.status
+    from redemption_entries as found
+    where found.purchase_no in (select matching.purchase_no from matching)
+        and found.institution_id = $institution_id
+),
+
+decided as (
     select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
     from decisions
     where decisions.purchase_no in (select matching.purchase_no from matching)
@@ -163,9 +170,7 @@ select
     coalesce(entries.status, decided.outcome, 'not_matched_yet') as state
 from matching
 left join decided on decided.purchase_no = matching.purchase_no
-left join redemption_entries as entries
-    on entries.purchase_no = matching.purchase_no
-    and entries.institution_id = $institution_id;
+left join entries on entries.purchase_no = matching.purchase_no;
 
 -- name: shown_in_ledger
 -- Makes shown: the newest purchases of matching with a ledger entry in this state.

@@ -1,10 +1,3 @@
--- name: known_by_ref
--- Whether an institution has a purchase with this ref.
-select 'ref' as kind
-from purchases
-where purchases.institution_id = $institution_id
-    and purchases.transaction_ref = $id;
-
 -- name: known_by_id
 -- What this id is of, among what has its id written down. Grain: one row, or none.
 select 'redemption' as kind
@@ -48,13 +41,10 @@ where imports.institution_id = $institution_id
 limit 1;
 
 -- name: follow_ref
--- Makes followed: the purchase with this ref, if its row was ever accepted.
+-- Makes followed: the purchase with the ref asked for ($purchase_nos), if its row was ever accepted.
 -- Grain: one row per purchase.
 create or replace temp table followed as
-select purchases.purchase_no, cast(null as integer) as offer_no
-from purchases
-where purchases.institution_id = $institution_id
-    and purchases.transaction_ref = $id;
+select unnest(cast($purchase_nos as bigint[])) as purchase_no, cast(null as integer) as offer_no;
 
 -- name: follow_redemption
 -- Makes followed: the purchase of a redemption. Grain: one row per purchase.
@@ -367,8 +357,20 @@ order by
 
 -- name: waiting
 -- What the purchases that are followed wait for, and until when; latest_decisions would put all
--- decisions in groups. Grain: one row.
-with newest as (
+-- decisions in groups, and all entries and deliveries would be joined. Grain: one row.
+with entries as materialized (
+    select found.*
+    from redemption_entries as found
+    where found.purchase_no in (select followed.purchase_no from followed)
+),
+
+sent as materialized (
+    select deliveries.*
+    from deliveries
+    where deliveries.redemption_no in (select entries.redemption_no from entries)
+),
+
+newest as (
     select decisions.purchase_no, max_by(decisions.outcome, decisions.run_no) as outcome
     from decisions
     where decisions.purchase_no in (select followed.purchase_no from followed)
@@ -385,14 +387,14 @@ states as (
         on purchases.purchase_no = followed.purchase_no
         and purchases.institution_id = $institution_id
     left join newest on newest.purchase_no = purchases.purchase_no
-    left join redemption_entries as entries
+    left join entries
         on entries.purchase_no = purchases.purchase_no
         and entries.institution_id = purchases.institution_id
     left join adjustments
         on adjustments.redemption_no = entries.redemption_no
         and adjustments.institution_id = entries.institution_id
         and adjustments.settlement_no is null
-    left join deliveries
+    left join sent as deliveries
         on deliveries.redemption_no = entries.redemption_no
         and deliveries.institution_id = entries.institution_id
 )

@@ -17,3 +17,20 @@ create or replace macro link_id(institution_id, cardholder_token, offer_id) as d
 create or replace macro transaction_id(institution_id, transaction_ref) as derived_id(
     'purchase' || chr(31) || cast(institution_id as varchar) || chr(31) || transaction_ref
 );
+
+-- name: text_hash
+-- 64 bits of the MD5 of a text, as a number: the same for ever, whatever engine computes it.
+create or replace macro text_hash(content) as cast('0x' || substr(md5(content), 1, 16) as ubigint);
+
+-- name: hash_of_institution
+-- The number that a purchase is found by, of the hash of its reference: it differs by institution,
+-- whose part is computed once where it is one.
+create or replace macro hash_of_institution(hash_of_text, institution_id) as xor(
+    hash_of_text, text_hash(cast(institution_id as varchar))
+);
+
+-- name: ref_hash
+-- The same of an institution and a reference. It is stored (purchase_refs), so it must never change.
+create or replace macro ref_hash(institution_id, transaction_ref) as hash_of_institution(
+    text_hash(transaction_ref), institution_id
+);

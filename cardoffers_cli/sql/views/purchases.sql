@@ -83,6 +83,43 @@ left join merchants as named on named.merchant_id = purchases.merchant_id
 left join merchants
     on merchants.merchant_id = coalesce(named.merchant_id, identifiers.merchant_id);
 
+-- name: last_purchase
+-- The number behind which new purchases are numbered: the highest there is, and none that a match
+-- looked at, whatever became of its row. Grain: one row.
+create or replace view last_purchase as
+select
+    greatest(
+        (select coalesce(max(purchases.purchase_no), 0) from purchases),
+        (select max(match_watermark.purchase_no) from match_watermark)
+    ) as purchase_no;
+
+-- name: waiting_purchases
+-- All purchases that wait for a match: those that none has looked at, and those whose merchant it
+-- did not know (rules.md#standing-decisions). Grain: one row per purchase.
+create or replace view waiting_purchases as
+select
+    purchases.purchase_no,
+    purchases.institution_id,
+    purchases.cardholder_no,
+    purchases.identifier_no,
+    purchases.merchant_id,
+    purchases.amount,
+    purchases.currency,
+    purchases.transacted_at
+from purchases
+where purchases.purchase_no > (select match_watermark.purchase_no from match_watermark)
+union all
+select
+    unresolved_purchases.purchase_no,
+    unresolved_purchases.institution_id,
+    unresolved_purchases.cardholder_no,
+    unresolved_purchases.identifier_no,
+    unresolved_purchases.merchant_id,
+    unresolved_purchases.amount,
+    unresolved_purchases.currency,
+    unresolved_purchases.transacted_at
+from unresolved_purchases;
+
 -- name: purchase_turn
 -- The turn of a purchase among others (rules.md#redeeming): turns are compared as they are.
 -- `sql/plan/redeem.sql` says the same in the form that every engine knows.
