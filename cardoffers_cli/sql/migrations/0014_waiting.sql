@@ -1,6 +1,6 @@
 -- What waits for a match has a place of its own, and references are found by a hash: what a match,
 -- an import or a look-up costs follows from what it is about, and not from all that ever was. The
--- history is read where it is. A store of 50 million purchases takes half a minute of one core, a
+-- history is read where it is. A store of 50 million purchases takes 40 seconds of one core, a
 -- quarter more room on the disk, and no more memory than it is allowed.
 
 -- name: match_watermark
@@ -64,7 +64,8 @@ create table purchase_refs (
 );
 
 -- name: refs_of_before
--- Reads purchases; writes purchase_refs. The hash is that of the macro ref_hash, for ever.
+-- Reads purchases; writes purchase_refs in the order of the hashes, so that who looks for one reads
+-- the rows near it only. The hash is that of the macro ref_hash, for ever.
 insert into purchase_refs (ref_hash, purchase_no)
 with hashed as (
     select
@@ -81,4 +82,5 @@ select
     ),
     purchases.purchase_no
 from purchases
-inner join hashed on hashed.institution_id = purchases.institution_id;
+inner join hashed on hashed.institution_id = purchases.institution_id
+order by 1;

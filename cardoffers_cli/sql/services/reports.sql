@@ -75,12 +75,11 @@ order by page.created_at desc, page.entry_id desc;
 -- if $each_currency says so.
 -- Grain: one row per institution, identifier (or merchant_id sent) and currency.
 with unknown as (
-    select purchases.* exclude (merchant_id), purchases.sent_merchant_id as merchant_id
-    from identified_purchases as purchases
-    where purchases.merchant_id is null
-        and ($institution_id is null or purchases.institution_id = $institution_id)
-        and ($from_at is null or purchases.transacted_at >= $from_at)
-        and ($to_at is null or purchases.transacted_at < $to_at)
+    select unknown_purchases.*
+    from unknown_purchases
+    where ($institution_id is null or unknown_purchases.institution_id = $institution_id)
+        and ($from_at is null or unknown_purchases.transacted_at >= $from_at)
+        and ($to_at is null or unknown_purchases.transacted_at < $to_at)
 ),
 
 described as (
@@ -150,10 +149,9 @@ order by numbered.place, numbered.currency;
 select
     currency, count(*) as purchases, sum(amount) as amount,
     count(distinct cardholder_no) as cardholders,
-    count(distinct (institution_id, identifier_no, sent_merchant_id)) as rows
-from identified_purchases
-where merchant_id is null
-    and ($institution_id is null or institution_id = $institution_id)
+    count(distinct (institution_id, identifier_no, merchant_id)) as rows
+from unknown_purchases
+where ($institution_id is null or institution_id = $institution_id)
     and ($from_at is null or transacted_at >= $from_at)
     and ($to_at is null or transacted_at < $to_at)
 group by currency

@@ -120,6 +120,32 @@ select
     unresolved_purchases.transacted_at
 from unresolved_purchases;
 
+-- name: unknown_purchases
+-- The waiting purchases whose merchant nobody knows as things are now: a decided one has a merchant,
+-- and merchants never go. Grain: one row per purchase.
+create or replace view unknown_purchases as
+select
+    waiting_purchases.purchase_no,
+    waiting_purchases.institution_id,
+    waiting_purchases.cardholder_no,
+    waiting_purchases.identifier_no,
+    waiting_purchases.merchant_id,
+    waiting_purchases.amount,
+    waiting_purchases.currency,
+    waiting_purchases.transacted_at
+from waiting_purchases
+where not exists (
+        select 1
+        from identifiers
+        inner join merchants on merchants.merchant_id = identifiers.merchant_id
+        where identifiers.identifier_no = waiting_purchases.identifier_no
+    )
+    and not exists (
+        select 1
+        from merchants
+        where merchants.merchant_id = waiting_purchases.merchant_id
+    );
+
 -- name: purchase_turn
 -- The turn of a purchase among others (rules.md#redeeming): turns are compared as they are.
 -- `sql/plan/redeem.sql` says the same in the form that every engine knows.
