@@ -7,12 +7,19 @@ without them is the skeleton, and refs that share one are near.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 _MISTAKEN = str.maketrans("OIL", "011")
 _MISREAD = {"1": "[1IL]"}
 _EXPRESSED = 100
 """Letters of an expression: one of thousands takes minutes to build."""
 _LEADING = re.compile(r"(?<!\d)0+(?=\d)")
+_TAKEN_FOR = {"0": "O", "O": "0", "o": "0", "1": "IL", "I": "1L", "L": "1I", "i": "1l", "l": "1i"}
+_CASES: tuple[Callable[[str], str], ...] = (str, str.upper, str.lower)
+_NUMBER = re.compile(r"\d+")
 _SEPARATORS = re.compile(r"[\s-]+")
 
 
@@ -32,6 +39,38 @@ def pattern(ref: str) -> str:
     likely = (_MISREAD.get(letter) or re.escape(letter) for letter in letters[:_EXPRESSED])
     rest = ".*" if len(letters) > _EXPRESSED else ""
     return f"(?i){gap}{''.join(each + gap for each in likely)}{rest}"
+
+
+def spellings(ref: str) -> list[str]:
+    """Return the likeliest refs near to this one, which can be looked up: some hundred at most.
+
+    In either case, with and without what separates, one or all letters mistaken, and up to three
+    leading zeros more, or none.
+    """
+    together = _SEPARATORS.sub("", ref)
+    said = dict.fromkeys(case(text) for text in (ref, together) for case in _CASES)
+    found = dict.fromkeys(each for text in said for each in (text, *_mistaken(text)))
+    for text in said:
+        found |= dict.fromkeys(_padded(text))
+    return [each for each in found if each != ref and are_near(ref, each)]
+
+
+def _mistaken(text: str) -> Iterator[str]:
+    """Yield a text with one letter taken for another, at each place, and with all of them."""
+    for place, letter in enumerate(text[:_EXPRESSED]):
+        for other in _TAKEN_FOR.get(letter, ""):
+            yield f"{text[:place]}{other}{text[place + 1 :]}"
+    yield text.translate(_MISTAKEN)
+    yield text.translate(str.maketrans("01", "OI"))
+
+
+def _padded(text: str) -> Iterator[str]:
+    """Yield a text with other zeros before its first number."""
+    if first := _NUMBER.search(text):
+        before, behind = text[: first.start()], text[first.end() :]
+        digits = first[0].lstrip("0") or "0"
+        yield from (f"{before}{'0' * zeros}{digits}{behind}" for zeros in range(4))
+        yield from (f"{before}{'0' * zeros}{first[0]}{behind}" for zeros in range(1, 4))
 
 
 def are_near(one: str, other: str) -> bool:

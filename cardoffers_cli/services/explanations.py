@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.deliveries import delivery_of
 from cardoffers_cli.domain.findings import CODES
-from cardoffers_cli.domain.near_refs import are_near, pattern
+from cardoffers_cli.domain.near_refs import are_near, pattern, spellings
 from cardoffers_cli.domain.outcomes import NEAREST, Check, checks, compared, nearest
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _NOT_REDEEMED = "not_redeemed"
 _SUGGESTED = 5
+_NEWEST = 2_000_000
+"""How many purchases are looked through for a reference that was mistaken."""
 _UNKNOWN = "merchant_unresolved"
 
 
@@ -193,9 +195,18 @@ def reasons(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
 
 
 def near_refs(store: Store, institution_id: UUID, ref: str) -> list[str]:
-    """Return the refs of an institution that may have been meant, those of like length first."""
+    """Return the refs of an institution that may have been meant, those of like length first.
+
+    All that are near among its newest purchases and its rejected rows; of older ones the likeliest
+    spellings, which are looked up: to read every reference takes longer the longer the history is.
+    """
     rows = store.rows(
-        "services/explanations:near", institution_id=institution_id, ref=ref, pattern=pattern(ref)
+        "services/explanations:near",
+        institution_id=institution_id,
+        ref=ref,
+        pattern=pattern(ref),
+        newest=_NEWEST,
+        purchase_nos=purchases_of_refs(store, spellings(ref), institution_id),
     )
     near = [row["transaction_ref"] for row in rows if are_near(ref, row["transaction_ref"])]
     return sorted(near, key=lambda each: (abs(len(each) - len(ref)), each))[:_SUGGESTED]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.near_refs import are_near, pattern
+from cardoffers_cli.domain.near_refs import are_near, pattern, spellings
 
 REFS = st.text("01OoIiLl 9Aa.-*$", max_size=8)
 
@@ -38,6 +38,15 @@ def test_refs_are_near_when_only_what_is_misread_differs(
 @given(one=REFS, other=REFS)
 def test_whatever_is_near_matches_the_pattern(one: str, other: str) -> None:
     assert re.fullmatch(pattern(one), other) or not are_near(one, other)
+
+
+@given(ref=REFS)
+def test_the_likeliest_spellings_are_near(ref: str) -> None:
+    assert all(are_near(ref, each) for each in spellings(ref))
+
+
+def test_a_long_ref_has_some_hundred_spellings() -> None:
+    assert 400 > len(spellings("O1" * 5_000))
 
 
 def test_the_pattern_of_a_long_ref_is_short() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.jobs.river.decide import decide
+from cardoffers_cli.services import explanations
 from cardoffers_cli.services.explanations import explain, near_refs, reasons, titles
 from cardoffers_cli.services.redemptions import reverse_redemption, show_redemption
 from sizes import one_in
@@ -284,6 +285,17 @@ def test_near_refs_are_few_and_ones_own(store: Store) -> None:
     given(store, "purchases", "institution ref merchant\nbrook 7 bakery")
     assert ["07", "007", "0007", "00007", "000007"] == near_refs(store, uid("alder"), "7")
     assert [] == near_refs(store, uid("alder"), "8")
+
+
+def test_of_older_purchases_the_likeliest_spellings_are_found(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explanations, "_NEWEST", 1)
+    given(store, "institutions", "institution\nalder")
+    given(store, "purchases", "ref\nLAR-0017\nLAR17\nlar-17\nLAR-OOI7\nLAR-00I7\n9\n00000000009")
+    assert ["LAR-0017", "LAR-OOI7"] == near_refs(store, uid("alder"), "LAR-0O17")
+    assert ["lar-17", "LAR17", "LAR-0017"] == near_refs(store, uid("alder"), "LAR-17")
+    assert ["9", "00000000009"] == near_refs(store, uid("alder"), "09")
 
 
 def test_titles_come_by_language(store: Store) -> None:

@@ -313,12 +313,18 @@ order by duplicates.import_no, duplicates.line;
 
 -- name: near
 -- The refs that match the pattern of refs near to one; the caller tells which of them are. One
--- expression is several times as quick as putting every ref into the form that they share.
--- Grain: one row per ref.
+-- expression is several times as quick as putting every ref into the form that they share. Of
+-- purchases the newest $newest are looked through, and those that are named. Grain: one row per ref.
 with known as (
     select purchases.transaction_ref
     from purchases
     where purchases.institution_id = $institution_id
+        and purchases.purchase_no > (select last_purchase.purchase_no - $newest from last_purchase)
+    union all
+    select purchases.transaction_ref
+    from purchases
+    where purchases.institution_id = $institution_id
+        and purchases.purchase_no in (select unnest(cast($purchase_nos as bigint[])))
     union all
     select rejects.transaction_ref
     from rejects
