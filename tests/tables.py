@@ -291,7 +291,8 @@ def _purchases(store: Store, rows: list[Row]) -> None:
         for place, row in enumerate(rows)
     ]
     _insert(store, "recent_purchases", purchases)
-    store.connection.execute(HASHED)
+    if select(store, "from duckdb_tables() where table_name = 'purchase_refs'"):  # a current store
+        store.connection.execute(HASHED)
     details = [
         {
             "purchase_no": first + place,

@@ -164,9 +164,14 @@ class FullExplanation(Explanation):
 
 def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, FullExplanation]:
     """Return what is known of each ref, by ref, in the order given."""
-    of = _judge(store, institution_id, refs)
-    found = {row["transaction_ref"]: row for row in store.rows("services/explanations:purchases")}
-    evaluations = _evaluations(store)
+    sought = list(dict.fromkeys(refs))
+    of = {"institution_id": institution_id, "refs": sought}
+    found: dict[str, Row] = {}
+    evaluations: dict[int, Sequence[Row]] = {}
+    if _judge(store, institution_id, refs):
+        rows = store.rows("services/explanations:purchases")
+        found = {row["transaction_ref"]: row for row in rows}
+        evaluations = _evaluations(store)
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
     return {
@@ -178,7 +183,7 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
             if ref in found
             else _not_a_purchase(rejects[ref], duplicates[ref]),
         )
-        for ref in of["refs"]
+        for ref in sought
     }
 
 
@@ -220,15 +225,14 @@ def titles(store: Store, offer_ids: Iterable[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> Row:
-    """Make `asked`, `judged` and `facing` of refs; return what they are asked by."""
-    of = {"institution_id": institution_id, "refs": list(dict.fromkeys(refs))}
+def _judge(store: Store, institution_id: UUID, refs: Sequence[str]) -> bool:
+    """Make `asked`, `judged` and `facing` of refs; return whether there is any purchase of them."""
     numbers = purchases_of_refs(store, refs, institution_id)
-    asked = {"institution_id": institution_id, "purchase_nos": numbers}
-    store.execute("services/explanations:asked", **asked)
+    of = {"institution_id": institution_id, "purchase_nos": numbers}
+    store.execute("services/explanations:asked", **of)
     store.execute("services/explanations:judged")
     store.execute("services/explanations:facing")
-    return of
+    return bool(numbers)
 
 
 def _decided(row: Row, evaluations: dict[int, Sequence[Row]]) -> Row:

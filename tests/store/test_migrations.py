@@ -9,13 +9,14 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.jobs.river.decide import decide
+from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.jobs.storage.stores import info, migrate
 from cardoffers_cli.services.explanations import explain
 from cardoffers_cli.store.migrations import applied, apply, migrations, newest_version
 from cardoffers_cli.store.opening import connected
 from sizes import one_in
 from tables import NOON, given, moment, select, snapshot, uid
-from work import job, new_store
+from work import file_of, job, new_store, taken, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,3 +154,28 @@ def test_info_tells_the_versions(tmp_path: Path) -> None:
         told["engine_version"],
     )
     assert told["size_bytes"] == made.path.stat().st_size
+
+
+@pytest.mark.parametrize("is_archived", [False, True])
+def test_what_waited_before_waits_after_and_is_found_by_its_hash(
+    tmp_path: Path, is_archived: bool
+) -> None:
+    made = with_catalogue(tmp_path)
+    taken(made, file_of(tmp_path / "tx.csv", "ref identifier\na M0\nb M7\nc M8"))
+    with made.store() as store:
+        decide(store, made)
+    if is_archived:
+        export(made, str(tmp_path / "history"))
+    taken(made, file_of(tmp_path / "more.csv", "ref identifier\nd M0\ne M7"))
+    kept = ("match_watermark", "unresolved_purchases", "purchase_refs")
+    with made.store() as store:
+        before = {name: select(store, f"from {name} order by all") for name in kept}
+        assert [1, 2, 5] == [len(rows) for rows in before.values()]
+        for statement in (*(f"drop table {name}" for name in kept), OF_BEFORE):
+            select(store, statement)
+    migrate(made)
+    with made.store() as store:
+        assert before == {name: select(store, f"from {name} order by all") for name in kept}
+
+
+OF_BEFORE = "delete from migrations where version >= 14"
