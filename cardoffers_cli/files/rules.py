@@ -41,6 +41,7 @@ from cardoffers_cli.files.fields import (
     UUID,
 )
 from cardoffers_cli.files.numbers import (
+    CARD_LIKE,
     are_card_numbers,
     are_identifiers_card_numbers,
     are_references_card_numbers,
@@ -94,7 +95,10 @@ def _has_length(column: str, least: int, most: int) -> pl.Expr:
     return pl.col(column).str.len_bytes().is_between(least, most)
 
 
-ALONE = Suspicion(pl.col("is_alone"))
+ALONE = {
+    name: Suspicion(pl.col("is_alone") & pl.col(name).str.contains(CARD_LIKE))
+    for name in ("transaction_ref", *IDENTIFIERS)
+}
 """In a file the other rows say whether numbers are references (`number_forms.py`)."""
 
 MISTYPED = Suspicion(pl.col("mistyped").is_not_null())
@@ -153,7 +157,7 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} is a real card number",
             pl.col("is_alone") & _is(are_card_numbers_of, name),
-            (ALONE,),
+            (ALONE[name],),
         )
         for name, are_card_numbers_of in (
             ("transaction_ref", are_references_card_numbers),

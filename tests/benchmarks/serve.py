@@ -110,7 +110,7 @@ def event(number: int, ref: str) -> dict[str, str]:
 def as_json(row: dict[str, str]) -> str:
     """Write a purchase as an event of the contract."""
     return (
-        f'{{"cardholder_token":"{row["cardholder"]}","card_token":"card",'
+        f'{{"cardholder_token":"{row["cardholder"]}","card_token":"card-1",'
         f'"card_acceptor_id":"{row["identifier"]}","amount":{row["amount"]},'
         f'"transaction_ref":"{row["ref"]}","transacted_at":"2026-06-01T12:00:00Z"}}'
     )
