@@ -10,7 +10,7 @@ import pytest
 
 from callers import Calls, Client, not_once, under_load
 from serving import serving
-from sizes import tries
+from sizes import FULL, tries
 from tables import key_text
 from work import new_store, tell
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
 
-KILLS = tries(3, 6)
+KILLS = 300 if FULL else tries(3, 6)
 CALLS = Calls(key=key_text("all"), offer="bread", moment="2026-06-01T11:00:00Z")
 
 
