@@ -24,6 +24,11 @@ class Route:
     is_read: bool = False
     is_limited: bool = False
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether each of its calls is work of its own."""
+        return self.name is not None
+
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The template as a pattern of paths; a parameter is one segment of the path."""

@@ -88,4 +88,5 @@ class Door:
         return answer
 
     async def _worked(self, call: Call, route: Route) -> Answer:
-        return await asyncio.wrap_future(self._worker.put(call, may_be_old=route.is_read))
+        promise = self._worker.put(call, may_be_old=route.is_read, is_alone=route.is_alone)
+        return await asyncio.wrap_future(promise)

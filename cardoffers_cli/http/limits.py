@@ -49,7 +49,9 @@ class ServerLimits:
     """Calls of one institution that are being read, wait or are answered."""
     waiting_calls: int = 1000
     batch_calls: int = 64
-    """Calls that one opening of the store answers."""
+    """Calls that one use of the store answers."""
+    batch_calls_alone: int = 2
+    """Of them, those that are work of their own: who waits for the store waits for these."""
     batch_bytes: int = 32 * MIB
 
     wrong_keys_per_minute: int = 10

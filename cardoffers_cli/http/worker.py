@@ -48,6 +48,8 @@ class WaitingCall:
     may_be_old_at: float
     """From when on an answer from the snapshot will do."""
     deadline: float
+    is_alone: bool
+    """Whether it is work of its own, whatever else is answered with it."""
     promise: Future[Answer] = field(default_factory=Future)
 
     def give(self, answer: Answer) -> None:
@@ -96,12 +98,12 @@ class Worker:
             self._changed.notify()
         self._thread.join(within_s)
 
-    def put(self, call: Call, *, may_be_old: bool) -> Future[Answer]:
+    def put(self, call: Call, *, may_be_old: bool, is_alone: bool = False) -> Future[Answer]:
         """Take a call in and promise its answer; raises `Problem` where too many wait."""
         now = time.monotonic()
         deadline = now + self._wait_s
         soon = now + _READ_WAIT_S if may_be_old else deadline
-        waiting = WaitingCall(call, min(soon, deadline), deadline)
+        waiting = WaitingCall(call, min(soon, deadline), deadline, is_alone)
         with self._changed:
             if len(self._queue) >= self._limits.waiting_calls:
                 raise busy()
@@ -178,20 +180,32 @@ class Worker:
                 each.set_result(keyring)
 
     def _taken(self) -> list[WaitingCall]:
-        """Take what waits, the oldest first, up to a batch; wrong keys wait for all others."""
+        """Take what waits, the oldest first, up to a batch; wrong keys wait for all others.
+
+        Of calls that are work of their own only a few are taken at once: then it is looked again
+        whether somebody wants the store.
+        """
         batch: list[WaitingCall] = []
-        room = self._limits.batch_bytes
+        later: list[WaitingCall] = []
+        room, alone = self._limits.batch_bytes, self._limits.batch_calls_alone
         with self._changed:
             if self._queue:
                 self._changed.wait_for(lambda: len(self._queue) >= self._latest, _GATHER_S)
             self._queue = deque(sorted(self._queue, key=lambda each: each.call.is_head_only))
             while self._queue and len(batch) < self._limits.batch_calls:
-                room -= len(self._queue[0].call.body)
-                if batch and room < 0:
-                    break
                 waiting = self._queue.popleft()
-                if not waiting.promise.cancelled():
-                    batch.append(waiting)
+                size = len(waiting.call.body)
+                if waiting.promise.cancelled():
+                    continue
+                if waiting.is_alone and not alone:
+                    later.append(waiting)
+                    continue
+                if batch and room < size:
+                    later.append(waiting)
+                    break
+                batch.append(waiting)
+                room, alone = room - size, alone - waiting.is_alone
+            self._queue.extendleft(reversed(later))
         self._latest = len(batch)
         return batch
 

@@ -130,6 +130,20 @@ def test_a_batch_has_its_limits(ledger: Ledger, sizes: list[int], limits: dict[s
     assert sizes == [len(batch) for batch in ledger.batches if batch]
 
 
+def test_few_calls_that_are_work_of_their_own_are_taken_at_once(ledger: Ledger) -> None:
+    with working(ledger, batch_calls_alone=2) as worker:
+        with held(ledger):
+            promises = [put(worker, "first")]
+            time.sleep(0.1)  # the first is in the hands of the thread, and put back
+            for path in ("A1", "A2", "x", "A3", "y", "A4", "A5"):
+                call = Call(method="POST", path=path, request_id=path)
+                promises.append(worker.put(call, may_be_old=False, is_alone=path[0] == "A"))
+            time.sleep(0.4)
+        for promise in promises:
+            promise.result(10)
+    assert [["first", "A1", "A2", "x", "y"], ["A3", "A4"], ["A5"]] == ledger.batches
+
+
 def test_a_reader_is_soon_answered_from_the_snapshot_and_a_writer_waits(ledger: Ledger) -> None:
     with working(ledger) as worker, held(ledger):
         began = time.monotonic()
