@@ -51,7 +51,7 @@ def _payers(store: Store, texts: Table, institution_id: UUID) -> Table:
     remembered = _Remembered(store, "payer", _PAYER, ("cardholder_no", "instrument_no"), of)
     if (numbers := remembered.numbers(texts)) is None:
         intern_payers(store, store.make("pipeline/number:staged_payers", texts, **of))
-        numbers = remembered.learnt(texts)
+        numbers = store.make("pipeline/number:payer_numbers", texts, **of)
     return numbers
 
 
@@ -59,7 +59,7 @@ def _identifiers(store: Store, texts: Table) -> Table:
     remembered = _Remembered(store, "identifier", _IDENTIFIER, ("identifier_no",), {})
     if (numbers := remembered.numbers(texts)) is None:
         intern_identifiers(store, texts)
-        numbers = remembered.learnt(texts)
+        numbers = store.make("pipeline/number:identifier_numbers", texts)
     return numbers
 
 
@@ -95,23 +95,17 @@ class _Remembered:
             }
             lists[f"{self._kind}s"] = [row[self._kind] for row in rows]
             return self._store.define(f"pipeline/number:known_{self._kind}s", **lists, **self._of)
-        numbers = self.learnt(texts)
+        numbers = self._store.make(self._address, texts, **self._of)
+        self._store.compute(numbers)
+        self._remember(rows, self._store.at_hand(numbers) or [])
         return numbers if self._store.height(numbers) == len(rows) else None
 
-    def learnt(self, texts: Table) -> Table:
-        """Return the numbers of texts, and remember them where they are few."""
-        numbers = self._store.make(self._address, texts, **self._of)
-        if (rows := self._store.at_hand(texts)) is not None:
-            self._store.compute(numbers)
-            of = {row[self._kind]: row for row in self._store.at_hand(numbers) or ()}
-            known = self._known()
-            if len(known) >= _MOST:
-                known.clear()
-            for row in rows:
-                if row[self._kind] in of:
-                    found = of[row[self._kind]]
-                    known[self._text(row)] = tuple(found[name] for name in self._numbers)
-        return numbers
+    def _remember(self, rows: list[dict[str, Any]], numbers: list[dict[str, Any]]) -> None:
+        known = self._known()
+        if len(known) >= _MOST:
+            known.clear()
+        of = {each[self._kind]: tuple(each[name] for name in self._numbers) for each in numbers}
+        known |= {self._text(row): of[row[self._kind]] for row in rows if row[self._kind] in of}
 
     def _known(self) -> dict[tuple[str, ...], tuple[int, ...]]:
         asked = (self._address, *self._of.values())

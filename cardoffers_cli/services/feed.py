@@ -53,7 +53,7 @@ class ShownOffer(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Program:
+class ShownProgram:
     """What an institution shows from one moment to before another, None for no end."""
 
     from_at: datetime
@@ -87,13 +87,13 @@ STRANGER = Reader()
 """Who has no number has added nothing, and spent no uses."""
 
 
-def program_of(store: Store, institution_id: UUID, now: datetime) -> Program:
+def program_of(store: Store, institution_id: UUID, now: datetime) -> ShownProgram:
     """Return the program of an institution as it is now."""
     addresses = ("services/feed:program", "services/feed:changes_at")
     asked = {"institution_id": institution_id, "now": now}
     key = ("services/feed:program", institution_id)
 
-    def read() -> list[Program]:
+    def read() -> list[ShownProgram]:
         parts = [
             (
                 None if row["segments"] is None else frozenset(row["segments"].split("|")),
@@ -101,7 +101,7 @@ def program_of(store: Store, institution_id: UUID, now: datetime) -> Program:
             )
             for row in store.rows(addresses[0], **asked)
         ]
-        return [Program(from_at=now, to_at=store.value(addresses[1], **asked), parts=parts)]
+        return [ShownProgram(from_at=now, to_at=store.value(addresses[1], **asked), parts=parts)]
 
     (program,) = known = store.memory.recall(key, addresses, read)
     if now < program.from_at or (program.to_at is not None and now >= program.to_at):

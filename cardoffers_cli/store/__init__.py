@@ -1,8 +1,9 @@
 """The DuckDB store: one file, one class that touches a connection, one folder.
 
-Here live opening and closing (`opening.py`, read it first), what a store is (`identity.py`) and the
-names of everything of it (`layout.py`), its folder (`folder.py`), bringing an older store to this
-version (`migrating.py`, `moving.py`), the connection (`store.py`), the engine behind it
+Here live opening and closing (`opening.py`, read it first), a store that stays open until somebody
+wants it (`holding.py`) and what is remembered of it (`memory.py`), what a store is (`identity.py`)
+and the names of everything of it (`layout.py`), its folder (`folder.py`), bringing an older store
+to this version (`migrating.py`, `moving.py`), the connection (`store.py`), the engine behind it
 (`instances.py`), what its errors mean (`engine_errors.py`) and how its statements are broken off
 (`interrupting.py`), the numbers for tokens (`interning.py`), a new store and the numbered
 migrations (`migrations.py`), audits (`audits.py`, `blocks.py`), copies of the whole file
