@@ -203,10 +203,17 @@ class TempTables:
         return None if frame is None else int(frame.num_rows)
 
     def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
-        """Return the rows that a table stands for; None where they are not at hand."""
+        """Return the rows that a table stands for; None where they are not at hand.
+
+        A column that its statement computes is not at hand.
+        """
         definition = self._defined.get(table.identifier)
         frame = definition.frame if definition else None
-        return None if frame is None else frame.select(list(table.columns)).to_pylist()
+        if frame is None:
+            return None
+        return frame.select(
+            [name for name in table.columns if name in frame.column_names]
+        ).to_pylist()
 
     def reading(self, table: Table) -> Runnable:
         """Return a statement that reads all of a table."""

@@ -164,7 +164,7 @@ class Store:
             return not run(self._connection, self.tables.reading(table)).fetchall()
 
     def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
-        """Return the rows of a table, if they are at hand."""
+        """Return the rows of a table, if they are at hand, without columns that are computed."""
         return self.tables.at_hand(table)
 
     def drop(self, *tables: Table) -> None:
