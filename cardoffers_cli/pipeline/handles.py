@@ -53,9 +53,10 @@ class Numbered:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """The staged rows whose refs the history has."""
+    """The staged rows whose refs the history has; where it `is_none` that needs no statement."""
 
     refs: Table
+    is_none: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,7 +112,7 @@ def find_known(
 
 def none_known(store: Store) -> Known:
     """Take every ref as one that was never seen before: for a check without a history."""
-    return Known(refs=store.define("pipeline/judge:no_history"))
+    return Known(refs=store.define("pipeline/judge:no_history"), is_none=True)
 
 
 def take_known(store: Store, rows: pa.Table) -> Known:
@@ -122,7 +122,7 @@ def take_known(store: Store, rows: pa.Table) -> Known:
 
 def find_repeats(store: Store, staged: Staged, known: Known) -> Repeats:
     """Find the staged rows whose refs are known, or stand in an earlier line."""
-    if staged.differ and store.is_known_empty(known.refs):
+    if staged.differ and known.is_none:
         return no_repeats(store)
     rows = store.make("pipeline/judge:staged_duplicates", staged.rows, known.refs)
     store.compute(rows)

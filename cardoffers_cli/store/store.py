@@ -156,13 +156,6 @@ class Store:
         """Return how many rows a table has, if they are at hand."""
         return self.tables.height(table)
 
-    def is_known_empty(self, table: Table) -> bool:
-        """Whether a table that is only defined has no rows; a table that is made may have some."""
-        if self.tables.is_made(table):
-            return False
-        with self._statement():
-            return not run(self._connection, self.tables.reading(table)).fetchall()
-
     def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
         """Return the rows of a table, if they are at hand, without columns that are computed."""
         return self.tables.at_hand(table)
