@@ -303,6 +303,11 @@ create table match_watermark (
     purchase_no bigint not null
 );
 
+-- name: nothing_looked_at
+-- Writes match_watermark: no match looked at anything in a new store.
+insert into match_watermark (purchase_no)
+values (0);
+
 -- name: unresolved_purchases
 -- Grain: one row per purchase that a match looked at and found no merchant for. It goes when a match
 -- finds one. The columns are those of the purchase that a match, and who lists them, reads.

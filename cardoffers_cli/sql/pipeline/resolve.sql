@@ -1,8 +1,9 @@
 -- name: watermark
 -- makes: watermark(purchase_no)
--- Makes watermark: the last purchase that a match looked at. Grain: one row.
+-- Makes watermark: the last purchase that a match looked at; null, behind which nothing lies, where
+-- that was lost, as to look again would decide twice. Grain: one row.
 create temp table watermark as
-select match_watermark.purchase_no
+select max(match_watermark.purchase_no) as purchase_no
 from match_watermark;
 
 -- name: known_now

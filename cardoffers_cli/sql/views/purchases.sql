@@ -107,7 +107,7 @@ select
     purchases.currency,
     purchases.transacted_at
 from purchases
-where purchases.purchase_no > (select match_watermark.purchase_no from match_watermark)
+where purchases.purchase_no > (select max(match_watermark.purchase_no) from match_watermark)
 union all
 select
     unresolved_purchases.purchase_no,
