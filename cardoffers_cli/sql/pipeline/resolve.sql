@@ -58,10 +58,10 @@ from waiting_purchases;
 
 -- name: leave
 -- Takes out of what waits the purchases whose merchant a run found. Where it took up none that had
--- waited, the first number says so, and nothing is read. Idempotent.
+-- waited, the first number says so, and nothing is read; nor where it decided nothing. Idempotent.
 delete from unresolved_purchases
 where unresolved_purchases.purchase_no >= (
-        select min(decisions.purchase_no)
+        select coalesce(min(decisions.purchase_no), 9223372036854775807)
         from decisions
         where decisions.run_no = $run_no
             and decisions.outcome <> 'merchant_unresolved'
@@ -89,7 +89,7 @@ inner join purchases on purchases.purchase_no = decisions.purchase_no
 where decisions.run_no = $run_no
     and decisions.outcome = 'merchant_unresolved'
     and purchases.purchase_no >= (
-        select min(decisions.purchase_no)
+        select coalesce(min(decisions.purchase_no), 9223372036854775807)
         from decisions
         where decisions.run_no = $run_no
             and decisions.outcome = 'merchant_unresolved'

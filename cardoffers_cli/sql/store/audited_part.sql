@@ -80,7 +80,7 @@ where redemptions.purchase_no in (
 );
 
 -- name: purchases
--- for each: purchases, purchase_details, decisions, outcomes
+-- for each: purchases, purchase_details, decisions, outcomes, unresolved_purchases, purchase_refs
 -- reads: touched_purchases(purchase_no)
 -- Lets {kept} show the rows of touched_purchases alone, until the transaction is undone.
 create temp table {kept} as
