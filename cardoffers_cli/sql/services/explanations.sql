@@ -169,7 +169,8 @@ left join facing on facing.purchase_no = judged.purchase_no;
 -- Every offer of facing with what was known when its purchase was decided: the terms in force at the
 -- purchase and the dates and budget that were the newest before that run, the links before it, and
 -- what purchases with an earlier turn held of the budget and of the uses. The budget counts over all
--- institutions that share it. Grain: one row per purchase and offer.
+-- institutions that share it. Of those that hold it (holders) the references are read only where a
+-- moment is the same. Grain: one row per purchase and offer.
 with added as (
     select judged.purchase_no, link_starts.offer_no, link_starts.counts_from
     from judged
@@ -216,11 +217,13 @@ fitting as (
     )
 ),
 
-holding as (
+holders as materialized (
     select
         fitting.purchase_no, fitting.offer_no, ledger_entries.merchant_funded_amount,
-        earlier.transacted_at,
-        earlier.cardholder_no = fitting.cardholder_no as is_own
+        earlier.purchase_no as earlier_no, earlier.transacted_at,
+        ledger_entries.cardholder_no = fitting.cardholder_no as is_own,
+        redemptions.run_no < fitting.run_no
+        or earlier.transacted_at < fitting.transacted_at as is_earlier
     from fitting
     inner join ledger_entries on ledger_entries.offer_no = fitting.offer_no
     inner join redemptions
@@ -231,8 +234,7 @@ holding as (
         on earlier.purchase_no = redemptions.purchase_no
         and (
             redemptions.run_no < fitting.run_no
-            or purchase_turn(earlier.transacted_at, earlier.institution_id, earlier.transaction_ref)
-            < purchase_turn(fitting.transacted_at, fitting.institution_id, fitting.transaction_ref)
+            or earlier.transacted_at <= fitting.transacted_at
         )
     where not exists (
         select 1
@@ -241,6 +243,26 @@ holding as (
             and ledger_moves.status = 'reversed'
             and ledger_moves.run_no < fitting.run_no
     )
+),
+
+holding as (
+    select
+        holders.purchase_no, holders.offer_no, holders.merchant_funded_amount,
+        holders.transacted_at, holders.is_own
+    from holders
+    where holders.is_earlier
+    union all
+    select
+        holders.purchase_no, holders.offer_no, holders.merchant_funded_amount,
+        holders.transacted_at, holders.is_own
+    from holders
+    inner join fitting
+        on fitting.purchase_no = holders.purchase_no
+        and fitting.offer_no = holders.offer_no
+    inner join purchases as tied on tied.purchase_no = holders.earlier_no
+    where not holders.is_earlier
+        and purchase_turn(tied.transacted_at, tied.institution_id, tied.transaction_ref)
+        < purchase_turn(fitting.transacted_at, fitting.institution_id, fitting.transaction_ref)
 ),
 
 held as (
