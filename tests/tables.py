@@ -331,7 +331,7 @@ def _engagement(store: Store, rows: list[Row]) -> None:
 
 
 def _redemptions(store: Store, rows: list[Row]) -> None:
-    """Write redemptions alone, without purchases and money, for those who only count them."""
+    """Write redemptions with their entries, without purchases, for those who only count them."""
     offers = dict(select(store, "select offer_id, offer_no from offers"))
     first = _count(store, "redemptions") + 1
     redemptions = [
@@ -348,6 +348,7 @@ def _redemptions(store: Store, rows: list[Row]) -> None:
         for number, (row, payer) in enumerate(zip(rows, _payers(store, rows), strict=True), first)
     ]
     _insert(store, "redemptions", redemptions)
+    _ledger(store, rows)
 
 
 def _ledger(store: Store, rows: list[Row]) -> None:
@@ -370,7 +371,7 @@ def _ledger(store: Store, rows: list[Row]) -> None:
             "commission_amount": Decimal(0),
             "institution_payout_amount": money(row.get("amount", "1.00")),
             "status": row.get("status", "pending"),
-            "created_at": NOON,
+            "created_at": moment(row.get("at") or NOON),
             "settles_at": NOON,
         }
         for number, (row, payer) in enumerate(zip(rows, _payers(store, rows), strict=True), first)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.jobs.context.runs import write_run
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.storage.stores import init
@@ -55,6 +56,11 @@ def fresh_store(folder: Path) -> Iterator[Store]:
     """Make a store in a folder and open it; a scratch store takes its migrations each time."""
     with new_store(folder).store() as store:
         yield store
+
+
+def next_run(store: Store, now: datetime = NOON) -> int:
+    """Write a run, and return its number: what it is to have done bears no other."""
+    return write_run(store, kind="test", now=now, actor="tester", counts={})
 
 
 @cache

@@ -18,7 +18,7 @@ from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.services.reports import Filters, redemptions
 from commands import in_a_pipe
 from tables import HASHED, put, uid
-from work import job, new_store
+from work import job, new_store, next_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,9 +94,14 @@ def a_year(folder: Path) -> World:
             at = TODAY - timedelta(days=28 * step - 27)
             _live(store, at, 20 + step % 7)
             decide(store, job(now=at + timedelta(hours=20)))
-            settle(store, run_no=1000 - step, now=at + timedelta(hours=21), actor="tester")
+            settle(store, run_no=next_run(store, at), now=at + timedelta(hours=21), actor="tester")
         (last, *_) = redemptions(store, Filters(), limit=5, cursor=None).rows
-        back = {"reason": "goods returned", "run_no": 1001, "now": TODAY, "actor": "tester"}
+        back = {
+            "reason": "goods returned",
+            "run_no": next_run(store, TODAY),
+            "now": TODAY,
+            "actor": "tester",
+        }
         reverse_redemption(store, str(last["id"]), **back)
     for days in (2, 1):
         _night(folder, TODAY - timedelta(days=days))

@@ -17,7 +17,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.tokens import check_token
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import run_record
-from cardoffers_cli.services import feed, links, offers, popularity
+from cardoffers_cli.services import feed, links, offers
 from cardoffers_cli.services.cardholders import (
     find_cardholder,
     find_cardholders,
@@ -123,7 +123,7 @@ def show_feeds(
         if reader.spent:
             unspent = [each for each in unspent if each not in reader.spent]
         asked = _Asked(request=request, cardholder_no=numbers.get(token), unspent=unspent)
-        chosen = _choose(store, owner, asked, job, keep=not dry_run)
+        chosen = _choose(store, owner, asked, job)
         languages = languages_to_try(request.locale, owner.languages)
         shown = feed.offers_shown(store, reader, chosen, languages)
         total = len(unspent)
@@ -211,9 +211,7 @@ class _Asked:
     unspent: Sequence[int]
 
 
-def _choose(
-    store: Store, owner: Institution, asked: _Asked, job: Job, *, keep: bool
-) -> list[feed.ChosenOffer]:
+def _choose(store: Store, owner: Institution, asked: _Asked, job: Job) -> list[feed.ChosenOffer]:
     request = asked.request
     limit = min(request.limit or MOST_OFFERS, owner.widget_limit, MOST_OFFERS)
     if not request.personalize:
@@ -224,7 +222,6 @@ def _choose(
         asked.cardholder_no,
         asked.unspent,
         preferred={"merchants": request.prefer_merchants, "categories": request.prefer_categories},
-        link_totals=popularity.count_links(store, owner.id, keep=keep),
         now=job.now,
         limit=limit,
     )

@@ -16,6 +16,7 @@ from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.context.runs import finish_run, newest_clock, start_run
+from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.ids import redemption_id
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import reverse_redemption
@@ -89,6 +90,8 @@ def reverse(
             dry_run=dry_run,
         )
         finish_run(store, run, report)
+        if not dry_run:
+            keep_counts(store)
     return report
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.pipeline.settle import MadeSettlement, settle, still_pending
+from cardoffers_cli.services.counts import keep_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,4 +47,6 @@ def settle_in(store: Store, job: Job, *, dry_run: bool = False) -> SettleTold:
             dry_run=dry_run,
         )
         run.counts.update(told)
+    if not dry_run:
+        keep_counts(store)
     return told

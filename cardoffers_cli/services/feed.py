@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
-    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
     Texts = Mapping[str, Mapping[str, str | None]]
@@ -137,18 +136,15 @@ def by_affinity(
     open_offers: Sequence[int],
     *,
     preferred: Mapping[str, Sequence[str]],
-    link_totals: Table,
     now: datetime,
     limit: int,
 ) -> list[ChosenOffer]:
     """Choose from the open offers those that suit best, in order.
 
-    `link_totals` is what `popularity` counted. `preferred` holds the hints by `merchants` and
-    `categories`; a stranger has no number.
+    `preferred` holds the hints by `merchants` and `categories`; a stranger has no number.
     """
     rows = store.rows(
         "services/feed:by_affinity",
-        link_totals,
         institution_id=institution_id,
         cardholder_no=cardholder_no,
         offer_nos=list(open_offers),

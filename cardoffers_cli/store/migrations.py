@@ -44,7 +44,8 @@ class Migration:
 
 
 VIEWS = tuple(
-    f"views/{name}" for name in "ids money keys purchases offers redemptions webhooks".split()
+    f"views/{name}"
+    for name in "ids money keys purchases counts offers redemptions webhooks".split()
 )
 """The files of views and macros; what one reads stands in it, or in one before it."""
 

@@ -24,7 +24,7 @@ from commands import seen
 from goldens import held
 from sizes import one_in
 from tables import NOON, given, put, read
-from work import job, new_store
+from work import job, new_store, next_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
         (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
         at = NOON + timedelta(days=3)
         reverse_redemption(
-            store, str(last["id"]), reason="returned", run_no=100, now=at, actor="tester"
+            store,
+            str(last["id"]),
+            reason="returned",
+            run_no=next_run(store),
+            now=at,
+            actor="tester",
         )
     return made
 
@@ -284,10 +289,10 @@ def settled(made: Job) -> Job:
     """The same job, with what is due settled, and an entry that is reversed after it."""
     with made.store() as store:
         at = NOON + timedelta(days=4)
-        settle(store, run_no=200, now=at, actor="tester")
+        settle(store, run_no=next_run(store), now=at, actor="tester")
         rows = redemptions(store, Filters(status="settled"), limit=9, cursor=None).rows
         last = str(rows[-1]["id"])
-        reverse_redemption(store, last, reason="r", run_no=201, now=at, actor="tester")
+        reverse_redemption(store, last, reason="r", run_no=next_run(store), now=at, actor="tester")
     return made
 
 

@@ -21,7 +21,7 @@ from goldens import held
 from sizes import at_the_gate, one_in
 from tables import NOON, given
 from work import held as busy
-from work import job, new_store
+from work import job, new_store, next_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +77,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
         (last,) = redemptions(store, Filters(), limit=1, cursor=None).rows
         at = NOON + timedelta(days=3)
         reverse_redemption(
-            store, str(last["id"]), reason="returned", run_no=100, now=at, actor="tester"
+            store,
+            str(last["id"]),
+            reason="returned",
+            run_no=next_run(store),
+            now=at,
+            actor="tester",
         )
     return made
 

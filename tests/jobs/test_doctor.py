@@ -359,6 +359,11 @@ BREAKS = {
     "delete from inbox_messages": "alerts_are_of_exhausted_events",
     "insert into inbox_messages select uuid(), institution_id, 'webhook_exhausted', '', now(), null"
     " from institutions": "alerts_are_of_exhausted_events",
+    "update purchase_counts set purchases = purchases + 1": "purchases_are_counted",
+    "update redemption_counts set redemptions = 0": "redemptions_are_counted",
+    "delete from purchase_day_counts": "purchase_days_are_counted",
+    "update offer_counts set links = links + 1": "offers_are_counted",
+    "update counted_up_to set run_no = run_no + 99": "counts_end_with_what_is_there",
     "update security_log set actor = 'nobody' where entry_no = 2": "security_log_is_whole",
     "delete from security_log where entry_no = 1": "security_log_is_whole",
     "delete from runs where run_no = 1": "journal_is_the_stores",

@@ -7,7 +7,6 @@ import pytest
 
 from cardoffers_cli.services import feed
 from cardoffers_cli.services.cardholders import find_cardholder
-from cardoffers_cli.services.popularity import count_links
 from tables import NOON, given, select, uid
 
 if TYPE_CHECKING:
@@ -232,11 +231,9 @@ def personal(
 ) -> list[tuple[str, str]]:
     """Return each offer of the feed with its reason."""
     program = feed.program_of(store, ALDER, now).open_to(None)
-    totals = count_links(store, ALDER, keep=False)
     preferred = {"merchants": merchants.split(), "categories": categories.split()}
     number = find_cardholder(store, ALDER, cardholder)
-    hints = {"preferred": preferred, "link_totals": totals}
-    rows = feed.by_affinity(store, ALDER, number, program, **hints, now=now, limit=100)
+    rows = feed.by_affinity(store, ALDER, number, program, preferred=preferred, now=now, limit=100)
     names = dict(select(store, "select offer_no, offer_id from offers"))
     return [(names[row["offer_no"]], row["reason"]) for row in rows]
 

@@ -27,7 +27,7 @@ from cardoffers_cli.services.reports import (
 from cardoffers_cli.store.opening import scratch_store
 from sizes import tries
 from tables import NOON, given, put, uid
-from work import job, settings
+from work import job, next_run, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,11 +141,16 @@ def history() -> Iterator[Store]:
     with scratch_store(settings()) as store:
         catalogue(store)
         redeem(store, "settled", now=TIMES[0])
-        settle(store, run_no=100, now=TIMES[0], actor="tester")
+        settle(store, run_no=next_run(store), now=TIMES[0], actor="tester")
         redeem(store, "reversed", now=TIMES[1])
         (row,) = redemptions(store, Filters(status="pending"), limit=1, cursor=None).rows
         reverse_redemption(
-            store, str(row["id"]), reason="returned", run_no=101, now=TIMES[1], actor="tester"
+            store,
+            str(row["id"]),
+            reason="returned",
+            run_no=next_run(store),
+            now=TIMES[1],
+            actor="tester",
         )
         redeem(store, "pending", now=TIMES[2])
         redeem(store, "brook", institution="brook", now=TIMES[2])
@@ -355,7 +360,9 @@ def test_settlement_totals_add_up_by_state(store: Store) -> None:
     redeem(store, "1", "2", "3")
     redeem(store, "4", institution="brook", now=TIMES[1])
     (last, *_) = redemptions(store, Filters(institution_id=uid("alder")), limit=1, cursor=None).rows
-    reverse_redemption(store, str(last["id"]), reason="r", run_no=9, now=NOON, actor="tester")
+    reverse_redemption(
+        store, str(last["id"]), reason="r", run_no=next_run(store), now=NOON, actor="tester"
+    )
     totals = settlement_totals(store, Filters())
     assert [
         "alder GBP pending 2 2.20 0.20 2.00",

@@ -16,7 +16,7 @@ from cardoffers_cli.services.reports import Filters, exported_settlements, settl
 from cardoffers_cli.services.settlements import due, find_settlement, list_settlements, owed
 from cardoffers_cli.store.opening import scratch_store
 from tables import NOON, given, put, uid
-from work import job, settings
+from work import job, next_run, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,12 @@ def redeem(store: Store, now: datetime, institution: str, *refs: str) -> None:
 def reverse(store: Store, ref: str, now: datetime) -> None:
     rows = exported_settlements(store, Filters(), limit=100, cursor=None).rows
     (found,) = [row for row in rows if row["transaction_ref"] == ref]
-    given_back = {"reason": "returned", "run_no": 99, "now": now, "actor": "tester"}
+    given_back = {
+        "reason": "returned",
+        "run_no": next_run(store, now),
+        "now": now,
+        "actor": "tester",
+    }
     reverse_redemption(store, str(found["redemption_id"]), **given_back)
 
 
@@ -60,11 +65,11 @@ def made() -> Iterator[Store]:
 def furnished(store: Store) -> Store:
     catalogue(store)
     redeem(store, DAYS[0], "alder", "a1", "a2", "a3")
-    settle(store, run_no=50, now=DAYS[0], actor="tester")
+    settle(store, run_no=next_run(store), now=DAYS[0], actor="tester")
     reverse(store, "a1", DAYS[1])
     redeem(store, DAYS[1], "alder", "a4", "a5")
     redeem(store, DAYS[1], "brook", "b1")
-    settle(store, run_no=51, now=DAYS[3], actor="tester")
+    settle(store, run_no=next_run(store), now=DAYS[3], actor="tester")
     redeem(store, DAYS[4], "brook", "b2", "b3")
     reverse(store, "a2", DAYS[5])
     return store

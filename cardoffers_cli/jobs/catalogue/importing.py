@@ -31,6 +31,7 @@ from cardoffers_cli.services import (
     catalogue_links,
     catalogue_taking,
 )
+from cardoffers_cli.services.counts import keep_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -131,6 +132,8 @@ def import_catalogue(
             write_report(errors, found, mode=job.settings.mode)
         totals = _sum(results)
         finish_run(store, run, totals)
+        if not dry_run:
+            keep_counts(store)
     return CatalogueImport.of(
         {"run_id": run.run_id, "files": results, **totals, "dry_run": dry_run}
     )

@@ -33,6 +33,7 @@ from cardoffers_cli.pipeline.resolve import (
     purchases_of_import,
     resolve,
 )
+from cardoffers_cli.services.counts import keep_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,10 +167,12 @@ def record(
     *,
     dry_run: bool = False,
 ) -> MatchReport:
-    """Write the redemptions of a run with their ledger and their events."""
+    """Write the redemptions of a run with their ledger and their events, and count them."""
     keep_redemptions(store, redemptions, run_no=run.run_no, created_at=job.now)
     redeemed = keep_moves(store, counts, run_no=run.run_no, actor=job.actor)
     publish(store, run_no=run.run_no)
+    if not dry_run:
+        keep_counts(store)
     return MatchReport(run_id=run.run_id, redeemed=redeemed, dry_run=dry_run)
 
 

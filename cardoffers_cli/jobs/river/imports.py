@@ -26,6 +26,7 @@ from cardoffers_cli.jobs.river.intake import (
 from cardoffers_cli.pipeline.admit import admit, amount_of
 from cardoffers_cli.pipeline.judge import doubtful_references, take_masked
 from cardoffers_cli.pipeline.number import number
+from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
 from cardoffers_cli.services.institutions import Institution, find_institution
 
@@ -185,6 +186,8 @@ def take_in(
     record_import(store, _record(made, run.run_no, job, options))
     counts = {"received": judged.report.received, "accepted": accepted}
     finish_run(store, run, counts)
+    if not options.dry_run:
+        keep_counts(store)
     return TakenIn(made=made, judged=judged)
 
 

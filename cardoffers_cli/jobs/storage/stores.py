@@ -9,6 +9,7 @@ from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.archive.parts import TABLES
 from cardoffers_cli.domain.errors import Refused, StoreBusy
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.services.counts import recount
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import snapshot_path
@@ -119,12 +120,16 @@ def init(job: Job, *, dry_run: bool = False) -> MadeStore:
 def migrate(job: Job, *, dry_run: bool = False) -> MigratedStore:
     """Apply the migrations this store lacks, and move what is beside it into its folder.
 
-    A current store is left as it is. With `dry_run`, what is told is what would be.
+    A current store is left as it is. What is kept of a migrated one is counted anew, here where its
+    archive is read as well. With `dry_run`, what is told is what would be.
     """
     if dry_run:
         done, moved = missing_migrations(job.opening(read_only=True)), to_move(job.path)
     else:
         done, moved = migrate_store(job.opening())
+        if done:  # what is not counted yet costs time, and nothing else
+            with job.store() as store, store.transaction():
+                recount(store)
     return MigratedStore(
         store=str(job.path),
         schema_version=newest_version(),

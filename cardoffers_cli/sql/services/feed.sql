@@ -73,10 +73,9 @@ group by ledger_entries.cardholder_no, ledger_entries.offer_no
 having count(*) >= min(offers.max_redemptions_per_cardholder);
 
 -- name: by_affinity
--- reads: link_totals(offer_no, links)
 -- Those of the open offers ($offer_nos) that suit the cardholder best, with what speaks for each; the
--- weights come as the parameters named after the signals. Reads link_totals, and the purchases of
--- this cardholder once. Grain: one row per offer, in order.
+-- weights come as the parameters named after the signals. Reads the purchases of this
+-- cardholder once. Grain: one row per offer, in order.
 with open_offers as (
     select offers.offer_no, offers.offer_id, program_offers.position, offers.merchant_id
     from program_offers
@@ -96,10 +95,12 @@ bought_from as (
 ),
 
 most_added as (
-    select link_totals.offer_no
-    from link_totals
-    inner join offers on offers.offer_no = link_totals.offer_no
-    order by link_totals.links desc, offers.offer_id
+    select offer_totals.offer_no
+    from offer_totals
+    inner join offers on offers.offer_no = offer_totals.offer_no
+    where offer_totals.institution_id = $institution_id
+        and offer_totals.links > 0
+    order by offer_totals.links desc, offers.offer_id
     limit $most_popular
 ),
 

@@ -18,8 +18,8 @@ added as (
 ),
 
 redeemed as (
-    select count(*) as redemptions
-    from redemptions
+    select cast(coalesce(sum(redemptions), 0) as bigint) as redemptions
+    from redemption_totals
     where institution_id = $institution_id and created_at >= $from_at and created_at < $to_at
 )
 
@@ -71,14 +71,25 @@ from stepped;
 
 -- name: by_day
 -- The five counts of an institution by day (UTC), days without any too, and the redemptions of the
--- window by the day of their purchase, those of purchases before it nowhere. Grain: one row per day
--- that the half-open window touches.
+-- window by the day of their purchase, those of purchases before it nowhere. Days of purchases that
+-- lie in the window are counted already; of the two that it cuts, the purchases are looked at.
+-- Grain: one row per day that the half-open window touches.
 with happened as (
-    select occurred_at as happened_at, event, cardholder_no
+    select occurred_at as happened_at, event, cardholder_no, times
     from cardholder_events
     where institution_id = $institution_id
+        and occurred_at >= $from_at
+        and occurred_at < $to_at
     union all
-    select purchases.transacted_at, 'purchase', redemptions.cardholder_no
+    select cast(purchased_on as timestamp), 'purchase', null, redemptions
+    from purchase_day_totals
+    where institution_id = $institution_id
+        and created_at >= $from_at
+        and created_at < $to_at
+        and purchased_on >= cast(first_whole_day($from_at) as date)
+        and purchased_on < cast($to_at as date)
+    union all
+    select purchases.transacted_at, 'purchase', null, 1
     from redemptions
     inner join purchases
         on purchases.purchase_no = redemptions.purchase_no
@@ -86,20 +97,40 @@ with happened as (
     where redemptions.institution_id = $institution_id
         and redemptions.created_at >= $from_at
         and redemptions.created_at < $to_at
+        and purchases.transacted_at >= $from_at
+        and purchases.transacted_at < least(first_whole_day($from_at), $to_at)
+        and $from_at < first_whole_day($from_at)
+    union all
+    select purchases.transacted_at, 'purchase', null, 1
+    from redemptions
+    inner join purchases
+        on purchases.purchase_no = redemptions.purchase_no
+        and purchases.institution_id = redemptions.institution_id
+    where redemptions.institution_id = $institution_id
+        and redemptions.created_at >= $from_at
+        and redemptions.created_at < $to_at
+        and purchases.transacted_at
+        >= greatest(first_whole_day($from_at), date_trunc('day', cast($to_at as timestamp)))
+        and purchases.transacted_at < $to_at
+        and $to_at > date_trunc('day', cast($to_at as timestamp))
 ),
 
 counted as (
     select
         date_trunc('day', happened_at) as day,
-        count(*) filter (where event = 'widget_view') as widget_views,
+        cast(coalesce(sum(times) filter (where event = 'widget_view'), 0) as bigint)
+            as widget_views,
         count(distinct cardholder_no) filter (where event = 'widget_view') as unique_cardholders,
-        count(*) filter (where event = 'offer_impression') as offer_impressions,
-        count(*) filter (where event = 'offer_add') as offer_add_successes,
-        count(*) filter (where event = 'redemption') as redemptions,
-        count(*) filter (where event = 'purchase') as purchase_day_redemptions
+        cast(coalesce(sum(times) filter (where event = 'offer_impression'), 0) as bigint)
+            as offer_impressions,
+        cast(coalesce(sum(times) filter (where event = 'offer_add'), 0) as bigint)
+            as offer_add_successes,
+        cast(coalesce(sum(times) filter (where event = 'redemption'), 0) as bigint)
+            as redemptions,
+        cast(coalesce(sum(times) filter (where event = 'purchase'), 0) as bigint)
+            as purchase_day_redemptions
     from happened
-    where happened_at >= $from_at and happened_at < $to_at
-    group by day
+    group by date_trunc('day', happened_at)
 ),
 
 days as (
@@ -129,9 +160,9 @@ order by days.day;
 with counted as (
     select
         offer_no,
-        count(*) filter (where event = 'offer_impression') as offer_impressions,
-        count(*) filter (where event = 'offer_add') as offer_add_successes,
-        count(*) filter (where event = 'redemption') as redemptions
+        cast(coalesce(sum(times) filter (where event = 'offer_impression'), 0) as bigint) as offer_impressions,
+        cast(coalesce(sum(times) filter (where event = 'offer_add'), 0) as bigint) as offer_add_successes,
+        cast(coalesce(sum(times) filter (where event = 'redemption'), 0) as bigint) as redemptions
     from cardholder_events
     where institution_id = $institution_id
         and offer_no is not null
@@ -160,9 +191,9 @@ order by
 with counted as (
     select
         offers.merchant_id,
-        count(*) filter (where events.event = 'offer_impression') as offer_impressions,
-        count(*) filter (where events.event = 'offer_add') as offer_add_successes,
-        count(*) filter (where events.event = 'redemption') as redemptions
+        cast(coalesce(sum(events.times) filter (where events.event = 'offer_impression'), 0) as bigint) as offer_impressions,
+        cast(coalesce(sum(events.times) filter (where events.event = 'offer_add'), 0) as bigint) as offer_add_successes,
+        cast(coalesce(sum(events.times) filter (where events.event = 'redemption'), 0) as bigint) as redemptions
     from cardholder_events as events
     inner join offers on offers.offer_no = events.offer_no
     where events.institution_id = $institution_id

@@ -3,29 +3,46 @@
 -- nothing), net of what was reversed, which stands beside it. The merchant is the one the purchase
 -- was made at. Of each currency come the first $limit rows in an order.
 -- Grain: one row per merchant and currency.
-with counted as (
+with people as (
+    select merchant_id, currency, count(distinct (institution_id, cardholder_no)) as cardholders
+    from ledger_entries
+    where status <> 'reversed'
+        and ($institution_id is null or institution_id = $institution_id)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
+    group by merchant_id, currency
+),
+
+summed as (
     select
-        ledger_entries.merchant_id, ledger_entries.currency, count(*) as redemptions,
-        count(*) filter (where ledger_entries.status = 'reversed') as reversed,
-        count(distinct (ledger_entries.institution_id, ledger_entries.cardholder_no))
-            filter (where ledger_entries.status <> 'reversed') as cardholders,
-        sum(purchases.amount) filter (where ledger_entries.status <> 'reversed') as spend_amount,
-        sum(ledger_entries.merchant_funded_amount)
-            filter (where ledger_entries.status <> 'reversed') as merchant_funded_amount,
-        sum(ledger_entries.commission_amount)
-            filter (where ledger_entries.status <> 'reversed') as commission_amount,
-        sum(ledger_entries.institution_payout_amount)
-            filter (where ledger_entries.status <> 'reversed') as institution_payout_amount,
-        sum(ledger_entries.merchant_funded_amount)
-            filter (where ledger_entries.status = 'reversed') as reversed_amount
-    from redemption_entries as ledger_entries
-    inner join purchases
-        on purchases.purchase_no = ledger_entries.purchase_no
-        and purchases.institution_id = ledger_entries.institution_id
-    where ($institution_id is null or ledger_entries.institution_id = $institution_id)
-        and ($from_at is null or ledger_entries.created_at >= $from_at)
-        and ($to_at is null or ledger_entries.created_at < $to_at)
-    group by ledger_entries.merchant_id, ledger_entries.currency
+        merchant_id, currency, cast(sum(redemptions) as bigint) as redemptions,
+        cast(coalesce(sum(redemptions) filter (where status = 'reversed'), 0) as bigint)
+            as reversed,
+        sum(purchase_amount) filter (where status <> 'reversed') as spend_amount,
+        sum(merchant_funded_amount) filter (where status <> 'reversed') as merchant_funded_amount,
+        sum(commission_amount) filter (where status <> 'reversed') as commission_amount,
+        sum(institution_payout_amount) filter (where status <> 'reversed')
+            as institution_payout_amount,
+        sum(merchant_funded_amount) filter (where status = 'reversed') as reversed_amount
+    from redemption_totals
+    where ($institution_id is null or institution_id = $institution_id)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
+    group by merchant_id, currency
+),
+
+counted as (
+    select
+        summed.merchant_id, summed.currency, summed.redemptions, summed.reversed,
+        coalesce(people.cardholders, 0) as cardholders, summed.spend_amount,
+        case
+            when summed.redemptions > summed.reversed then summed.merchant_funded_amount
+        end as merchant_funded_amount,
+        summed.commission_amount, summed.institution_payout_amount, summed.reversed_amount
+    from summed
+    left join people
+        on people.merchant_id = summed.merchant_id
+        and people.currency = summed.currency
 ),
 
 numbered as (

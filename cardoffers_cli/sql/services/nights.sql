@@ -193,17 +193,14 @@ with imported as (
 ),
 redeemed as (
     select
-        ledger_entries.institution_id, ledger_entries.currency, count(*) as redeemed,
-        sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
-        sum(ledger_entries.commission_amount) as commission_amount,
-        sum(ledger_entries.institution_payout_amount) as institution_payout_amount
-    from redemptions
-    inner join ledger_entries
-        on ledger_entries.redemption_no = redemptions.redemption_no
-        and ledger_entries.institution_id = redemptions.institution_id
-    where redemptions.run_no > $after_run_no
-        and ($to_run_no is null or redemptions.run_no <= $to_run_no)
-    group by ledger_entries.institution_id, ledger_entries.currency
+        entries.institution_id, entries.currency, sum(entries.redemptions) as redeemed,
+        sum(entries.merchant_funded_amount) as merchant_funded_amount,
+        sum(entries.commission_amount) as commission_amount,
+        sum(entries.institution_payout_amount) as institution_payout_amount
+    from redemption_totals as entries
+    where entries.run_no > $after_run_no
+        and ($to_run_no is null or entries.run_no <= $to_run_no)
+    group by entries.institution_id, entries.currency
 ),
 settled as (
     select
@@ -238,7 +235,7 @@ select
     cast(coalesce(imported.duplicates, 0) as bigint) as duplicates,
     cast(coalesce(imported.invalid, 0) as bigint) as invalid,
     coalesce(imported.amount_accepted, 0) as amount_accepted,
-    coalesce(redeemed.redeemed, 0) as redeemed,
+    cast(coalesce(redeemed.redeemed, 0) as bigint) as redeemed,
     coalesce(redeemed.merchant_funded_amount, 0) as merchant_funded_amount,
     coalesce(redeemed.commission_amount, 0) as commission_amount,
     coalesce(redeemed.institution_payout_amount, 0) as institution_payout_amount,
@@ -389,14 +386,11 @@ with chosen as (
 
 redeemed_by_run as (
     select
-        redemptions.run_no, ledger_entries.currency, count(*) as redeemed,
-        sum(ledger_entries.institution_payout_amount) as institution_payout_amount
-    from redemptions
-    inner join ledger_entries
-        on ledger_entries.redemption_no = redemptions.redemption_no
-        and ledger_entries.institution_id = redemptions.institution_id
-    where redemptions.run_no > (select min(after_run_no) from chosen)
-    group by redemptions.run_no, ledger_entries.currency
+        run_no, currency, sum(redemptions) as redeemed,
+        sum(institution_payout_amount) as institution_payout_amount
+    from redemption_totals
+    where run_no > (select min(after_run_no) from chosen)
+    group by run_no, currency
 ),
 
 happened as (

@@ -6,52 +6,68 @@
 -- By their ends come those first that end first, at the rate of the last 28 days, or since the offer
 -- began, a day at least (`domain/budgets.py`); what is spent or ended has no end to come.
 -- The four weeks before $now are told apart, the last first. Grain: one row per offer.
-with made as (
+with people as (
+    select offer_no, count(distinct cardholder_no) as cardholders
+    from ledger_entries
+    where status <> 'reversed'
+        and ($institution_id is null or institution_id = $institution_id)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
+    group by offer_no
+),
+
+made as (
     select
-        ledger_entries.offer_no, count(*) as redemptions,
-        count(*) filter (where ledger_entries.status = 'reversed') as reversed,
-        count(distinct ledger_entries.cardholder_no)
-            filter (where ledger_entries.status <> 'reversed') as cardholders,
-        sum(purchases.amount) filter (where ledger_entries.status <> 'reversed') as spend_amount,
-        sum(ledger_entries.merchant_funded_amount)
-            filter (where ledger_entries.status <> 'reversed') as merchant_funded_amount,
-        sum(ledger_entries.commission_amount)
-            filter (where ledger_entries.status <> 'reversed') as commission_amount,
-        sum(ledger_entries.institution_payout_amount)
-            filter (where ledger_entries.status <> 'reversed') as institution_payout_amount
-    from redemption_entries as ledger_entries
-    inner join purchases
-        on purchases.purchase_no = ledger_entries.purchase_no
-        and purchases.institution_id = ledger_entries.institution_id
-    where ($institution_id is null or ledger_entries.institution_id = $institution_id)
-        and ($from_at is null or ledger_entries.created_at >= $from_at)
-        and ($to_at is null or ledger_entries.created_at < $to_at)
-    group by ledger_entries.offer_no
+        entries.offer_no, cast(sum(entries.redemptions) as bigint) as redemptions,
+        cast(
+            coalesce(sum(entries.redemptions) filter (where entries.status = 'reversed'), 0)
+            as bigint
+        ) as reversed,
+        any_value(people.cardholders) as cardholders,
+        sum(entries.purchase_amount) filter (where entries.status <> 'reversed') as spend_amount,
+        sum(entries.merchant_funded_amount)
+            filter (where entries.status <> 'reversed') as merchant_funded_amount,
+        sum(entries.commission_amount)
+            filter (where entries.status <> 'reversed') as commission_amount,
+        sum(entries.institution_payout_amount)
+            filter (where entries.status <> 'reversed') as institution_payout_amount
+    from redemption_totals as entries
+    left join people on people.offer_no = entries.offer_no
+    where ($institution_id is null or entries.institution_id = $institution_id)
+        and ($from_at is null or entries.created_at >= $from_at)
+        and ($to_at is null or entries.created_at < $to_at)
+    group by entries.offer_no
+),
+
+spent_at as (
+    select offer_no, created_at, sum(merchant_funded_amount) as amount
+    from redemption_totals
+    where status <> 'reversed'
+    group by offer_no, created_at
+    having sum(redemptions) > 0
 ),
 
 spent as (
     select
-        offer_no, sum(merchant_funded_amount) as spent_amount,
-        sum(merchant_funded_amount)
+        offer_no, sum(amount) as spent_amount,
+        sum(amount)
             filter (where created_at > cast($now as timestamp) - interval 7 day) as week_1_amount,
-        sum(merchant_funded_amount) filter (
+        sum(amount) filter (
             where created_at > cast($now as timestamp) - interval 14 day
                 and created_at <= cast($now as timestamp) - interval 7 day
         ) as week_2_amount,
-        sum(merchant_funded_amount) filter (
+        sum(amount) filter (
             where created_at > cast($now as timestamp) - interval 21 day
                 and created_at <= cast($now as timestamp) - interval 14 day
         ) as week_3_amount,
-        sum(merchant_funded_amount) filter (
+        sum(amount) filter (
             where created_at > cast($now as timestamp) - interval 28 day
                 and created_at <= cast($now as timestamp) - interval 21 day
         ) as week_4_amount,
-        sum(merchant_funded_amount)
-            filter (where created_at >= cast($now as timestamp) - interval 28 day)
+        sum(amount) filter (where created_at >= cast($now as timestamp) - interval 28 day)
             as recent_amount,
         max(created_at) as last_redeemed_at
-    from ledger_entries
-    where status <> 'reversed'
+    from spent_at
     group by offer_no
 ),
 

@@ -1,13 +1,6 @@
 -- name: in_program
 -- The offers of an institution's program with their state and their money, in program order; the
 -- budget is the offer's, shared by every program it stands in. Grain: one row per offer.
-with linked as (
-    select links.offer_no, count(*) as links
-    from links
-    where links.institution_id = $institution_id
-    group by links.offer_no
-)
-
 select
     program_offers.position, offers.offer_id as id,
     offer_title(offer_titles.titles, institutions.languages) as title,
@@ -23,7 +16,9 @@ from program_offers
 inner join institutions on institutions.institution_id = program_offers.institution_id
 inner join budgeted_offers as offers on offers.offer_id = program_offers.offer_id
 inner join merchants on merchants.merchant_no = offers.merchant_no
-left join linked on linked.offer_no = offers.offer_no
+left join offer_totals as linked
+    on linked.offer_no = offers.offer_no
+    and linked.institution_id = program_offers.institution_id
 left join offer_titles on offer_titles.offer_id = offers.offer_id
 where program_offers.institution_id = $institution_id
 order by program_offers.position, offers.offer_id;
@@ -75,31 +70,15 @@ order by offer_texts.language;
 
 -- name: programs
 -- The programs one offer stands in, and what came of it in each. Grain: one row per institution.
-with linked as (
-    select links.institution_id, count(*) as links
-    from links
-    where links.offer_no = $offer_no
-    group by links.institution_id
-),
-
-redeemed as (
-    select
-        ledger_entries.institution_id, count(*) as redemptions,
-        sum(ledger_entries.merchant_funded_amount) as reserved_amount
-    from ledger_entries
-    where ledger_entries.offer_no = $offer_no
-        and ledger_entries.status <> 'reversed'
-    group by ledger_entries.institution_id
-)
-
 select
-    institutions.slug as institution, program_offers.position, coalesce(linked.links, 0) as links,
-    coalesce(redeemed.redemptions, 0) as redemptions,
-    coalesce(redeemed.reserved_amount, 0) as reserved_amount
+    institutions.slug as institution, program_offers.position, coalesce(totals.links, 0) as links,
+    coalesce(totals.redemptions, 0) as redemptions,
+    coalesce(totals.merchant_funded_amount, 0) as reserved_amount
 from program_offers
 inner join institutions on institutions.institution_id = program_offers.institution_id
-left join linked on linked.institution_id = program_offers.institution_id
-left join redeemed on redeemed.institution_id = program_offers.institution_id
+left join offer_totals as totals
+    on totals.institution_id = program_offers.institution_id
+    and totals.offer_no = $offer_no
 where program_offers.offer_id = $offer_id
 order by institutions.slug;
 

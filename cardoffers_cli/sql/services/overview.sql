@@ -1,46 +1,42 @@
 -- name: institutions
--- What came in and what became of it. Grain: one row per institution.
-with purchased as (
-    select
-        purchases.institution_id, count(*) as purchases, sum(purchases.amount) as amount,
-        max(purchases.transacted_at) as last_purchase_at
-    from purchases
-    group by purchases.institution_id
-),
-imported as (
+-- What came in and what became of it, by the kept counts and what came after. Grain: one row per institution.
+with imported as (
     select imports.institution_id, count(*) as imports, max(imports.imported_at) as last_import_at
     from imports
     group by imports.institution_id
 ),
 enrolled as (
-    select links.institution_id, count(*) as links
-    from links
-    group by links.institution_id
+    select offer_totals.institution_id, sum(offer_totals.links) as links
+    from offer_totals
+    group by offer_totals.institution_id
 ),
 owed as (
     select
-        ledger_entries.institution_id,
-        count(*) filter (where ledger_entries.status = 'pending') as pending,
-        count(*) filter (where ledger_entries.status = 'settled') as settled,
-        count(*) filter (where ledger_entries.status = 'reversed') as reversed,
-        sum(ledger_entries.institution_payout_amount)
-            filter (where ledger_entries.status = 'pending') as pending_payout_amount,
-        sum(ledger_entries.institution_payout_amount)
-            filter (where ledger_entries.status = 'settled') as settled_payout_amount
-    from ledger_entries
-    group by ledger_entries.institution_id
+        entries.institution_id,
+        sum(entries.redemptions) filter (where entries.status = 'pending') as pending,
+        sum(entries.redemptions) filter (where entries.status = 'settled') as settled,
+        sum(entries.redemptions) filter (where entries.status = 'reversed') as reversed,
+        sum(entries.institution_payout_amount)
+            filter (where entries.status = 'pending') as pending_payout_amount,
+        sum(entries.institution_payout_amount)
+            filter (where entries.status = 'settled') as settled_payout_amount
+    from redemption_totals as entries
+    group by entries.institution_id
 )
 select
     institutions.slug as institution, institutions.plan, institutions.currency,
     coalesce(imported.imports, 0) as imports, coalesce(purchased.purchases, 0) as purchases,
-    coalesce(purchased.amount, 0) as amount, coalesce(enrolled.links, 0) as links,
-    coalesce(owed.pending, 0) as pending, coalesce(owed.settled, 0) as settled,
-    coalesce(owed.reversed, 0) as reversed,
+    coalesce(purchased.amount, 0) as amount,
+    cast(coalesce(enrolled.links, 0) as bigint) as links,
+    cast(coalesce(owed.pending, 0) as bigint) as pending,
+    cast(coalesce(owed.settled, 0) as bigint) as settled,
+    cast(coalesce(owed.reversed, 0) as bigint) as reversed,
     coalesce(owed.pending_payout_amount, 0) as pending_payout_amount,
     coalesce(owed.settled_payout_amount, 0) as settled_payout_amount,
     imported.last_import_at, purchased.last_purchase_at
 from institutions
-left join purchased on purchased.institution_id = institutions.institution_id
+left join purchase_totals as purchased
+    on purchased.institution_id = institutions.institution_id
 left join imported on imported.institution_id = institutions.institution_id
 left join enrolled on enrolled.institution_id = institutions.institution_id
 left join owed on owed.institution_id = institutions.institution_id
@@ -163,15 +159,16 @@ with days as (
 ),
 
 counted as (
-    select institution_id, date_trunc('day', created_at) as day, count(*) as redemptions
-    from redemptions
+    select institution_id, date_trunc('day', created_at) as day, sum(redemptions) as redemptions
+    from redemption_totals
     where created_at <= $now
-    group by all
+        and created_at >= date_trunc('day', cast($now as timestamp)) - interval 29 day
+    group by institution_id, date_trunc('day', created_at)
 )
 
 select
     institutions.slug as institution,
-    list(coalesce(counted.redemptions, 0) order by days.day) as redemptions
+    list(cast(coalesce(counted.redemptions, 0) as bigint) order by days.day) as redemptions
 from institutions
 cross join days
 left join counted

@@ -1,72 +1,147 @@
 -- name: redemptions
 -- A page of redemptions, newest first, after a position; nulls in the parameters filter nothing.
+-- Which these are is found first, in few columns; the rest is looked up of them alone.
 -- Tokens are masked (rules.md#masking). Grain: one row per redemption.
-with page as (
-    select facts.*
-    from redemption_facts as facts
-    where ($institution_id is null or facts.institution_id = $institution_id)
-        and ($status is null or facts.status = $status)
-        and ($from_at is null or facts.created_at >= $from_at)
-        and ($to_at is null or facts.created_at < $to_at)
-        and ($after_run_no is null or facts.run_no > $after_run_no)
-        and ($to_run_no is null or facts.run_no <= $to_run_no)
+with page as materialized (
+    select
+        redemptions.redemption_no, redemptions.redemption_id, redemptions.institution_id,
+        redemptions.purchase_no, redemptions.cardholder_no, redemptions.offer_no,
+        redemptions.created_at
+    from redemptions
+    where ($institution_id is null or redemptions.institution_id = $institution_id)
+        and ($from_at is null or redemptions.created_at >= $from_at)
+        and ($to_at is null or redemptions.created_at < $to_at)
+        and ($after_run_no is null or redemptions.run_no > $after_run_no)
+        and ($to_run_no is null or redemptions.run_no <= $to_run_no)
+        and (
+            $status is null
+            or exists (
+                select 1
+                from ledger_entries
+                where ledger_entries.redemption_no = redemptions.redemption_no
+                    and ledger_entries.institution_id = redemptions.institution_id
+                    and ledger_entries.status = $status
+            )
+        )
         and (
             $after_at is null
-            or facts.created_at < $after_at
-            or (facts.created_at = $after_at and facts.redemption_id < $after_id)
+            or redemptions.created_at < $after_at
+            or (redemptions.created_at = $after_at and redemptions.redemption_id < $after_id)
         )
-    order by facts.created_at desc, facts.redemption_id desc
+    order by redemptions.created_at desc, redemptions.redemption_id desc
     limit $limit
+),
+
+bought as (
+    select
+        purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
+        purchases.amount, purchases.transacted_at
+    from purchases
+    where purchases.purchase_no in (select page.purchase_no from page)
 )
 
 select
-    page.redemption_id as id, page.created_at, page.status, page.merchant_funded_amount,
-    page.commission_amount, page.institution_payout_amount, page.currency,
+    page.redemption_id as id, page.created_at, ledger_entries.status,
+    ledger_entries.merchant_funded_amount, ledger_entries.commission_amount,
+    ledger_entries.institution_payout_amount, ledger_entries.currency,
     {
-        'id': page.offer_id,
-        'title': offer_title(offer_titles.titles, page.languages),
-        'merchant_name': page.merchant_name
+        'id': offers.offer_id,
+        'title': offer_title(offer_titles.titles, institutions.languages),
+        'merchant_name': merchants.name
     } as offer,
-    masked(cardholders.cardholder_token) as cardholder_token_masked, page.institution,
-    page.transaction_ref, page.purchase_amount, page.transacted_at, page.merchant_id
+    masked(cardholders.cardholder_token) as cardholder_token_masked,
+    institutions.slug as institution, purchases.transaction_ref,
+    purchases.amount as purchase_amount, purchases.transacted_at, ledger_entries.merchant_id
 from page
+inner join institutions on institutions.institution_id = page.institution_id
+inner join ledger_entries
+    on ledger_entries.redemption_no = page.redemption_no
+    and ledger_entries.institution_id = page.institution_id
+inner join offers on offers.offer_no = page.offer_no
 inner join cardholders
     on cardholders.cardholder_no = page.cardholder_no
     and cardholders.institution_id = page.institution_id
-left join offer_titles on offer_titles.offer_id = page.offer_id
+left join merchants on merchants.merchant_id = ledger_entries.merchant_id
+left join bought as purchases
+    on purchases.purchase_no = page.purchase_no
+    and purchases.institution_id = page.institution_id
+left join offer_titles on offer_titles.offer_id = offers.offer_id
 order by page.created_at desc, page.redemption_id desc;
 
 -- name: settlements
 -- A page of ledger entries, newest first, after a position; nulls in the parameters filter nothing.
--- Grain: one row per ledger entry.
-with page as (
-    select facts.*
-    from redemption_facts as facts
-    where ($institution_id is null or facts.institution_id = $institution_id)
-        and ($status is null or facts.status = $status)
-        and ($from_at is null or facts.created_at >= $from_at)
-        and ($to_at is null or facts.created_at < $to_at)
-        and ($after_run_no is null or facts.settled_by_run_no > $after_run_no)
-        and ($to_run_no is null or facts.settled_by_run_no <= $to_run_no)
-        and ($settlement_no is null or facts.settlement_no = $settlement_no)
+-- Which these are is found first, in few columns. Grain: one row per ledger entry.
+with page as materialized (
+    select
+        ledger_entries.redemption_no, ledger_entries.entry_id, ledger_entries.institution_id,
+        ledger_entries.created_at
+    from ledger_entries
+    where ($institution_id is null or ledger_entries.institution_id = $institution_id)
+        and ($status is null or ledger_entries.status = $status)
+        and ($from_at is null or ledger_entries.created_at >= $from_at)
+        and ($to_at is null or ledger_entries.created_at < $to_at)
+        and (
+            ($after_run_no is null and $to_run_no is null)
+            or ledger_entries.settlement_no in (
+                select settlements.settlement_no
+                from settlements
+                where ($institution_id is null or settlements.institution_id = $institution_id)
+                    and ($after_run_no is null or settlements.run_no > $after_run_no)
+                    and ($to_run_no is null or settlements.run_no <= $to_run_no)
+            )
+        )
+        and ($settlement_no is null or ledger_entries.settlement_no = $settlement_no)
         and (
             $after_at is null
-            or facts.created_at < $after_at
-            or (facts.created_at = $after_at and facts.entry_id < $after_id)
+            or ledger_entries.created_at < $after_at
+            or (ledger_entries.created_at = $after_at and ledger_entries.entry_id < $after_id)
         )
-    order by facts.created_at desc, facts.entry_id desc
+    order by ledger_entries.created_at desc, ledger_entries.entry_id desc
     limit $limit
+),
+
+redeemed as materialized (
+    select
+        redemptions.redemption_no, redemptions.redemption_id, redemptions.institution_id,
+        redemptions.offer_no, redemptions.purchase_no
+    from redemptions
+    where redemptions.redemption_no in (select page.redemption_no from page)
+),
+
+bought as (
+    select
+        purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
+        purchases.amount, purchases.transacted_at
+    from purchases
+    where purchases.purchase_no in (select redeemed.purchase_no from redeemed)
 )
 
 select
-    page.entry_id as id, page.redemption_id, page.offer_id, page.merchant_id, page.transaction_ref,
-    page.currency, page.merchant_funded_amount, page.commission_amount,
-    page.institution_payout_amount, page.status, page.created_at, page.settles_at, page.settled_at,
-    page.reversed_at, page.reversal_reason, page.settlement_id, page.institution,
-    page.merchant_name, offer_title(offer_titles.titles, page.languages) as offer_title,
-    page.purchase_amount, page.transacted_at
+    page.entry_id as id, redemptions.redemption_id, offers.offer_id, ledger_entries.merchant_id,
+    purchases.transaction_ref, ledger_entries.currency, ledger_entries.merchant_funded_amount,
+    ledger_entries.commission_amount, ledger_entries.institution_payout_amount,
+    ledger_entries.status, page.created_at, ledger_entries.settles_at, ledger_entries.settled_at,
+    ledger_entries.reversed_at, ledger_entries.reversal_reason, settlements.settlement_id,
+    institutions.slug as institution, merchants.name as merchant_name,
+    offer_title(offer_titles.titles, institutions.languages) as offer_title,
+    purchases.amount as purchase_amount, purchases.transacted_at
 from page
-left join offer_titles on offer_titles.offer_id = page.offer_id
+inner join ledger_entries
+    on ledger_entries.redemption_no = page.redemption_no
+    and ledger_entries.institution_id = page.institution_id
+inner join redeemed as redemptions
+    on redemptions.redemption_no = page.redemption_no
+    and redemptions.institution_id = page.institution_id
+inner join institutions on institutions.institution_id = page.institution_id
+inner join offers on offers.offer_no = redemptions.offer_no
+left join merchants on merchants.merchant_id = ledger_entries.merchant_id
+left join settlements
+    on settlements.settlement_no = ledger_entries.settlement_no
+    and settlements.institution_id = page.institution_id
+left join bought as purchases
+    on purchases.purchase_no = redemptions.purchase_no
+    and purchases.institution_id = page.institution_id
+left join offer_titles on offer_titles.offer_id = offers.offer_id
 order by page.created_at desc, page.entry_id desc;
 
 -- name: unresolved
@@ -160,44 +235,36 @@ order by currency;
 -- name: redemptions_by_day
 -- Redemptions and their money by the day they were decided, and the same redemptions by the day of
 -- their purchase (UTC), newest first, from the first day with any to the last, the days between
--- without any too. An entry is as old as its redemption, and counts without it: so this reads no
--- redemption_entries. Grain: one row per day and currency.
-with chosen as (
+-- without any too. Grain: one row per day and currency.
+with decided as (
     select
-        ledger_entries.currency, ledger_entries.status, ledger_entries.merchant_funded_amount,
-        ledger_entries.institution_payout_amount,
-        date_trunc('day', ledger_entries.created_at) as decided_on,
-        date_trunc('day', purchases.transacted_at) as purchased_on
-    from ledger_entries
-    left join redemptions
-        on redemptions.redemption_no = ledger_entries.redemption_no
-        and redemptions.institution_id = ledger_entries.institution_id
-    left join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
-    where ($institution_id is null or ledger_entries.institution_id = $institution_id)
-        and ($status is null or ledger_entries.status = $status)
-        and ($from_at is null or ledger_entries.created_at >= $from_at)
-        and ($to_at is null or ledger_entries.created_at < $to_at)
-),
-
-decided as (
-    select
-        decided_on as day, currency, count(*) as redemptions,
-        count(*) filter (where status = 'reversed') as reversed,
+        date_trunc('day', created_at) as day, currency,
+        cast(sum(redemptions) as bigint) as redemptions,
+        cast(coalesce(sum(redemptions) filter (where status = 'reversed'), 0) as bigint)
+            as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
-    from chosen
-    group by decided_on, currency
+    from redemption_totals
+    where ($institution_id is null or institution_id = $institution_id)
+        and ($status is null or status = $status)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
+    group by date_trunc('day', created_at), currency
+    having sum(redemptions) > 0
 ),
 
 purchased as (
     select
-        purchased_on as day, currency, count(*) as redemptions,
+        cast(purchased_on as timestamp) as day, currency,
+        cast(sum(redemptions) as bigint) as redemptions,
         sum(institution_payout_amount) as institution_payout_amount
-    from chosen
-    where purchased_on is not null
+    from purchase_day_totals
+    where ($institution_id is null or institution_id = $institution_id)
+        and ($status is null or status = $status)
+        and ($from_at is null or created_at >= $from_at)
+        and ($to_at is null or created_at < $to_at)
     group by purchased_on, currency
+    having sum(redemptions) > 0
 ),
 
 touched as (
@@ -242,16 +309,18 @@ limit $limit;
 -- the institution asked for, else in English. Grain: one row per offer and currency.
 with counted as (
     select
-        offer_no, currency, count(*) as redemptions,
-        count(*) filter (where status = 'reversed') as reversed,
+        offer_no, currency, cast(sum(redemptions) as bigint) as redemptions,
+        cast(coalesce(sum(redemptions) filter (where status = 'reversed'), 0) as bigint)
+            as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
-    from ledger_entries
+    from redemption_totals
     where ($institution_id is null or institution_id = $institution_id)
         and ($status is null or status = $status)
         and ($from_at is null or created_at >= $from_at)
         and ($to_at is null or created_at < $to_at)
-    group by all
+    group by offer_no, currency
+    having sum(redemptions) > 0
 )
 
 select
@@ -272,16 +341,18 @@ limit $limit;
 -- Grain: one row per merchant and currency.
 with counted as (
     select
-        merchant_id, currency, count(*) as redemptions,
-        count(*) filter (where status = 'reversed') as reversed,
+        merchant_id, currency, cast(sum(redemptions) as bigint) as redemptions,
+        cast(coalesce(sum(redemptions) filter (where status = 'reversed'), 0) as bigint)
+            as reversed,
         sum(merchant_funded_amount) as merchant_funded_amount,
         sum(institution_payout_amount) as institution_payout_amount
-    from ledger_entries
+    from redemption_totals
     where ($institution_id is null or institution_id = $institution_id)
         and ($status is null or status = $status)
         and ($from_at is null or created_at >= $from_at)
         and ($to_at is null or created_at < $to_at)
-    group by all
+    group by merchant_id, currency
+    having sum(redemptions) > 0
 )
 
 select
@@ -296,17 +367,18 @@ limit $limit;
 -- What ledger entries come to. Grain: one row per institution, currency and state.
 select
     institutions.slug as institution, ledger_entries.currency, ledger_entries.status,
-    count(*) as entries,
+    cast(sum(ledger_entries.redemptions) as bigint) as entries,
     sum(ledger_entries.merchant_funded_amount) as merchant_funded_amount,
     sum(ledger_entries.commission_amount) as commission_amount,
     sum(ledger_entries.institution_payout_amount) as institution_payout_amount
-from ledger_entries
+from redemption_totals as ledger_entries
 inner join institutions on institutions.institution_id = ledger_entries.institution_id
 where ($institution_id is null or ledger_entries.institution_id = $institution_id)
     and ($status is null or ledger_entries.status = $status)
     and ($from_at is null or ledger_entries.created_at >= $from_at)
     and ($to_at is null or ledger_entries.created_at < $to_at)
 group by institutions.slug, ledger_entries.currency, ledger_entries.status
+having sum(ledger_entries.redemptions) > 0
 order by
     institutions.slug, ledger_entries.currency,
     list_position(['settled', 'pending', 'reversed'], ledger_entries.status);

@@ -7,7 +7,10 @@ from deliveries
 inner join outbox
     on outbox.redemption_no = deliveries.redemption_no
     and outbox.institution_id = deliveries.institution_id
-inner join offers on offers.offer_no = deliveries.offer_no
+inner join redemptions
+    on redemptions.redemption_no = deliveries.redemption_no
+    and redemptions.institution_id = deliveries.institution_id
+inner join offers on offers.offer_no = redemptions.offer_no
 where deliveries.redemption_id = try_cast($redemption_id as uuid);
 
 -- name: log
@@ -38,25 +41,47 @@ order by attempts.number desc
 limit 1;
 
 -- name: list
--- Events, the newest first; nulls in the parameters filter nothing. Grain: one row per event.
+-- Events, the newest first; nulls in the parameters filter nothing. Which these are is found before
+-- anything else is looked up of them. Grain: one row per event.
+with newest as (
+    select
+        deliveries.redemption_no, deliveries.redemption_id, deliveries.institution_id,
+        deliveries.institution, deliveries.occurred_at, deliveries.state, deliveries.attempts,
+        deliveries.next_attempt_at
+    from deliveries
+    where ($institution_id is null or deliveries.institution_id = $institution_id)
+        and ($state is null or deliveries.state = $state)
+        and (
+            $offer_id is null
+            or exists (
+                select 1
+                from redemptions
+                inner join offers on offers.offer_no = redemptions.offer_no
+                where redemptions.redemption_no = deliveries.redemption_no
+                    and redemptions.institution_id = deliveries.institution_id
+                    and offers.offer_id = $offer_id
+            )
+        )
+        and ($from_at is null or deliveries.occurred_at >= $from_at)
+        and ($to_at is null or deliveries.occurred_at < $to_at)
+    order by deliveries.occurred_at desc, deliveries.redemption_no desc
+    limit $limit
+)
+
 select
-    deliveries.redemption_id, deliveries.institution, offers.offer_id, deliveries.occurred_at,
-    deliveries.state, deliveries.attempts, deliveries.next_attempt_at,
-    attempts.started_at as last_attempt_at, attempts.http_status as last_http_status,
-    attempts.error as last_error
-from deliveries
-inner join offers on offers.offer_no = deliveries.offer_no
+    newest.redemption_id, newest.institution, offers.offer_id, newest.occurred_at, newest.state,
+    newest.attempts, newest.next_attempt_at, attempts.started_at as last_attempt_at,
+    attempts.http_status as last_http_status, attempts.error as last_error
+from newest
+inner join redemptions
+    on redemptions.redemption_no = newest.redemption_no
+    and redemptions.institution_id = newest.institution_id
+inner join offers on offers.offer_no = redemptions.offer_no
 left join attempts
-    on attempts.redemption_no = deliveries.redemption_no
-    and attempts.institution_id = deliveries.institution_id
-    and attempts.number = deliveries.attempts
-where ($institution_id is null or deliveries.institution_id = $institution_id)
-    and ($state is null or deliveries.state = $state)
-    and ($offer_id is null or offers.offer_id = $offer_id)
-    and ($from_at is null or deliveries.occurred_at >= $from_at)
-    and ($to_at is null or deliveries.occurred_at < $to_at)
-order by deliveries.occurred_at desc, deliveries.redemption_no desc
-limit $limit;
+    on attempts.redemption_no = newest.redemption_no
+    and attempts.institution_id = newest.institution_id
+    and attempts.number = newest.attempts
+order by newest.occurred_at desc, newest.redemption_no desc;
 
 -- name: chosen
 -- Makes chosen: failed and exhausted events, those with these ids or all, of one institution or all,
@@ -116,12 +141,15 @@ from webhook_secrets;
 -- How many events of an institution still wait: due, failed or held back, and not reversed.
 select count(*) as events
 from deliveries
-inner join ledger_entries
-    on ledger_entries.redemption_no = deliveries.redemption_no
-    and ledger_entries.institution_id = deliveries.institution_id
 where deliveries.institution_id = $institution_id
     and deliveries.state in ('due', 'failed', 'stopped')
-    and ledger_entries.status <> 'reversed';
+    and not exists (
+        select 1
+        from ledger_entries
+        where ledger_entries.redemption_no = deliveries.redemption_no
+            and ledger_entries.institution_id = deliveries.institution_id
+            and ledger_entries.status = 'reversed'
+    );
 
 -- name: hold_back
 -- Holds back the events of an institution that wait in outbox, or lets them be sent.

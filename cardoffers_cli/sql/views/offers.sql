@@ -138,15 +138,24 @@ create or replace macro offer_title(titles, languages) as coalesce(
 
 -- name: offer_budgets
 -- What redemptions hold of each offer's budget, and how many there are; a reversal gives both back.
+-- It reads no links, as who asks for a budget must not wait for them: offer_totals has both.
 -- Grain: one row per offer that was redeemed.
 create or replace view offer_budgets as
+with parts as (
+    select offer_counts.offer_no, offer_counts.redemptions, offer_counts.merchant_funded_amount
+    from offer_counts
+    union all
+    select entries.offer_no, entries.sign, entries.merchant_funded_amount
+    from uncounted_entries as entries
+    where entries.status <> 'reversed'
+)
 select
-    ledger_entries.offer_no,
-    sum(ledger_entries.merchant_funded_amount) as reserved_amount,
-    count(*) as redemptions
-from ledger_entries
-where ledger_entries.status <> 'reversed'
-group by ledger_entries.offer_no;
+    parts.offer_no,
+    sum(parts.merchant_funded_amount) as reserved_amount,
+    cast(sum(parts.redemptions) as bigint) as redemptions
+from parts
+group by parts.offer_no
+having sum(parts.redemptions) > 0;
 
 -- name: offer_state
 -- The state of an offer at a moment: the one place of the rule. What cannot be undone comes first;
@@ -175,18 +184,18 @@ left join offer_budgets on offer_budgets.offer_no = offer_terms.offer_no;
 
 -- name: cardholder_events
 -- What cardholders did with offers: the widget views, impressions, links (offer_add) and
--- redemptions. Only a view of the widget has no offer. Grain: one row per event.
+-- redemptions, which come counted. Only a view of the widget has no offer, and who it was is told of
+-- views and impressions alone. Grain: rows whose `times` are to be summed.
 create or replace view cardholder_events as
 select
     engagement.institution_id, engagement.cardholder_no, engagement.event, engagement.offer_no,
-    engagement.occurred_at
+    engagement.occurred_at, 1 as times
 from engagement
 union all
-select
-    links.institution_id, links.cardholder_no, 'offer_add', links.offer_no, links.added_at
+select links.institution_id, null, 'offer_add', links.offer_no, links.added_at, 1
 from links
 union all
 select
-    redemptions.institution_id, redemptions.cardholder_no, 'redemption', redemptions.offer_no,
-    redemptions.created_at
-from redemptions;
+    redemption_totals.institution_id, null, 'redemption', redemption_totals.offer_no,
+    redemption_totals.created_at, redemption_totals.redemptions
+from redemption_totals;

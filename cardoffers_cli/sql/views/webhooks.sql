@@ -43,29 +43,33 @@ group by webhook_secrets.institution_id;
 
 -- name: deliveries
 -- How far the event of each redemption is. What still waits is `stopped` where it is held back, or
--- where the redemption was reversed. Grain: one row per event.
+-- where the redemption was reversed: few are, so they alone are looked up. Grain: one row per event.
 create or replace view deliveries as
-with joined as (
+with reversed as (
+    select ledger_entries.redemption_no, ledger_entries.institution_id
+    from ledger_entries
+    where ledger_entries.status = 'reversed'
+),
+joined as (
     select
         outbox.redemption_no,
         outbox.redemption_id,
         outbox.institution_id,
         institutions.slug as institution,
         institutions.webhook_url,
-        ledger_entries.offer_no,
         outbox.occurred_at,
         outbox.state,
         outbox.state in ('due', 'failed') as is_waiting,
-        coalesce(outbox.is_held_back, false) or ledger_entries.status = 'reversed' as is_stopped,
+        coalesce(outbox.is_held_back, false) or reversed.redemption_no is not null as is_stopped,
         outbox.attempts,
         outbox.failures,
         outbox.next_attempt_at,
         outbox.claimed_at
     from outbox
     inner join institutions on institutions.institution_id = outbox.institution_id
-    inner join ledger_entries
-        on ledger_entries.redemption_no = outbox.redemption_no
-        and ledger_entries.institution_id = outbox.institution_id
+    left join reversed
+        on reversed.redemption_no = outbox.redemption_no
+        and reversed.institution_id = outbox.institution_id
 )
 select
     joined.redemption_no,
@@ -73,7 +77,6 @@ select
     joined.institution_id,
     joined.institution,
     joined.webhook_url,
-    joined.offer_no,
     joined.occurred_at,
     case when joined.is_waiting and joined.is_stopped then 'stopped' else joined.state end as state,
     joined.attempts,
