@@ -112,7 +112,7 @@ def loud(store: Store) -> list[str]:
 def test_what_is_kept_is_what_is_there(seed: int) -> None:
     """Count everything again after each step; so one history takes some seconds."""
     chance = random.Random(seed)  # noqa: S311 - a history, no secret
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         catalogue(store)
         names = ["buy", "match", *chance.choices(STEPS, k=12)]
         for hour, name in enumerate(names):
@@ -148,7 +148,7 @@ def totals(store: Store) -> list[list[tuple[object, ...]]]:
 def counted() -> Iterator[Store]:
     """Everything in every state, counted in several goes, and some of it not counted yet."""
     chance = random.Random(1)  # noqa: S311 - a history, no secret
-    with scratch_store(settings(), NOON) as store:
+    with scratch_store(settings()) as store:
         catalogue(store)
         for day in range(6):
             now = NOON + timedelta(days=day)

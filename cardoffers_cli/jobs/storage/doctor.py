@@ -54,7 +54,12 @@ QUICK = frozenset(
 )
 """The audits that are done without `--strict`."""
 
-SELDOM = frozenset({"every_block_is_whole", "no_card_numbers"})
+SELDOM = frozenset(
+    {
+        *("every_block_is_whole", "no_card_numbers"),
+        *("purchases_are_counted", "redemptions_are_counted", "purchase_days_are_counted"),
+    }
+)
 """The audits that read everything there is, and have no part: not of every night."""
 
 

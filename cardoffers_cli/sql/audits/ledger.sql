@@ -1,12 +1,30 @@
 -- name: one_entry_per_redemption
--- Redemptions without exactly one ledger entry, and entries without their redemption. Grain: one row
--- per redemption.
-with both_sides as (
+-- Redemptions without exactly one ledger entry, and entries without their redemption. Numbers are
+-- handed out without a gap: where their hashes add up to those of 1, 2, 3 …, on both sides, each is
+-- there once, and nothing more is looked at. Grain: one row per redemption.
+with hashed as (
+    select
+        (select sum(hash(redemptions.redemption_no)) from redemptions) as redemptions,
+        (select sum(hash(ledger_entries.redemption_no)) from ledger_entries) as entries,
+        (
+            select sum(hash(cast(numbers.number as bigint)))
+            from range(1, (select max(redemptions.redemption_no) + 1 from redemptions))
+                as numbers(number)
+        ) as numbers
+),
+doubt as (
+    select hashed.redemptions is distinct from hashed.numbers
+        or hashed.entries is distinct from hashed.numbers as is_there
+    from hashed
+),
+both_sides as (
     select redemptions.redemption_no, 1 as redemptions, 0 as entries
     from redemptions
+    where (select doubt.is_there from doubt)
     union all
     select ledger_entries.redemption_no, 0, 1
     from ledger_entries
+    where (select doubt.is_there from doubt)
 )
 select
     both_sides.redemption_no, sum(both_sides.redemptions) as redemptions,

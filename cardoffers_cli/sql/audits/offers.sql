@@ -19,13 +19,14 @@ order by judged.redemption_no;
 -- name: budgets_hold
 -- Matching after which an offer held more than the budget it had then. A reversal gives its part
 -- back, and a budget that was lowered later takes nothing back, so each run is held against the
--- terms before it. Grain: one row per offer and run.
+-- terms before it. What a run redeemed is told by the kept counts, which have audits of their own.
+-- Grain: one row per offer and run.
 with changes as (
     select
-        redemptions.offer_no, redemptions.run_no, ledger_entries.merchant_funded_amount as amount,
-        true as is_redemption
-    from redemptions
-    inner join ledger_entries on ledger_entries.redemption_no = redemptions.redemption_no
+        redemption_totals.offer_no, redemption_totals.run_no,
+        redemption_totals.merchant_funded_amount as amount, true as is_redemption
+    from redemption_totals
+    where redemption_totals.run_no is not null
     union all
     select
         ledger_entries.offer_no, ledger_moves.run_no,
