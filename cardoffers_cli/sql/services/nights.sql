@@ -300,8 +300,7 @@ limit $limit;
 -- name: waiting
 -- What waits for something when a night's reports are written. Grain: one row per kind.
 select 'purchases of unknown merchants' as waits, count(*) as count
-from latest_decisions
-where latest_decisions.outcome = 'merchant_unresolved'
+from unresolved_purchases
 union all
 select 'ledger entries on hold', count(*)
 from ledger_entries

@@ -43,22 +43,20 @@ left join owed on owed.institution_id = institutions.institution_id
 order by institutions.slug;
 
 -- name: totals
--- How much of everything there is, and what waits for something.
-with waiting as (
-    select
-        count(*) filter (where decisions.outcome is null) as not_matched_yet,
-        count(*) filter (where decisions.outcome = 'merchant_unresolved') as merchant_unresolved
-    from purchases
-    left join latest_decisions as decisions on decisions.purchase_no = purchases.purchase_no
-)
+-- How much of everything there is, and what waits for something: purchases behind the watermark wait
+-- for a match, those it knew no merchant of for that.
 select
     (select count(*) from merchants) as merchants,
     (select count(*) from offers) as offers,
     (select count(*) from cardholders) as cardholders,
     (select count(*) from links) as links,
-    waiting.not_matched_yet, waiting.merchant_unresolved,
-    (select count(*) from adjustments where settlement_no is null) as open_adjustments
-from waiting;
+    (
+        select count(*)
+        from purchases
+        where purchases.purchase_no > (select match_watermark.purchase_no from match_watermark)
+    ) as not_matched_yet,
+    (select count(*) from unresolved_purchases) as merchant_unresolved,
+    (select count(*) from adjustments where settlement_no is null) as open_adjustments;
 
 -- name: due
 -- How many ledger entries a settle run would settle now, and when the first of the others is due.
