@@ -2,7 +2,7 @@
 -- A page of redemptions, newest first, after a position; nulls in the parameters filter nothing.
 -- Which these are is found first, in few columns; the rest is looked up of them alone.
 -- Tokens are masked (rules.md#masking). Grain: one row per redemption.
-with page as materialized (
+with page as (
     select
         redemptions.redemption_no, redemptions.redemption_id, redemptions.institution_id,
         redemptions.purchase_no, redemptions.cardholder_no, redemptions.offer_no,
@@ -71,7 +71,7 @@ order by page.created_at desc, page.redemption_id desc;
 -- name: settlements
 -- A page of ledger entries, newest first, after a position; nulls in the parameters filter nothing.
 -- Which these are is found first, in few columns. Grain: one row per ledger entry.
-with page as materialized (
+with page as (
     select
         ledger_entries.redemption_no, ledger_entries.entry_id, ledger_entries.institution_id,
         ledger_entries.created_at
@@ -100,7 +100,7 @@ with page as materialized (
     limit $limit
 ),
 
-redeemed as materialized (
+redeemed as (
     select
         redemptions.redemption_no, redemptions.redemption_id, redemptions.institution_id,
         redemptions.offer_no, redemptions.purchase_no
