@@ -171,11 +171,21 @@ def test_what_waited_before_waits_after_and_is_found_by_its_hash(
     with made.store() as store:
         before = {name: select(store, f"from {name} order by all") for name in kept}
         assert [1, 2, 5] == [len(rows) for rows in before.values()]
-        for statement in (*(f"drop table {name}" for name in kept), OF_BEFORE):
+        for statement in (*(f"drop table {name}" for name in (*kept, *COUNTED)), *OF_BEFORE):
             select(store, statement)
     migrate(made)
     with made.store() as store:
         assert before == {name: select(store, f"from {name} order by all") for name in kept}
 
 
-OF_BEFORE = "delete from migrations where version >= 14"
+COUNTED = (
+    "counted_up_to",
+    "purchase_counts",
+    "redemption_counts",
+    "purchase_day_counts",
+    "offer_counts",
+)
+OF_BEFORE = (
+    "create table link_counts (counted_to bigint)",
+    "delete from migrations where version >= 14",
+)
