@@ -134,4 +134,5 @@ def _admit(store: Store, owner: Institution, event: Chunk, job: Job) -> None:
         institution_id=owner.id,
         currency=owner.currency,
         received_at=job.now,
+        is_kept=False,
     )

@@ -28,16 +28,18 @@ def admit(
     currency: str,
     received_at: datetime,
     stride: int = ALL_LINES,
+    is_kept: bool = True,
 ) -> int:
     """Write the purchases, rejects and duplicates of one import; return how many purchases.
 
-    With a `stride` several imports are staged together: lines from 0 on belong to `import_no`,
-    those from `stride` on to the next number, and so forth.
+    What is not to be kept (`is_kept`) need not be found by its references. With a `stride` several
+    imports are staged together: lines from 0 on belong to `import_no`, those from `stride` on to
+    the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    store.execute(
-        "pipeline/admit:purchase_refs", staged.rows, repeats.rows, institution_id=institution_id
-    )
+    if is_kept:
+        tables = (staged.rows, repeats.rows)
+        store.execute("pipeline/admit:purchase_refs", *tables, institution_id=institution_id)
     accepted = store.execute(
         "pipeline/admit:purchases",
         *(staged.rows, repeats.rows, numbered.payers, numbered.identifiers),
