@@ -211,9 +211,9 @@ class TempTables:
         frame = definition.frame if definition else None
         if frame is None:
             return None
-        return frame.select(
-            [name for name in table.columns if name in frame.column_names]
-        ).to_pylist()
+        columns = [name for name in table.columns if name in frame.column_names]
+        rows: list[dict[str, Any]] = frame.select(columns).to_pylist()
+        return rows
 
     def reading(self, table: Table) -> Runnable:
         """Return a statement that reads all of a table."""
