@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
-LOG = "select message from duckdb_logs where type = 'QueryLog'"
+_LOG = "select message from duckdb_logs where type = 'QueryLog'"
 
 CATALOGUE = {
     "institutions": "institution\nalder",
@@ -69,14 +69,21 @@ def _said(service: Service, path: str, event: dict[str, Any]) -> list[str]:
 
     @contextmanager
     def logged(job: Job, **options: Any) -> Iterator[Store]:
-        with opened(job, **options) as store:
-            store.connection.execute("call enable_logging('QueryLog')")
+        with opened(job, **options) as store, statements_in(store, said):
             yield store
-            said.extend(text for (text,) in store.connection.execute(LOG).fetchall())
-            store.connection.execute("call truncate_duckdb_logs()")  # as it serves other files too
-            store.connection.execute("call disable_logging()")
 
     with patch.object(Job, "store", logged):
         (answer,) = service.answer_all([call], wait_s=5)
     assert answer.status in {200, 202}, answer
-    return [text for text in said if "logging" not in text and "duckdb_logs" not in text]
+    return said
+
+
+@contextmanager
+def statements_in(store: Store, said: list[str]) -> Iterator[None]:
+    """Add what the engine runs in the block; its log outlives the store, and is emptied."""
+    store.connection.execute("call enable_logging('QueryLog')")
+    yield
+    found = store.connection.execute(_LOG).fetchall()
+    store.connection.execute("call disable_logging()")
+    store.connection.execute("call truncate_duckdb_logs()")
+    said.extend(text for (text,) in found if "duckdb_logs" not in text)

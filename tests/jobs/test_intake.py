@@ -23,7 +23,7 @@ from cardoffers_cli.pipeline import stage
 from cardoffers_cli.services.institutions import find_institution
 from hostile import LET_IN, REFUSED
 from sizes import GATE
-from statements import LOG
+from statements import statements_in
 from tables import NOON, uid
 from test_every_door import GOOD, all_of_them, as_json
 from work import found, kept, new_store, tell
@@ -201,9 +201,10 @@ def _has_card_number(event: Event) -> bool:
 @pytest.mark.parametrize(("most", "are_made"), [*zip(SIZES, (True, False), strict=True)])
 def test_of_few_rows_no_table_is_made(tmp_path: Path, most: int, are_made: bool) -> None:
     made = store_in(tmp_path)
+    said: list[str] = []
     with few_rows_are(most), made.store() as store:
         owner = find_institution(store, "alder")
-        store.connection.execute("call enable_logging('QueryLog')")
-        take_events(store, owner, [sent("call", [GOOD])], made)
-        said = store.connection.execute(LOG).fetchall()
-    assert are_made == any("create temp" in text for (text,) in said)
+        with statements_in(store, said):
+            take_events(store, owner, [sent("call", [GOOD])], made)
+    assert said
+    assert are_made == any("create temp" in text for text in said)
