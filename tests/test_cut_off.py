@@ -18,7 +18,7 @@ from work import found
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = 200 if FULL else tries(6, 12)
+KILLS = 200 if FULL else tries(3, 12)
 PER_KILL = 3
 """Events that a run has sent when it is killed; two of them were answered at least."""
 

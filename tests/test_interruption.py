@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-KILLS = 120 if FULL else tries(3, 12)
+KILLS = 120 if FULL else tries(2, 12)
 ROWS = 40_000
 DIRTY = 97
 

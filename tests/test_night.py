@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 LARGE = {"rows": 200_000, "links": 6_000}
 SMALL = LARGE if FULL else {"rows": tries(2_000, 8_000), "links": 400}
 SEEDS = range(50 if FULL else tries(1, 2))
-KILLS_PER_SEED = 10 if FULL else tries(3, 5)
+KILLS_PER_SEED = 10 if FULL else tries(2, 5)
 STARVINGS_PER_SEED = 20 if FULL else 5
 NOTHING_NEW, WITH_FINDINGS, BUSY = 0, 3, 11
 SOON_S = 10

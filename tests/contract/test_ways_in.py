@@ -143,7 +143,7 @@ def store_after(folder: Path, way: str, events: list[dict[str, str]]) -> dict[st
 
 
 @profile(
-    max_examples=tries(3, 6),
+    max_examples=tries(2, 6),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

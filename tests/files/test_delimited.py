@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
-EXAMPLES = 2000 if FULL else tries(80, 250)
+EXAMPLES = 2000 if FULL else tries(40, 250)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame([lines, *columns])
 
 
-@settings(max_examples=tries(60, 200), deadline=None)
+@settings(max_examples=tries(30, 200), deadline=None)
 @given(
     rows=st.lists(ROW, min_size=1, max_size=30) | st.lists(MOSTLY_GOOD, min_size=1, max_size=60),
     absent=st.sets(st.sampled_from([name for name in OPTIONAL if name not in REQUIRED])),

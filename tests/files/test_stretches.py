@@ -93,13 +93,13 @@ def told(pages: list[Objects]) -> Any:
     )
 
 
-@profile(max_examples=tries(150, 500), deadline=None)
+@profile(max_examples=tries(75, 500), deadline=None)
 @examples(text=TEXTS, size=st.integers(1, 40))
 def test_stretches_are_the_whole(text: bytes, size: int) -> None:
     assert as_a_whole(text) == in_stretches(text, size)
 
 
-@profile(max_examples=tries(150, 500), deadline=None)
+@profile(max_examples=tries(75, 500), deadline=None)
 @examples(text=TEXTS, size=st.integers(1, 40), data=st.data())
 def test_a_fault_is_found_where_it_is(text: bytes, size: int, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))

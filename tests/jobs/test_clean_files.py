@@ -52,7 +52,7 @@ def changed(content: bytes, changes: list[tuple[float, int, bytes]]) -> bytes:
 
 
 @at_the_gate
-@profile(max_examples=tries(8, 25), deadline=None)
+@profile(max_examples=tries(4, 25), deadline=None)
 @examples(changes=CHANGES)
 def test_what_validates_clean_is_taken_whole(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[float, int, bytes]]

@@ -96,7 +96,7 @@ def test_which_notices_are_owed(store: Store, owed: list[str], times: str) -> No
     assert owed == [row["notice"] for row in key_notices.due(store, moment("2026-08-01"))]
 
 
-@profile(max_examples=tries(10, 30), deadline=None)
+@profile(max_examples=tries(5, 30), deadline=None)
 @examples(st.lists(st.integers(0, 40 * 24), max_size=30), st.integers(1, 24))
 def test_however_often_and_late_it_runs_each_is_given_once(
     scratch: Store, hours: list[int], hour: int

@@ -84,7 +84,7 @@ INPUT = st.lists(
 ).map(lambda rows: [(where, {"ref": f"r{n}", **row}) for n, (where, row) in enumerate(rows)])
 
 
-@profile(max_examples=tries(3, 6), deadline=None)
+@profile(max_examples=tries(2, 6), deadline=None)
 @examples(rows=INPUT, data=st.data())
 def test_shuffling_and_cutting_the_input_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Any], data: st.DataObject

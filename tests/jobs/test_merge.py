@@ -320,6 +320,7 @@ def disk(nights: Path, tmp_path: Path) -> Iterator[tuple[Job, Path]]:
         yield made, disk / "ballast"
 
 
+@at_the_gate
 def test_a_full_disk_ends_with_16_and_the_store_is_as_it_was(disk: tuple[Job, Path]) -> None:
     made, ballast = disk
     before, files = kept(made, "runs"), sorted(ballast.parent.rglob("*"))
@@ -398,8 +399,8 @@ def seconds(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
     return killed_after(None, copy_of(nights, tmp_path_factory.mktemp("undisturbed")))
 
 
+@at_the_gate
 @pytest.mark.parametrize("moment", [(n + 0.5) / MOMENTS for n in range(MOMENTS)])
-@one_in(3)
 def test_a_merge_killed_at_any_moment_is_done_or_not_begun(
     made: Job, seconds: float, moment: float
 ) -> None:

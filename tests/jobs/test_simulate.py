@@ -169,7 +169,7 @@ ROW = st.fixed_dictionaries(
 )
 
 
-@profile(max_examples=tries(3, 6), deadline=None)
+@profile(max_examples=tries(2, 6), deadline=None)
 @examples(rows=st.lists(ROW, min_size=10, max_size=25))
 def test_whatever_the_file_what_is_simulated_comes_true(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]

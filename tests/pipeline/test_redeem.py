@@ -902,7 +902,7 @@ def catalogue() -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("runs", ["in one run", "in two runs"])
-@profile(max_examples=30 if GATE else 8, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(max_examples=30 if GATE else 4, deadline=None, suppress_health_check=list(HealthCheck))
 @examples(drawn=worlds(), share=st.integers(0, 96))
 @one_in(2)
 def test_rounds_end_where_the_plain_loop_ends(

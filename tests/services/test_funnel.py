@@ -309,7 +309,7 @@ def people_plainly(events: list[Row], window: Window) -> tuple[int, ...]:
 
 
 @profile(
-    max_examples=tries(20, 60),
+    max_examples=tries(10, 60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -217,7 +217,7 @@ def test_a_cursor_serves_its_own_report_and_filters(history: Store) -> None:
                 redemptions(history, alder, limit=1, cursor=damaged)
 
 
-@profile(max_examples=tries(6, 15), deadline=None)
+@profile(max_examples=tries(3, 15), deadline=None)
 @examples(
     before=st.lists(st.sampled_from(TIMES), min_size=1, max_size=8),
     meanwhile=st.lists(st.sampled_from(TIMES), max_size=6),

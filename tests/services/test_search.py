@@ -25,7 +25,7 @@ def refs(store: Store, pattern: str) -> set[str]:
 
 
 @profile(
-    max_examples=tries(20, 60),
+    max_examples=tries(10, 60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -24,7 +24,7 @@ from cardoffers_cli.store import usage_file, usage_journal
 from cardoffers_cli.store.layout import folder_of, kept_files, usage_logs, usage_path
 from cardoffers_cli.store.usage_journal import Entries, UsageJournal, Use
 from disks import fill, small_disk
-from sizes import FULL
+from sizes import FULL, tries
 from tables import NOON, uid
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def test_sixty_a_minute_if_nothing_else_is_said(usage: UsageJournal) -> None:
     assert [None] * 60 + [60] == [usage.take_turn(KEY, NOON) for _ in range(61)]
 
 
-@profile(max_examples=30, deadline=None)
+@profile(max_examples=tries(10, 30), deadline=None)
 @examples(st.lists(st.integers(0, 400), max_size=60), st.integers(1, 4))
 @example(pauses=[182, 141, 109], most=2)
 def test_no_window_ever_holds_more_and_who_waits_is_let_through(
