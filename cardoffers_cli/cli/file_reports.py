@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.cli.kernel.commands import Format
@@ -23,6 +24,7 @@ FOUND = read_columns("file_reports.found")
 ABOUT_FILES = Column("message")
 """What a finding about a whole file says, where there is one."""
 _LINES_SHOWN = 5
+_OF_FILE_SHOWN = 3
 
 
 def show_files(
@@ -108,10 +110,10 @@ def _first_findings(report: FileReport) -> Iterator[str]:
             (found["level"], f"{report.file}:{found['line']}: {found['code']} {found['message']}")
             for found in report.first_findings
         ),
-        *((found["level"], _of_file(report, found)) for found in report.findings),
+        *_of_file(report),
     ]
     for level in ("error", "warning"):
-        yield from (line for own, line in told if own == level and line)
+        yield from (line for own, line in told if own == level)
     count = report.first_findings[0]["findings"] if report.first_findings else 0
     if (more := count - len(report.first_findings)) > 0:
         yield f"… {more:,} more; --errors FILE writes them all."
@@ -123,6 +125,17 @@ def _common(report: FileReport, found: Mapping[str, Any]) -> str:
     return f"{report.file}: {found['code']} {message}: {of}"
 
 
-def _of_file(report: FileReport, found: Mapping[str, Any]) -> str | None:
-    """Say what is about the file as a whole; what is about rows is said of them."""
-    return None if found["rows"] else f"{report.file}: {found['code']} {found['message']}"
+def _of_file(report: FileReport) -> Iterator[tuple[str, str]]:
+    """Yield the level and the words of what is about the file as a whole.
+
+    What there is much of is said once: the findings by code have each.
+    """
+    of_file = [found for found in report.findings if not found["rows"]]
+    counts = Counter(found["code"] for found in of_file)
+    for found in of_file:
+        code = found["code"]
+        if counts[code] <= _OF_FILE_SHOWN:
+            yield found["level"], f"{report.file}: {code} {found['message']}"
+    for code, count in counts.items():
+        if count > _OF_FILE_SHOWN:
+            yield CODES[code].level, f"{report.file}: {code} {CODES[code].summary}: {count} times"

@@ -80,6 +80,20 @@ def test_an_unknown_column_is_named_in_every_format(cardoffers: Any, file: Any, 
     assert "the column colour is not known" in shown.replace("\\_", "_").lower()
 
 
+def test_many_unknown_columns_are_named_in_the_table_and_said_once(
+    cardoffers: Any, file: Any
+) -> None:
+    extra = [f"colour {number}" for number in range(36)]
+    header = HEADER.replace("\n", f",{','.join(extra)}\n")
+    name = file("wide.csv", row("1").replace("\n", f"{',' * 36}\n"), header=header)
+    shown = cardoffers("validate", name, "--format", "table", *AT).stdout
+    table, told, _ = shown.split("\n\n")
+    assert [f"the column {each} is not known and is ignored" for each in extra] == [
+        line[line.index("the column") :].rstrip() for line in table.splitlines()[2:]
+    ]
+    assert "wide.csv: column_unknown a column is not known and is ignored: 36 times" == told
+
+
 def test_what_is_found_often_hides_nothing_that_is_rare(cardoffers: Any, file: Any) -> None:
     amounts = {7: "0", 60: "12.505"} | dict.fromkeys(range(10, 40), "x")
     rows = [row(f"ref-{n}", amounts.get(n, "1.00")) for n in range(70)]
