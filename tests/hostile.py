@@ -118,8 +118,11 @@ CODES = {
 }
 """Visible ASCII without spaces, which references and offer ids may be."""
 
-OF_SPREADSHEETS = ("'", "=")
+OF_SPREADSHEETS = ("'", '"', "=")
 """How an identifier or a reference begins that a spreadsheet has changed; files may not have it."""
+
+OF_PROGRAMS = ("null",)
+"""An identifier or a reference that is none, which files may not have either."""
 
 FILE_NAME = "=\x1b[31m[bold]<b>\u202e.csv"
 """The name of the file that the purchases came in: whoever sends it chooses it."""
@@ -177,9 +180,9 @@ def hostile_store(folder: Path) -> Job:
 
 
 def _is_older(row: Row) -> bool:
-    """Whether a good row can only have come before spreadsheets were looked for."""
+    """Whether a good row can only have come before spreadsheets and programs were looked for."""
     names = (row["ref"], row["identifier"]) if "amount" not in row else ()
-    return any(str(name).startswith(OF_SPREADSHEETS) for name in names)
+    return any(str(name).startswith(OF_SPREADSHEETS) or str(name) in OF_PROGRAMS for name in names)
 
 
 def redemption_of(made: Job, ref: str) -> str:

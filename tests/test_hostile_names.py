@@ -27,6 +27,7 @@ from hostile import (
     FORMULA,
     LET_IN,
     NAMES,
+    OF_PROGRAMS,
     OF_SPREADSHEETS,
     REFUSED,
     hostile_store,
@@ -245,7 +246,7 @@ PLACES = {
 
 
 def of_a_spreadsheet(text: str) -> bool:
-    return text.startswith(OF_SPREADSHEETS) or text != text.strip()
+    return text.startswith(OF_SPREADSHEETS) or text != text.strip() or text in OF_PROGRAMS
 
 
 @pytest.mark.parametrize("place", PLACES)
