@@ -65,12 +65,12 @@ def show_part(store: Store, after_run_no: int) -> None:
     The archive has no part: call it for a store without one.
     """
     ends = store.rows(f"{_PART}:ends", after_run_no=after_run_no)[0]
-    redemption_no, import_no = ends["redemption_no"], ends["import_no"]
+    redemption_no, purchase_no = ends["redemption_no"], ends["purchase_no"]
     changed = store.make(
         f"{_PART}:changed_redemptions", after_run_no=after_run_no, redemption_no=redemption_no
     )
     purchases = store.make(
-        f"{_PART}:touched_purchases", changed, after_run_no=after_run_no, import_no=import_no
+        f"{_PART}:touched_purchases", changed, after_run_no=after_run_no, purchase_no=purchase_no
     )
     redemptions = store.make(f"{_PART}:touched_redemptions", changed, purchases)
     for name in statements(_PART):

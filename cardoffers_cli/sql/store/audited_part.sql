@@ -1,16 +1,29 @@
 -- name: ends
--- How far the runs up to one had come: their last redemption and their last import; and how many
--- purchases came since, of how many.
+-- How far the runs up to one had come: their last redemption and their last purchase; and how many
+-- purchases came since, of how many. Numbers are handed out in order.
+with known as (
+    select
+        coalesce(max(imports.import_no) filter (where imports.run_no <= $after_run_no), 0)
+            as import_no,
+        coalesce(sum(imports.accepted) filter (where imports.run_no > $after_run_no), 0)
+            as new_purchases,
+        coalesce(sum(imports.accepted), 0) as purchases
+    from imports
+)
 select
     (
-        select coalesce(max(redemptions.redemption_no), 0)
+        select coalesce(max(redemptions.redemption_no), -1)
         from redemptions
         where redemptions.run_no <= $after_run_no
     ) as redemption_no,
-    coalesce(max(imports.import_no) filter (where imports.run_no <= $after_run_no), 0) as import_no,
-    coalesce(sum(imports.accepted) filter (where imports.run_no > $after_run_no), 0) as new_purchases,
-    coalesce(sum(imports.accepted), 0) as purchases
-from imports;
+    (
+        select coalesce(max(recent_purchases.purchase_no), -1)
+        from recent_purchases
+        where recent_purchases.import_no <= known.import_no
+    ) as purchase_no,
+    known.new_purchases,
+    known.purchases
+from known;
 
 -- name: changed_redemptions
 -- makes: changed_redemptions(redemption_no)
@@ -41,12 +54,27 @@ where attempts.run_no > $after_run_no;
 -- name: touched_purchases
 -- reads: changed_redemptions(redemption_no)
 -- makes: touched_purchases(purchase_no)
--- Makes touched_purchases: those that came since, that later runs decided, and those of
+-- Makes touched_purchases: those that came since, by every number after $purchase_no, whatever has
+-- it; all that share the hash of a reference with these; those that later runs decided, and those of
 -- changed_redemptions. Grain: one row per purchase.
 create temp table touched_purchases as
+with new_hashes as (
+    select purchase_refs.ref_hash
+    from purchase_refs
+    where purchase_refs.purchase_no > $purchase_no
+)
 select recent_purchases.purchase_no
 from recent_purchases
-where recent_purchases.import_no > $import_no
+where recent_purchases.purchase_no > $purchase_no
+union
+select purchase_refs.purchase_no
+from purchase_refs
+where purchase_refs.purchase_no > $purchase_no
+    or purchase_refs.ref_hash in (select new_hashes.ref_hash from new_hashes)
+union
+select unresolved_purchases.purchase_no
+from unresolved_purchases
+where unresolved_purchases.purchase_no > $purchase_no
 union
 select recent_decisions.purchase_no
 from recent_decisions
