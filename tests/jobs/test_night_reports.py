@@ -38,6 +38,6 @@ def test_reports_read_in_pages_are_the_same_bytes(
     with made.store(read_only=True) as store:
         night = nights.find(store, str(result["run_id"]))
     assert night
-    monkeypatch.setitem(reports._PAGE, "limit", 2)
+    monkeypatch.setattr(reports, "_AT_A_TIME", 2)
     reports.write_reports(work_of(made, night, Order(drop=drop), Onlooker()))
     assert expected == contents(tmp_path / "reports" / result["night"])

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.services.reports import ReportPage
 
-_PAGE: dict[str, Any] = {"limit": 50_000, "cursor": None}
-"""The first page of a report, which is all of it on most nights."""
+_AT_A_TIME = 50_000
+"""Rows of a page, which is all of a report on most nights."""
 
 _COLUMNS = {"redemptions": REDEMPTIONS, "settlements": SETTLEMENTS, "funnel": FUNNEL}
 
@@ -82,7 +82,10 @@ def _read(work: Work, institution_id: UUID) -> dict[str, Iterable[Mapping[str, A
     )
     window = window_of(work.job.now, None, None)
     with work.job.store(read_only=True) as store:
-        pages = {name: report(store, filters, **_PAGE) for name, report in REPORTS.items()}
+        pages = {
+            name: report(store, filters, limit=_AT_A_TIME, cursor=None)
+            for name, report in REPORTS.items()
+        }
         counted = count_window(store, institution_id, window)
     found = {name: _rows(work.job, name, filters, page) for name, page in pages.items()}
     return {**found, "funnel": list(conversions(counted.data))}
@@ -92,7 +95,7 @@ def _rows(job: Job, report: str, filters: Filters, page: ReportPage) -> Iterator
     yield from page.rows
     while (cursor := page.next_cursor) is not None:
         with job.store(read_only=True) as store:
-            page = REPORTS[report](store, filters, **{**_PAGE, "cursor": cursor})
+            page = REPORTS[report](store, filters, limit=_AT_A_TIME, cursor=cursor)
         yield from page.rows
 
 
