@@ -1,9 +1,9 @@
 -- name: staged_payers
 -- reads: staged_tokens(cardholder_token, instrument_token)
 -- makes: staged_payers(institution_id, cardholder_token, instrument_token)
--- Makes staged_payers, which `store/interning.py` reads. Grain: one row per pair of tokens.
+-- Makes staged_payers, which `store/interning.py` reads. Grain: one row per pair of tokens, or more.
 create temp table staged_payers as
-select distinct
+select
     cast($institution_id as uuid) as institution_id,
     staged_tokens.cardholder_token,
     staged_tokens.instrument_token
