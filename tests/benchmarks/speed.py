@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 OTHERS = str(Path(__file__).with_name("others.py"))
 AS_OF = "2026-11-01T00:00:00Z"
-GOALS = {"validate": 1.5, "import": 4.0, "match": 1.5}  # times the baseline
+GOALS = {"validate": 1.5, "import": 3.0, "match": 1.0}  # times the baseline
 MEMORY_GOAL_MIB = 2048
 HELP_GOAL = 1.5  # times `import typer`
 HELP_TURNS = 10

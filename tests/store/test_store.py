@@ -83,6 +83,15 @@ def test_temporary_tables_go_with_the_transaction_that_made_them(store: Store, k
         store.make("pipeline/redeem:reserved", held.this_run)
 
 
+def test_a_frame_that_waits_holds_its_own_text_only(store: Store) -> None:
+    """Or a few rows of each chunk of a file would hold all of its chunks."""
+    chunk = pl.DataFrame({"text": [f"{n:0100}" for n in range(10_000)]})
+    few = chunk.filter(pl.int_range(pl.len()) % 1000 == 0)
+    assert few.equals(pl.from_arrow(store.apart(few)))
+    assert store.apart(few).get_total_buffer_size() < 5_000
+    assert store.apart(chunk).get_total_buffer_size() > 1_000_000
+
+
 def test_an_error_of_the_engine_never_quotes_data(store: Store) -> None:
     with pytest.raises(CardoffersError) as caught, guarded():
         store.connection.execute("select cast('4111111111111111x' as integer)")
