@@ -18,7 +18,7 @@ from cardoffers_cli.store.layout import usage_path
 from cardoffers_cli.store.store import Store
 from doors import key_of
 from sizes import tries
-from tables import NOON, uid
+from tables import NOON, select, uid
 from work import found, new_store, tell
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Answer
     from cardoffers_cli.jobs.context.job import Job
 
+KINDS = ("feed", "feed", "add", "add", "single", "batch", "batch", "report", "simulate")
 ROUNDS = tries(18, 60)
 """Each asks two services, one of which opens its store for it."""
 
@@ -84,6 +85,12 @@ class Both:
         assert self.fresh.answer_all(calls, wait_s=5) == kept
         return kept
 
+    def left(self) -> list[Any]:
+        """Return the temporary tables in the store that is kept open."""
+        opened = self.kept._store(self.kept_job, read_only=True, wait_s=5)
+        with opened as store:
+            return select(store, "select table_name from duckdb_tables() where temporary")
+
     def command(self, act: Any) -> None:
         """Let a command do something to both stores."""
         self.kept.let_go()
@@ -100,7 +107,7 @@ def call(chance: random.Random, number: int) -> Call:
     }
     body: Any = None
     query = ""
-    match chance.choice(("feed", "feed", "add", "single", "batch", "report")):
+    match chance.choice(KINDS):
         case "feed":
             method, path = "GET", "/api/v1/offers"
             hints = chance.choice(("", "&personalize=true", "&limit=1", "&limit=no", "&segment=x"))
@@ -114,8 +121,12 @@ def call(chance: random.Random, number: int) -> Call:
         case "batch":
             method, path = "POST", "/api/v1/transactions/batch"
             body = {"transactions": [event(chance, token) for _ in range(chance.randrange(4))]}
+        case "simulate":
+            method, path = "POST", "/api/v1/transactions/simulate"
+            body = event(chance, token)
         case _:
-            method, path = "GET", "/api/v1/reporting/redemptions"
+            report = chance.choice(("redemptions", "settlements", "funnel"))
+            method, path = "GET", f"/api/v1/reporting/{report}"
     return Call(
         method=method,
         path=path,
@@ -159,6 +170,7 @@ def test_both_give_the_same_answers_and_keep_the_same(tmp_path: Path, seed: int)
         if number % 3 == 2 and commands:
             both.command(commands.pop(0))
     assert {200, 201, 202, 403, 422} <= statuses
+    assert [] == both.left()
     both.command(match_purchases)
     for table in KEPT:
         assert (rows := found(both.fresh_job, table)) == found(both.kept_job, table)
