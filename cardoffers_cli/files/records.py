@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from itertools import chain
+from operator import itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def judge_pages(pages: Sequence[Objects], reading: FileReading) -> Chunk:
 
 def unknown_fields(page: Objects) -> int:
     """Return how many fields of the objects are none of a transaction event."""
-    return sum(len(value.keys() - _KNOWN) for value in page.values)
+    return sum(len(value.keys() - _KNOWN) for value in page.values if not _KNOWN.issuperset(value))
 
 
 def unknown_names(page: Objects) -> set[str]:
@@ -65,7 +66,7 @@ def columns_of(page: Objects) -> pl.DataFrame:
     mistyped: dict[int, list[str]] = {}
     for name in COLUMNS:
         if name in given:
-            columns[name], wrong = _column(name, [value.get(name) for value in page.values])
+            columns[name], wrong = _column(name, _values(name, page.values))
             for row in wrong:
                 mistyped.setdefault(row, []).append(name)
     if unknown := given.difference(_KNOWN):
@@ -97,9 +98,19 @@ def _mark(names: list[str] | None) -> str | None:
     return f"|{'|'.join(names)}|" if names else None
 
 
+def _values(name: str, objects: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return the values of a field, None where it is left out: in most pages nowhere."""
+    try:
+        return [*map(itemgetter(name), objects)]
+    except KeyError:
+        return [value.get(name) for value in objects]
+
+
 def _column(name: str, values: list[Any]) -> tuple[pl.Series, list[int]]:
     """Return the values as texts, and which of them have the wrong type."""
     if name == "amount":
+        if set(map(type, values)) == {LosslessFloat}:
+            return _series(name, [*map(_plain_digits, map(str, values))]), []
         wrong = [i for i, value in enumerate(values) if type(value) not in _AMOUNT_TYPES]
         return _series(name, [_text(value) for value in values]), wrong
     try:
