@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 _LOCK_WAIT_S = 0.25
 """How long the thread waits for the store before it looks after those who wait for the thread; the
 lock spreads these waits, so that several servers do not march."""
-_GATHER_S = 0.01
-"""How long as many calls as were answered together last are waited for: their senders are likely to
-have more, and each use of the store costs about this."""
+_GATHER_S = 0.05
+_GATHER_PART = 4
+"""How long at most as many calls as were answered together last are waited for: their senders are
+likely to have more, and each use of the store has a cost of its own; and which part at most of the
+time that those took."""
 _GLANCE_S = 0.01
 """How often it is looked whether somebody wants the store that no call needs now."""
 _READ_WAIT_S = 1.0
@@ -78,6 +80,7 @@ class Worker:
         self._queue: deque[WaitingCall] = deque()
         self._asked: list[Future[Keyring]] = []
         self._latest = 0
+        self._latest_s = 0.0
         self._changed = threading.Condition()
         self._is_stopping = False
         self.ended: Future[None] = Future()
@@ -136,6 +139,7 @@ class Worker:
             self._tell_keys()
             if not (batch := self._taken()):
                 continue
+            began = time.monotonic()
             try:
                 answers = self._service.answer_all(_calls(batch), wait_s=_LOCK_WAIT_S)
             except StoreBusy:
@@ -144,6 +148,7 @@ class Worker:
             except Exception as fault:  # noqa: BLE001  the thread lives as long as the server
                 self._fail(batch, fault)
             else:
+                self._latest_s = time.monotonic() - began
                 _give(batch, answers)
 
     def _has_work(self) -> bool:
@@ -190,7 +195,8 @@ class Worker:
         room, alone = self._limits.batch_bytes, self._limits.batch_calls_alone
         with self._changed:
             if self._queue:
-                self._changed.wait_for(lambda: len(self._queue) >= self._latest, _GATHER_S)
+                gather_s = min(_GATHER_S, self._latest_s / _GATHER_PART)
+                self._changed.wait_for(lambda: len(self._queue) >= self._latest, gather_s)
             self._queue = deque(sorted(self._queue, key=lambda each: each.call.is_head_only))
             while self._queue and len(batch) < self._limits.batch_calls:
                 waiting = self._queue.popleft()
