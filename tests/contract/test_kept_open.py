@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.contract.messages import Answer
     from cardoffers_cli.jobs.context.job import Job
 
+KEYS = ("alderall", "aldertwo", "brookall")
 KINDS = ("feed", "feed", "add", "add", "single", "batch", "batch", "report", "simulate")
 ROUNDS = tries(18, 60)
 """Each asks two services, one of which opens its store for it."""
@@ -101,10 +102,6 @@ class Both:
 def call(chance: random.Random, number: int) -> Call:
     """Draw a call: a feed, an add, an event or a batch, of a few cardholders."""
     token = f"holder-{chance.randrange(3)}"
-    headers = {
-        "authorization": f"Bearer {key_of(chance.choice(('alderall', 'aldertwo', 'brookall')))}",
-        "content-type": "application/json",
-    }
     body: Any = None
     query = ""
     match chance.choice(KINDS):
@@ -127,11 +124,17 @@ def call(chance: random.Random, number: int) -> Call:
         case _:
             report = chance.choice(("redemptions", "settlements", "funnel"))
             method, path = "GET", f"/api/v1/reporting/{report}"
+    return asked(number, method, path, body, key=chance.choice(KEYS), query=query)
+
+
+def asked(
+    number: int, method: str, path: str, body: Any, *, key: str = "alderall", query: str = ""
+) -> Call:
     return Call(
         method=method,
         path=path,
         query=query,
-        headers=headers,
+        headers={"authorization": f"Bearer {key_of(key)}", "content-type": "application/json"},
         request_id=str(uid(f"call {number}")),
         body=b"" if body is None else json.dumps(body).encode(),
     )
@@ -161,7 +164,11 @@ def revoke(job: Job) -> None:
 def test_both_give_the_same_answers_and_keep_the_same(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - calls, not secrets
     both = Both(tmp_path)
-    commands = [match_purchases, pause, match_purchases, pause, revoke]
+    commands = [match_purchases, revoke, pause, match_purchases, pause]
+    payer = {"cardholder_token": "holder-0", "card_token": "card-0"}
+    bought = {**event(chance, "holder-0"), "card_acceptor_id": "M0", "amount": 35, **payer}
+    both.ask([asked(-1, "POST", "/api/v1/offers/A/add", payer)])
+    both.ask([asked(-2, "POST", "/api/v1/transactions", {**bought, "transaction_ref": "first"})])
     statuses = set()
     for number in range(ROUNDS):
         both.seconds += chance.choice((0, 0, 1, 2))
