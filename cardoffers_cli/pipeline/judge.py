@@ -103,8 +103,9 @@ def find_known(
 ) -> Known:
     """Find the staged rows whose refs their institution has purchases of."""
     same = find_same(store, staged, institution_id)
-    if store.compute(same) == 0:
+    if store.is_known_empty(same):
         return none_known(store)
+    store.compute(same)
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
         return Known(refs=engine.run("dedupe", numbered.refs, same)["known_refs"])

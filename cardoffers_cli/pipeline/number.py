@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
+    Row = dict[str, Any]
+
 
 _PAYER = ("cardholder_token", "instrument_token")
 _IDENTIFIER = ("merchant_identifier_type", "merchant_identifier")
@@ -72,7 +74,7 @@ class _Remembered:
         kind: str,
         texts: tuple[str, ...],
         numbers: tuple[str, ...],
-        of: dict[str, Any],
+        of: Row,
     ) -> None:
         self._store = store
         self._kind = kind
@@ -90,7 +92,7 @@ class _Remembered:
         found = [known.get(self._text(row)) for row in rows]
         if all(found):
             columns = zip(*found, strict=True) if found else [()] * len(self._numbers)
-            lists: dict[str, Any] = {
+            lists: Row = {
                 f"{name}s": [*each] for name, each in zip(self._numbers, columns, strict=True)
             }
             lists[f"{self._kind}s"] = [row[self._kind] for row in rows]
@@ -100,7 +102,7 @@ class _Remembered:
         self._remember(rows, self._store.at_hand(numbers) or [])
         return numbers if self._store.height(numbers) == len(rows) else None
 
-    def _remember(self, rows: list[dict[str, Any]], numbers: list[dict[str, Any]]) -> None:
+    def _remember(self, rows: list[Row], numbers: list[Row]) -> None:
         known = self._known()
         if len(known) >= _MOST:
             known.clear()
@@ -111,5 +113,5 @@ class _Remembered:
         asked = (self._address, *self._of.values())
         return self._store.memory.recall(asked, (self._address,), dict, grows=True)
 
-    def _text(self, row: dict[str, Any]) -> tuple[str, ...]:
+    def _text(self, row: Row) -> tuple[str, ...]:
         return tuple(row[name] for name in self._texts)
