@@ -185,6 +185,16 @@ _FIELDS = (
         "add Z or an offset, or read the file with --assume-timezone",
     ),
     _error(
+        "timestamp_ambiguous",
+        "the local time comes twice: the clocks went back (files read by a profile)",
+        "export times with their offset, or in UTC, and say so in the format of the profile",
+    ),
+    _error(
+        "timestamp_skipped",
+        "the local time did not come: the clocks went forward (files read by a profile)",
+        "check the zone of the profile; export times with their offset, or in UTC",
+    ),
+    _error(
         "timestamp_in_future",
         "the timestamp is more than 24 hours ahead",
         "check the clock and the time zone of the export",
@@ -209,6 +219,11 @@ _FILES = (
         "column_ignored",
         "institution_id in a CSV file is ignored",
         "remove the column: the institution comes from the account",
+    ),
+    _warning(
+        "refunds_left_out",
+        "rows with negative amounts were left out, as the profile says",
+        "nothing to do, if they are refunds; else leave out `negatives` in the profile",
     ),
     _warning("rows_missing", "the file has a header and no rows", "check the export's time window"),
     _warning(
@@ -259,6 +274,16 @@ _UNUSABLE = (
     _error("header_missing", "the first line is not a header", "put the column names first"),
     _error("header_column_missing", "the header lacks a column", "add the column"),
     _error("header_column_duplicate", "the header names a column twice", "remove one of them"),
+    _error(
+        "profile_field_missing",
+        "the profile lacks a field that every transaction has",
+        "add the field to the profile, with the column that it is read from",
+    ),
+    _error(
+        "trailer_mismatch",
+        "the trailer is missing, or says otherwise than the rows",
+        "transfer the file again, or check the trailer of the profile",
+    ),
     _error("header_delimiter", "the header has another delimiter", "name it with --delimiter"),
     _error(
         "header_quotes",

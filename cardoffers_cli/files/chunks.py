@@ -7,7 +7,7 @@ card_acceptor; a `merchant_identifier` goes before it).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.domain.findings import Finding, Level
+    from cardoffers_cli.domain.profiles import Profile
 
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
 VALID_SCHEMA: dict[str, Any] = {
@@ -57,7 +58,8 @@ class FileReading:
     be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
     any of ISO 4217 will do. `unterminated` is the level of the finding on a last line without its
     end; none, where somebody vouches for it. What is `alone` came by a call: there is no file to
-    say whether its numbers are references.
+    say whether its numbers are references. A `profile` says how the file is laid out, if not as our
+    own; `token_key` makes the tokens of raw customer keys, where it has those.
     """
 
     now: datetime
@@ -68,6 +70,8 @@ class FileReading:
     assume_timezone: str | None = None
     unterminated: Level | None = None
     alone: bool = False
+    profile: Profile | None = None
+    token_key: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,15 +41,19 @@ def copy_lines(
     rejected_to: BinaryIO | None,
     *,
     masks: Masks | None = None,
+    above: int = 0,
 ) -> None:
-    """Copy lines; the one numbered `header` (0 for none) goes to both, blank ones to neither."""
+    """Copy lines; the one numbered `header` (0 for none) goes to both, blank ones to neither.
+
+    So many lines `above` all others go to both too.
+    """
     lines = _Ascending(rejected)
     for number, piece in _pieces(blocks):
-        if number in lines and number != header:
+        if number in lines and not (number == header or number <= above):
             _write(rejected_to, masks.line(number, piece) if masks else piece)
         else:
             _write(valid_to, piece)
-            if number == header:
+            if number == header or number <= above:
                 _write(rejected_to, piece)
 
 
@@ -67,14 +71,15 @@ class Masks:
         record = next(self._records, None)
         self._next = record and (record[0], [name for _, name in record[1]])
 
-    def _names(self, number: int) -> list[str]:
+    def names(self, number: int) -> list[str]:
+        """Return the fields of a record that are masked."""
         while self._next and self._next[0] < number:
             self._advance()
         return self._next[1] if self._next and self._next[0] == number else []
 
     def line(self, number: int, piece: bytes) -> bytes:
         """Return a line with its fields masked, where any are; its line end stays."""
-        names = self._names(number)
+        names = self.names(number)
         if not names:
             return piece
         text = piece.decode()
@@ -87,7 +92,7 @@ class Masks:
 
     def item(self, index: int, text: str) -> str:
         """Return an item of a JSON array with its fields masked, where any are."""
-        names = self._names(index)
+        names = self.names(index)
         return masked_object(text, names) if names else text
 
 

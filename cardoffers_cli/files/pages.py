@@ -31,7 +31,8 @@ class RecordFile:
     `kind` is `csv`, `json` or `jsonl`; `position` is what its records are numbered by. The counts,
     `header_findings`, `is_unterminated` (the last line has no line end) and, of CSV, `layout` and
     `header` (the header's line) are complete when the pages are exhausted. `unterminated` is the
-    level of the finding on a last line without its end: it may have been cut, in an amount too.
+    level of the finding on a last line without its end: it may have been cut, in an amount too. The
+    `kind` is given where the content does not decide it.
     """
 
     def __init__(
@@ -42,9 +43,10 @@ class RecordFile:
         list_key: str | None = None,
         delimiter: str = ",",
         unterminated: Level | None = None,
+        kind: str | None = None,
     ) -> None:
         self.source = source
-        self.kind = kind_of(source.head(), list_key, names.known)
+        self.kind = kind or kind_of(source.head(), list_key, names.known)
         self.position = "index" if self.kind == "json" else "line"
         self.header = 0
         self.layout: Layout | None = None
@@ -73,7 +75,7 @@ class RecordFile:
                 line += 1
             page = read_page(records, layout, first_line=line, is_plain=is_plain)
             line += page.lines
-            page.findings.extend(self._end(records, line - 1))
+            page.findings.extend(self.unended(records, line - 1))
             self._count(page)
             yield page
         if layout is None:
@@ -94,7 +96,7 @@ class RecordFile:
         for text, _ in self._texts():
             page = read_json_lines(text, first_line=line)
             line += page.lines
-            page.findings.extend(self._end(text, line - 1))
+            page.findings.extend(self.unended(text, line - 1))
             yield page
 
     def _texts(self) -> Iterator[tuple[bytes, bool]]:
@@ -105,7 +107,7 @@ class RecordFile:
             for part in in_parts(text, lines):
                 yield part, lines is not None
 
-    def _end(self, text: bytes, last_line: int) -> Iterator[Finding]:
+    def unended(self, text: bytes, last_line: int) -> Iterator[Finding]:
         """Say so where the text ends within a record."""
         end = text[text.rfind(b"\n") + 1 :]
         self.is_unterminated = not is_blank(end)

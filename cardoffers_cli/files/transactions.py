@@ -9,6 +9,7 @@ numbers its records and splits them into text columns, `chunks` judges them by `
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 import polars as pl
@@ -24,7 +25,7 @@ from cardoffers_cli.files.sources import Source, ahead, open_source
 from cardoffers_cli.files.zeros import LostZeros
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.files.number_forms import FieldForm
@@ -62,13 +63,17 @@ class TransactionFile(RecordFile):
     `received` counts every record, `invalid` those with an error.
     """
 
-    def __init__(self, source: Source, reading: FileReading) -> None:
+    labels: Mapping[str, str] = MappingProxyType({})
+    """What the columns of fields are called in the file, where not as the fields."""
+
+    def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
         super().__init__(
             source,
             _NAMES,
             list_key=LIST_KEY,
             delimiter=reading.delimiter,
             unterminated=reading.unterminated,
+            kind=kind,
         )
         self.name = source.name
         self.invalid = 0

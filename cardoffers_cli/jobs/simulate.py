@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.files.fingerprints import with_fingerprints
+from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.files.records import judge_records
 from cardoffers_cli.files.sources import aside
-from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.river.decide import MatchReport, decide_one
 from cardoffers_cli.jobs.river.engines import target_of
 from cardoffers_cli.jobs.river.imports import ImportOptions, ImportReport, reading_for, take_in
@@ -93,7 +93,7 @@ def simulate_file(
     with aside(source) as given, job.store() as store, store.transaction(keep=False):
         target = target_of(store, job)
         owner = find_institution(store, institution)
-        with open_transactions(given, reading_for(owner, job, options)) as file:
+        with open_layout(given, reading_for(owner, job, options)) as file:
             taken = take_in(store, file, owner, job, options, target=target, progress=progress)
             write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
         made = taken.made

@@ -37,6 +37,9 @@ WITHOUT_EXAMPLE = {
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
     *("file_binary", "file_encoding", "file_corrupt"),
+    # is about a file that is read by a profile
+    *("timestamp_ambiguous", "timestamp_skipped", "refunds_left_out"),
+    *("profile_field_missing", "trailer_mismatch"),
     # is about where files lie, how large they are, and what lies beside them
     *DROP_CODES,
     # is asked of the store, of its clock, or of the settings

@@ -15,6 +15,7 @@ WARNINGS = {
     "rows_missing",
     "duplicate",
     "duplicate_conflict",
+    "refunds_left_out",
 }
 
 

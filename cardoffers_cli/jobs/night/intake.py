@@ -22,10 +22,10 @@ from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.drop import MANIFEST, Dropped, clear_drafts, marker_names
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
+from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.files.processed import DONE, FAILED, TAKEN
 from cardoffers_cli.files.sources import Source
 from cardoffers_cli.files.spools import Elusive, private_copy, read_manifest
-from cardoffers_cli.files.transactions import open_transactions
 from cardoffers_cli.jobs.night.bounds import Bounds
 from cardoffers_cli.jobs.night.checks import GZIP_GROWS
 from cardoffers_cli.jobs.night.faults import failure_of
@@ -220,7 +220,7 @@ class _File:
         check_digest(copy, manifest)
         source = Source(self.shown, copy.file, bounds.limits)
         options = replace(OPTIONS, allow_unterminated=vouches(manifest))
-        with open_transactions(source, reading_for(owner, job, options)) as opened:
+        with open_layout(source, reading_for(owner, job, options)) as opened:
 
             def look(_done: int, _total: int | None) -> None:
                 bounds.check_time()

@@ -10,8 +10,9 @@ from uuid import UUID, uuid4
 from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.files.sources import aside
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
 from cardoffers_cli.jobs.river.card_numbers import recognised
 from cardoffers_cli.jobs.river.engines import target_of
@@ -127,7 +128,7 @@ def import_file(
         with store.transaction(keep=not options.dry_run):
             owner = find_institution(store, institution)
             may_upload(owner)
-            with open_transactions(given, reading_for(owner, job, options)) as file:
+            with open_layout(given, reading_for(owner, job, options)) as file:
                 taken = take_in(store, file, owner, job, options, target=target, progress=progress)
                 write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
         if target and not options.dry_run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.transactions import FileReading, open_transactions
+from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.jobs.river.intake import (
     FileReport,
     Outputs,
@@ -16,6 +16,7 @@ from cardoffers_cli.jobs.river.intake import (
 from cardoffers_cli.store.opening import scratch_store
 
 if TYPE_CHECKING:
+    from cardoffers_cli.files.transactions import FileReading
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.river.intake import Progress
 
@@ -31,7 +32,7 @@ def validate(
     """Check one file and report; a file that cannot be read is in the report, not raised."""
     try:
         with (
-            open_transactions(source, reading) as file,
+            open_layout(source, reading) as file,
             scratch_store(job.settings, "imports") as store,  # no other table is read
         ):
             judged = check_file(store, file, stage_check(store, file, progress=progress))

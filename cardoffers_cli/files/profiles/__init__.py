@@ -1,0 +1,9 @@
+"""Files in an institution's own layout, read by a profile (rules.md#profiles).
+
+What lives here: a file that is read by a profile (`reading.py`, read it first), from bytes to
+lines (`texts.py`), from lines to columns (`cutting.py`), from their columns to our fields
+(`translation.py`, `amounts.py`, `times.py`).
+What it may import: `domain/`, its neighbours in `files/` and polars.
+Where to add: what a profile can say is a field in `domain/profiles.py`, and is done here by the
+module of its part.
+"""

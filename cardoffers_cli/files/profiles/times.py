@@ -1,0 +1,80 @@
+"""Read times as a profile says they are written, as columns: into UTC.
+
+A local hour that a change of clocks repeats, or leaves out, is a fault and never a guess. A bare
+date is the beginning of its day, which every day has: where midnight is left out, the first moment
+after it, where midnight comes twice, the first of the two.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from cardoffers_cli.domain.profiles import TimeSource
+
+AMBIGUOUS, SKIPPED = "timestamp_ambiguous", "timestamp_skipped"
+FAULTS = {
+    AMBIGUOUS: "comes twice, as the clocks went back,",
+    SKIPPED: "did not come, as the clocks went forward,",
+}
+"""What can be wrong with a local hour, by its code."""
+_MOMENT = pl.Datetime("us")
+_HOUR = pl.duration(hours=1)
+
+
+def utc_texts(
+    texts: pl.Series, source: TimeSource, zone: str | None
+) -> tuple[pl.Series, pl.Series]:
+    """Return each time as text in UTC, and the code of what is wrong with its hour, if anything.
+
+    Without a zone the text is local and names no offset. What is not as `source` says, and what
+    has a fault, stays as a text that is no time; what is null stays so.
+    """
+    frame = texts.to_frame("text").with_columns(local=_local(source))
+    if source.has_offset or zone is None:
+        frame = frame.with_columns(at="local", fault=pl.lit(None, pl.String))
+    else:
+        frame = frame.with_columns(at=_in_utc("local", zone, source))
+        frame = frame.with_columns(fault=_fault(zone))
+    form = "%Y-%m-%dT%H:%M:%S" + ("%.6f" if "%f" in source.format else "")
+    ending = "" if zone is None and not source.has_offset else "Z"
+    unreadable = pl.when(pl.col("text").is_not_null()).then(pl.lit("?"))
+    done = frame.select(
+        pl.coalesce(pl.col("at").dt.strftime(form + ending), unreadable).alias("transacted_at"),
+        "fault",
+    )
+    return done["transacted_at"], done["fault"]
+
+
+def _local(source: TimeSource) -> pl.Expr:
+    """Read date and time of day as they are written; with an offset, in UTC."""
+    form, text = source.format.replace(".%f", "%.f").replace(",%f", ",%f"), pl.col("text")
+    if source.has_offset:
+        with_sign = text.str.replace("[Zz]$", "+0000")
+        return with_sign.str.to_datetime(form, time_unit="us", strict=False).dt.replace_time_zone(
+            None
+        )
+    if source.has_clock:
+        return text.str.to_datetime(form, time_unit="us", strict=False)
+    return text.str.to_date(form, strict=False).cast(_MOMENT)
+
+
+def _in_utc(local: str, zone: str, source: TimeSource) -> pl.Expr:
+    def read(clock: pl.Expr, twice: Literal["null", "earliest"]) -> pl.Expr:
+        there = clock.dt.replace_time_zone(zone, ambiguous=twice, non_existent="null")
+        return there.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+
+    clock = pl.col(local)
+    if source.has_clock:
+        return read(clock, "null")
+    # a clock that goes forward at midnight leaves out an hour: then the day begins at one
+    return pl.coalesce(read(clock, "earliest"), read(clock + _HOUR, "earliest"))
+
+
+def _fault(zone: str) -> pl.Expr:
+    is_faulted = pl.col("at").is_null() & pl.col("local").is_not_null()
+    earliest = pl.col("local").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    kind = pl.when(earliest.is_null()).then(pl.lit(SKIPPED)).otherwise(pl.lit(AMBIGUOUS))
+    return pl.when(is_faulted).then(kind)
