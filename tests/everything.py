@@ -48,6 +48,11 @@ LINES = """
 0   offer add of-00007 -i larkmere --cardholder - --card - < cardholder.txt
 0   offer link-list -i larkmere --cardholder - < cardholder.txt
 3   validate transactions/larkmere-dirty.csv
+0   profile new export.csv -o new.toml
+0   profile check bank.toml export.csv
+0   profile show bank.toml
+0   profile list
+3   profile convert export.csv --profile bank.toml -o canonical.csv
 3 ~ import transactions/larkmere-dirty.csv -i larkmere
 0   simulate transactions/tarnhollow.csv -i larkmere
 0 ~ match
@@ -226,6 +231,18 @@ FILES = {
     "drop/larkmere/other.csv.done": "",
     "drop/larkmere/dirty.csv.done": "",
     "drop/larkmere/new.csv.done": "",
+    "export.csv": "Kunde;Karte;Datum;Betrag;Beleg\n"
+    "9fb6f85a8aac50e20c422cac18b44258;ct_527b;05.03.2026 18:30;1.212,50;B-1\n"
+    "9fb6f85a8aac50e20c422cac18b44258;ct_527b;06.03.2026 18:30;-12,50;B-2\n",
+    "bank.toml": """
+form = {delimiter = ";"}
+[fields]
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Karte"}
+transacted_at = {column = "Datum", format = "%d.%m.%Y %H:%M", zone = "Europe/Berlin"}
+amount = {column = "Betrag", decimal = ",", thousands = "."}
+transaction_ref = {column = "Beleg"}
+""",
     "dirty/merchants.csv": "merchant_id,name,category\nno,No,food\n",
 }
 """Files that something is wrong with."""

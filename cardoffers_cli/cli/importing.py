@@ -13,11 +13,13 @@ from cardoffers_cli.cli.kernel.options import (
     Engine,
     Errors,
     Institution,
+    LayoutProfile,
     RawRejected,
     Rejected,
     Timezone,
     Valid,
     argument,
+    layout_of,
 )
 from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.cli.validate import one_file_for
@@ -34,6 +36,7 @@ def import_(
     *,
     institution: Institution,
     delimiter: Delimiter = ",",
+    profile: LayoutProfile = None,
     assume_timezone: Timezone = None,
     allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
@@ -56,6 +59,7 @@ def import_(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
+        profile=layout_of(profile, delimiter),
         dry_run=dry_run,
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)

@@ -13,11 +13,13 @@ from cardoffers_cli.cli.kernel.options import (
     Engine,
     Errors,
     Institution,
+    LayoutProfile,
     RawRejected,
     Rejected,
     Timezone,
     Valid,
     argument,
+    layout_of,
 )
 from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
 
@@ -31,6 +33,7 @@ def simulate(
     *,
     institution: Institution,
     delimiter: Delimiter = ",",
+    profile: LayoutProfile = None,
     assume_timezone: Timezone = None,
     allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
@@ -49,7 +52,10 @@ def simulate(
     desk = Desk.of(ctx, engine=engine)
     desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
     options = ImportOptions(
-        delimiter=delimiter, assume_timezone=assume_timezone, allow_unterminated=allow_unterminated
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+        profile=layout_of(profile, delimiter),
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     try:

@@ -9,13 +9,17 @@ from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
+    Currency,
     Delimiter,
     Errors,
+    LayoutProfile,
     RawRejected,
     Rejected,
     Timezone,
     Valid,
     argument,
+    currency_decimals,
+    layout_of,
     option,
 )
 from cardoffers_cli.domain.errors import UsageError
@@ -25,10 +29,9 @@ def validate(
     ctx: typer.Context,
     sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
     *,
-    currency: Annotated[
-        str | None, option("The currency of the amounts (ISO 4217) [2 decimals].")
-    ] = None,
+    currency: Currency = None,
     delimiter: Delimiter = ",",
+    profile: LayoutProfile = None,
     assume_timezone: Timezone = None,
     errors: Errors = None,
     valid: Valid = None,
@@ -55,10 +58,11 @@ def validate(
     reading = FileReading(
         now=desk.now,
         currency=currency,
-        decimals=_decimals(currency),
+        decimals=currency_decimals(currency),
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         unterminated="warning",
+        profile=layout_of(profile, delimiter),
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []
@@ -82,20 +86,6 @@ def _check_page(report: Path) -> None:
             hint="Name a file that ends in .html.",
         )
     show.check(form, report)
-
-
-def _decimals(currency: str | None) -> int:
-    from cardoffers_cli.domain.money import MINOR_UNITS
-
-    if currency is None:
-        return 2
-    if currency not in MINOR_UNITS:
-        raise UsageError(
-            f"There is no currency {currency!r} in ISO 4217.",
-            code="currency_unknown",
-            hint="Write its three capital letters, such as GBP, MXN or JPY.",
-        )
-    return MINOR_UNITS[currency]
 
 
 def one_file_for(sources: list[str], *outputs: Path | None) -> None:

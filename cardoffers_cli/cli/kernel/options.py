@@ -7,13 +7,16 @@ when it runs. The options of every command stand in `commands.py`.
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.commands import moment
 from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.domain.profiles import Profile
 
 
 def option(about: str, *names: str, **more: Any) -> Any:
@@ -50,6 +53,37 @@ def zone(value: str | None) -> str | None:
         ) from None
 
 
+def currency_decimals(currency: str | None) -> int:
+    """Return the decimals of a currency, 2 where none is given; raise `UsageError`."""
+    from cardoffers_cli.domain.money import MINOR_UNITS
+
+    if currency is None:
+        return 2
+    if currency not in MINOR_UNITS:
+        raise UsageError(
+            f"There is no currency {currency!r} in ISO 4217.",
+            code="currency_unknown",
+            hint="Write its three capital letters, such as GBP, MXN or JPY.",
+        )
+    return MINOR_UNITS[currency]
+
+
+def layout_of(profile: Path | None, delimiter: str) -> "Profile | None":
+    """Read the profile that was named, if one was; one that makes tokens is refused."""
+    from cardoffers_cli.files.profiles.loading import read_profile, refuse_raw_keys
+
+    if profile is None:
+        return None
+    if delimiter != ",":
+        raise UsageError(
+            "--profile and --delimiter exclude each other.",
+            hint="The delimiter stands in the profile: leave --delimiter out.",
+        )
+    layout = read_profile(profile)
+    refuse_raw_keys(layout, profile)
+    return layout
+
+
 institution_option = partial(
     typer.Option, "--institution", "-i", metavar="INST", autocompletion=completing.institutions
 )
@@ -69,6 +103,11 @@ Engine = Annotated[
     option("Compute on Spark Connect at sc://host:port [DuckDB here].", "--engine", metavar="URL"),
 ]
 Delimiter = Annotated[str, option("What separates the fields of a CSV file.", callback=delimiter)]
+Currency = Annotated[str | None, option("The currency of the amounts (ISO 4217) [2 decimals].")]
+LayoutProfile = Annotated[
+    Path | None,
+    option("The layout of the file, if not our own: see `cardoffers profile`.", metavar="P.toml"),
+]
 Timezone = Annotated[
     str | None,
     option("Accept times without an offset, as times of this zone.", metavar="ZONE", callback=zone),

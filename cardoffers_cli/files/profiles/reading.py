@@ -16,11 +16,13 @@ import polars as pl
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.findings import make_finding
+from cardoffers_cli.domain.money import AMOUNT_SCALE
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.profiles import LINE, AmountSource, TimeSource
+from cardoffers_cli.files.chunks import AMOUNT
 from cardoffers_cli.files.copies import copy_lines
 from cardoffers_cli.files.delimited import LineFault, split_fields
-from cardoffers_cli.files.fields import REQUIRED
+from cardoffers_cli.files.fields import COLUMNS, REQUIRED
 from cardoffers_cli.files.lines import is_blank
 from cardoffers_cli.files.profiles.amounts import UNREADABLE, plain_amounts
 from cardoffers_cli.files.profiles.cutting import STAND_IN, Cutter
@@ -41,6 +43,10 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.sources import Source
 
 _MOST_SHOWN = 20
+_FIRST = (
+    *("cardholder_token", "card_token", "card_acceptor_id"),
+    *("amount", "transaction_ref", "transacted_at"),
+)
 _TOKENS = ("card_token", "instrument_token")
 
 
@@ -94,6 +100,35 @@ class ProfiledFile(TransactionFile):
         for chunk in super().chunks():
             yield self._with_faults(chunk)
         self._check_trailer()
+
+    def write_canonical(self, rejected: pl.Series, out: BinaryIO) -> None:
+        """Read the file once more, and write the rows not rejected in our own layout, as CSV.
+
+        The six columns that every file has come first, then those that the profile has besides.
+        The same file and profile give the same bytes.
+        """
+        names = [*_FIRST, *(name for name in COLUMNS if name in self._more)]
+        header = True
+        for rows in self.canonical():
+            good = rows.filter(~pl.col("line").is_in(rejected.implode()))
+            good.select(self._written(name, good) for name in names).write_csv(
+                out, include_header=header, line_terminator="\n"
+            )
+            header = False
+
+    @property
+    def _more(self) -> set[str]:
+        return self._profile.fields.given().keys() - set(_FIRST)
+
+    def _written(self, name: str, rows: pl.DataFrame) -> pl.Expr:
+        if name not in rows.columns:
+            return pl.lit(None, pl.String).alias(name)
+        if name != "amount":
+            return pl.col(name)
+        places = AMOUNT_SCALE - self._reading.decimals
+        exact = pl.col(name).cast(AMOUNT).cast(pl.String)
+        text = exact.str.head(-places) if places else exact
+        return (text if self._reading.decimals else text.str.strip_suffix(".")).alias(name)
 
     def canonical(self) -> Iterator[pl.DataFrame]:
         """Yield the rows as text columns of our own, `line` first, unjudged."""

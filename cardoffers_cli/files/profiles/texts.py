@@ -60,7 +60,7 @@ class Texts:
 
     def __iter__(self) -> Iterator[RowLines]:
         """Yield the rows; raise `FileUnusable` where the trailer is not the last line."""
-        line = 1
+        line, self.trailer = 1, None
         decoded = transcoded(self._source.blocks(), self._profile.encoding)
         for block in whole_lines(decoded):
             for text in in_parts(with_lf(block)):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from cardoffers_cli.archive.target import EngineTarget
+    from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.context.job import Job
@@ -53,12 +54,13 @@ class ImportOptions:
     """How to read the file, and whether to keep what it held.
 
     Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
-    manifest.
+    manifest. Of a `profile` the record of the import keeps the digest.
     """
 
     delimiter: str = ","
     assume_timezone: str | None = None
     allow_unterminated: bool = False
+    profile: Profile | None = None
     dry_run: bool = False
 
 
@@ -202,6 +204,7 @@ def reading_for(owner: Institution, job: Job, options: ImportOptions) -> FileRea
         delimiter=options.delimiter,
         assume_timezone=options.assume_timezone,
         unterminated=None if options.allow_unterminated else "error",
+        profile=options.profile,
     )
 
 
@@ -240,6 +243,7 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
                 "delimiter": options.delimiter,
                 "assume_timezone": options.assume_timezone,
                 "allow_unterminated": options.allow_unterminated,
+                **({"profile": options.profile.digest} if options.profile else {}),
             }
         ),
         "imported_at": job.now,

@@ -41,7 +41,7 @@ from cardoffers_cli.pipeline.judge import (
 from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from uuid import UUID
 
@@ -111,8 +111,8 @@ class FileReport:
     blank_lines: int = 0
     is_unterminated: bool = False
     findings: list[dict[str, Any]] = field(default_factory=list)
-    common_findings: list[dict[str, Any]] = field(default_factory=list)
-    first_findings: list[dict[str, Any]] = field(default_factory=list)
+    common_findings: Sequence[Mapping[str, Any]] = ()
+    first_findings: Sequence[Mapping[str, Any]] = ()
     file_error: FileUnusable | None = None
 
     @property
@@ -247,8 +247,10 @@ def _judged(
         blank_lines=file.blank_lines,
         is_unterminated=file.is_unterminated,
         findings=[*_by_code(store, staged), *map(_about_the_file, of_file)],
-        common_findings=common_findings(store, common),
-        first_findings=first_findings(store, staged, common, FINDINGS_SHOWN),
+        common_findings=[*in_their_words(common_findings(store, common), file.labels)],
+        first_findings=[
+            *in_their_words(first_findings(store, staged, common, FINDINGS_SHOWN), file.labels)
+        ],
     )
     return Judged(staged=staged, repeats=repeats, of_file=of_file, report=report)
 
@@ -264,7 +266,8 @@ def write_outputs(
         of_file = ({**asdict(each), "field": each.column} for each in judged.of_file)
         found = chain(of_file, findings(store, judged.staged))
         with replacing(outputs.errors, mode=mode) as out:
-            write_findings(out, found, position=file.position)
+            told = in_their_words(found, file.labels)
+            write_findings(out, told, position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
             valid, rejected = (
@@ -274,6 +277,19 @@ def write_outputs(
             masked = None if outputs.raw else fields_to_mask(store, judged.staged)
             lines = rejected_lines(store, judged.staged, judged.repeats)
             file.split(lines, valid, rejected, masked)
+
+
+def in_their_words(
+    rows: Iterable[Mapping[str, Any]], labels: Mapping[str, str]
+) -> Iterator[Mapping[str, Any]]:
+    """Name in each finding the column of the file, where it is not called as our field."""
+    for row in rows:
+        label = labels.get(row["field"] or "", row["field"])
+        if label == row["field"]:
+            yield row
+        else:
+            message = row["message"] or CODES[row["code"]].summary
+            yield {**row, "field": label, "message": f"{message} (column {label})"}
 
 
 def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:

@@ -1,0 +1,182 @@
+"""`cardoffers profile`: files in an institution's own layout."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.cli.kernel import show
+from cardoffers_cli.cli.kernel.commands import Options, group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    Currency,
+    DryRun,
+    Errors,
+    LayoutProfile,
+    RawRejected,
+    Rejected,
+    Timezone,
+    argument,
+    currency_decimals,
+    option,
+    zone,
+)
+from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.files.chunks import FileReading
+
+app = group("Say how an institution's own files are laid out, and read them so.")
+
+COLUMNS = show.read_columns("profile.columns")
+CHECKED = show.read_columns("profile.checked")
+LISTED = show.read_columns("profile.listed")
+
+Profiled = Annotated[Path, argument("PROFILE", "A layout profile, TOML.")]
+
+
+@app.command()
+def new(
+    ctx: typer.Context,
+    sample: Annotated[str, argument("SAMPLE", "A file as it is exported; - is stdin.")],
+    *,
+    time_zone: Annotated[
+        str | None,
+        option(
+            "The zone of its times, if they name none.", "--zone", metavar="ZONE", callback=zone
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Guess the layout of a file, and write a profile of it to be read and fixed."""
+    from cardoffers_cli.jobs.profiles import new_profile  # polars is heavy
+
+    output = _own_output(ctx)
+    desk = Desk.of(ctx)
+    if output is None:
+        made = new_profile(sample, zone=time_zone)
+        desk.say(made.toml)
+        desk.note(f"{made.layout}.")
+        return
+    desk.writes({"-o": output}, reads=[sample])
+    made = new_profile(sample, zone=time_zone, to=output)
+    if not dry_run:
+        show.write(made.toml.encode(), output, mode=desk.settings.mode)
+    document = {**made, "dry_run": dry_run}
+    desk.show(document, show.Sheet("fields", COLUMNS, made.fields_), show.Text([f"{made.layout}."]))
+    desk.note(f"Next: `cardoffers profile check {output} {sample}`.")
+
+
+@app.command()
+def check(
+    ctx: typer.Context,
+    profile: Profiled,
+    source: Annotated[str, argument("FILE", "A file in its layout; - is stdin.")],
+    *,
+    currency: Currency = None,
+    assume_timezone: Timezone = None,
+) -> None:
+    """Show what each column of a file becomes by a profile; texts are masked."""
+    from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
+    from cardoffers_cli.jobs.profiles import check_profile
+
+    desk = Desk.of(ctx)
+    reading = _reading(desk, currency, assume_timezone)
+    found = check_profile(source, read_profile(profile), reading, named=str(profile))
+    names = [each.field for each in found.fields_]
+    columns = [show.Column("line", kind="integer"), *(show.Column(name) for name in names)]
+    is_read = not any(each.unreadable for each in found.fields_)
+    desk.show(
+        found,
+        show.Sheet("fields", CHECKED, found.fields_, title="Fields"),
+        show.Sheet("rows", tuple(columns), found.items_, title="First rows"),
+        exit_code=0 if is_read else 3,
+    )
+
+
+@app.command("show")
+def show_(ctx: typer.Context, profile: Profiled) -> None:
+    """Show a profile in one line; wrong ones are refused, with the place."""
+    from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
+    from cardoffers_cli.jobs.profiles import shown_profile
+
+    desk = Desk.of(ctx)
+    found = shown_profile(read_profile(profile), str(profile))
+    fields = {**found, "fields": " ".join(found.fields_)}
+    desk.show(found, show.Sheet.of_fields("profile", fields))
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    folder: Annotated[Path, argument("[DIR]", "The folder of profiles.")] = Path(),
+) -> None:
+    """List the profiles of a folder; other TOML files are left out."""
+    from cardoffers_cli.jobs.profiles import profiles_in  # polars is heavy
+
+    desk = Desk.of(ctx)
+    found = profiles_in(folder)
+    rows = [{**each, "fields": " ".join(each.fields_)} for each in found]
+    desk.show(found, show.Sheet("profiles", LISTED, rows))
+
+
+@app.command()
+def convert(
+    ctx: typer.Context,
+    source: Annotated[str, argument("FILE", "A file in the profile's layout; - is stdin.")],
+    *,
+    profile: LayoutProfile,
+    currency: Currency = None,
+    assume_timezone: Timezone = None,
+    errors: Errors = None,
+    rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
+) -> None:
+    """Write the good rows of a file in our own layout, to the file that -o names."""
+    from cardoffers_cli.cli.file_reports import show_files
+    from cardoffers_cli.files.profiles.loading import read_profile, read_token_key
+    from cardoffers_cli.jobs.river.convert import convert as run
+    from cardoffers_cli.jobs.river.intake import Outputs
+
+    output = _own_output(ctx)
+    if output is None or profile is None:
+        missing = "-o canonical.csv" if profile else "--profile P.toml"
+        raise UsageError(f"{missing} is missing.", hint="Add it: see the example in --help.")
+    desk = Desk.of(ctx)
+    desk.writes({"-o": output, "--errors": errors, "--rejected": rejected}, reads=[source, profile])
+    layout = read_profile(profile)
+    reading = _reading(desk, currency, assume_timezone, token_key=read_token_key(layout, profile))
+    outputs = Outputs(errors=errors, rejected=rejected, raw=raw_rejected)
+    with desk.progress(f"Converting {source}") as bar:
+        report = run(
+            source, layout, reading, desk.job, to=output, outputs=outputs, progress=bar.update
+        )
+    if report.file_error is None:
+        desk.note(f"Wrote {output}")
+    show_files(desk, [report.document()], [report])
+
+
+def _own_output(ctx: typer.Context) -> Path | None:
+    """Take -o for a file that the command itself writes, whatever its suffix."""
+    options = ctx.ensure_object(Options)
+    output, options.output = options.output, None
+    return None if output == Path("-") else output
+
+
+def _reading(
+    desk: Desk,
+    currency: str | None,
+    assume_timezone: str | None,
+    token_key: bytes | None = None,
+) -> "FileReading":
+    """Return how a file is read; a last line that may have been cut does not go on as good."""
+    from cardoffers_cli.files.chunks import FileReading
+
+    return FileReading(
+        now=desk.now,
+        currency=currency,
+        decimals=currency_decimals(currency),
+        assume_timezone=assume_timezone,
+        unterminated="error",
+        token_key=token_key,
+    )

@@ -1,0 +1,194 @@
+"""Layout profiles: guess one from a sample, and show what one makes of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import FileUnusable, UsageError
+from cardoffers_cli.domain.profiles import parse_profile
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.tokens import mask
+from cardoffers_cli.files.profiles.amounts import UNREADABLE
+from cardoffers_cli.files.profiles.guessing import guess_layout
+from cardoffers_cli.files.profiles.loading import read_profile
+from cardoffers_cli.files.profiles.proposing import proposed, settings_told
+from cardoffers_cli.files.profiles.reading import ProfiledFile
+from cardoffers_cli.files.sources import HEAD_BYTES, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cardoffers_cli.domain.profiles import Profile
+    from cardoffers_cli.files.chunks import FileReading
+    from cardoffers_cli.files.profiles.guessing import GuessedLayout
+
+_SHOWN_ROWS = 5
+_PLAIN = {"amount", "currency", "transacted_at", "mcc", "instrument_type", "network"}
+"""Fields whose values are shown as they are; tokens and texts are masked."""
+
+
+class GuessedColumn(Record):
+    """A field of a transaction, and where it seems to be in a sample."""
+
+    field: str
+    column: str
+    written: str
+    sureness: str
+    why: str
+
+
+class NewProfile(Record):
+    """A profile that was guessed from a sample: as TOML, and what it says of each field."""
+
+    sample: str
+    layout: str
+    rows: int
+    fields_: Sequence[GuessedColumn]
+    toml: str
+    profile: str | None
+
+
+class CheckedField(Record):
+    """A field as a profile reads it: in how many rows it is, and in how many not to be read."""
+
+    field: str
+    column: str
+    rows: int
+    empty: int
+    unreadable: int
+    example: str | None
+
+
+class CheckedProfile(Record):
+    """What a profile makes of the beginning of a file; texts of its rows are masked."""
+
+    file: str
+    profile: str
+    digest: str
+    rows: int
+    left_out: int
+    fields_: Sequence[CheckedField]
+    items_: Sequence[Mapping[str, Any]]
+
+
+class ShownProfile(Record):
+    """A profile in one line."""
+
+    profile: str
+    name: str | None
+    form: str
+    encoding: str
+    fields_: Sequence[str]
+    digest: str
+
+
+def new_profile(source: str, *, zone: str | None = None, to: Path | None = None) -> NewProfile:
+    """Guess a profile from a sample; raise `FileUnusable` where the file has no layout."""
+    guess = guessed(source)
+    toml = proposed(guess, "standard input" if source == "-" else Path(source).name, zone=zone)
+    parse_profile(toml, "the guess")  # a guess that cannot be read is a fault of ours
+    return NewProfile(
+        sample=source,
+        layout=guess.told(),
+        rows=guess.rows,
+        fields_=[
+            GuessedColumn(
+                field=name,
+                column=found.label,
+                written=settings_told(found.settings),
+                sureness=found.sureness,
+                why=found.why,
+            )
+            for name, found in guess.fields.items()
+        ],
+        toml=toml,
+        profile=str(to) if to else None,
+    )
+
+
+def guessed(source: str) -> GuessedLayout:
+    """Guess the layout of a file; raise `FileUnusable` where it has none."""
+    head = b""
+    with open_source(source) as opened:
+        for block in opened.blocks():
+            head += block
+            if len(head) >= HEAD_BYTES:
+                break
+        if not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            opened.head()  # refuses what is no text
+    guess = guess_layout(head[:HEAD_BYTES], is_whole=len(head) < HEAD_BYTES)
+    if guess is None:
+        raise FileUnusable(
+            "The lines of the file have no form in common.",
+            code="layout_unknown",
+            hint="Name a file with a row of columns on each line, some ten rows or more.",
+        )
+    return guess
+
+
+def check_profile(
+    source: str, profile: Profile, reading: FileReading, *, named: str
+) -> CheckedProfile:
+    """Read the beginning of a file by a profile, and return what each column becomes."""
+    with open_source(source) as opened, ProfiledFile(opened, reading, profile) as file:
+        rows = next(iter(file.canonical()), None)
+        left_out = file.left_out
+    found = [] if rows is None else rows.to_dicts()
+    return CheckedProfile(
+        file=source,
+        profile=named,
+        digest=profile.digest,
+        rows=len(found),
+        left_out=left_out,
+        fields_=[
+            _checked(name, label, [row[name] for row in found])
+            for name, label in file.labels.items()
+        ],
+        items_=[
+            {name: _shown(name, value) for name, value in row.items()}
+            for row in found[:_SHOWN_ROWS]
+        ],
+    )
+
+
+def _checked(name: str, label: str, values: Sequence[str | None]) -> CheckedField:
+    filled = [value for value in values if value is not None]
+    readable = [value for value in filled if value != UNREADABLE]
+    return CheckedField(
+        field=name,
+        column=label,
+        rows=len(readable),
+        empty=len(values) - len(filled),
+        unreadable=len(filled) - len(readable),
+        example=_shown(name, readable[0]) if readable else None,
+    )
+
+
+def _shown(name: str, value: Any) -> Any:
+    return mask(value) if isinstance(value, str) and name not in _PLAIN else value
+
+
+def profiles_in(folder: Path) -> list[ShownProfile]:
+    """Return the profiles of a folder by name; other TOML files are left out."""
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            found.append(shown_profile(read_profile(path), str(path)))
+        except UsageError:
+            continue
+    return found
+
+
+def shown_profile(profile: Profile, named: str) -> ShownProfile:
+    """Return a profile in one line."""
+    widths = profile.form.widths
+    form = f"fixed {sum(widths)}" if widths else f"delimited {profile.form.delimiter!r}"
+    return ShownProfile(
+        profile=named,
+        name=profile.name,
+        form=form,
+        encoding=profile.encoding,
+        fields_=[*profile.fields.given()],
+        digest=profile.digest,
+    )

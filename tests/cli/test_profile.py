@@ -1,0 +1,211 @@
+"""Files in a layout of their own, from the sample to the store."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from commands import in_a_pipe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commands import Ended
+
+HOLDER = "9fb6f85a8aac50e20c422cac18b44258"
+KEY = "0123456789abcdef0123456789abcdef"
+HEADER = "Kundennummer;Kartennummer;Händler-ID;Kaufdatum;Betrag;Belegnummer"
+ROWS = [
+    f"K-{n % 3};KA-{n % 5:06};M6CF4DC01F8{n % 2:04};{n:02}.03.2026 18:30;1.{n:03},50;B-{n:04}"
+    for n in range(1, 29)
+]
+AS_OF = ("--as-of", "2026-10-10")
+
+
+def cardoffers(*words: object) -> Ended:
+    return in_a_pipe([*words])
+
+
+def bank(folder: Path, *rows: str) -> Path:
+    path = folder / "export.csv"
+    path.write_text("".join(f"{row}\n" for row in (HEADER, *rows)), "latin-1")
+    return path
+
+
+def guessed(folder: Path, *rows: str) -> tuple[Path, Path]:
+    """Return an export and the profile that is guessed of it, as it is."""
+    export, profile = bank(folder, *rows), folder / "bank.toml"
+    assert 0 == cardoffers("profile", "new", export, "-o", profile).exit_code
+    return export, profile
+
+
+def convert(export: Path, profile: Path, to: Path, *more: object) -> Ended:
+    return cardoffers("profile", "convert", export, "--profile", profile, "-o", to, *AS_OF, *more)
+
+
+def with_tokens(profile: Path) -> None:
+    """Say that the file holds tokens already."""
+    text = profile.read_text().replace('hmac = {key_file = "token.key"}\n', "")
+    profile.write_text(text)
+
+
+def test_a_german_export_is_a_good_file_after_two_commands(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    key = tmp_path / "token.key"
+    key.write_text(KEY)
+    key.chmod(0o600)
+    canonical, again = tmp_path / "canonical.csv", tmp_path / "again.csv"
+    assert 0 == convert(export, profile, canonical).exit_code
+    assert 0 == convert(export, profile, again).exit_code
+    assert canonical.read_bytes() == again.read_bytes()
+    checked = cardoffers("validate", canonical, *AS_OF, "--format", "json").document
+    assert (28, 28, True) == (checked["received"], checked["valid"], checked["ok"])
+    header, first, *_ = canonical.read_text().splitlines()
+    token = hmac.new(KEY.encode(), b"K-1", hashlib.sha256).hexdigest()
+    assert (
+        "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
+        == header
+    )
+    assert first.startswith(f"{token},")
+    assert first.endswith(",M6CF4DC01F80001,1001.50,B-0001,2026-03-01T17:30:00Z")
+
+
+def test_findings_name_the_line_and_the_column_of_the_file(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    with_tokens(profile)
+    bad = ROWS[1].replace("1.002,50", "1002.50").replace("B-0002", "")
+    bank(tmp_path, ROWS[0], bad, *ROWS[2:])
+    errors, rejected = tmp_path / "errors.csv", tmp_path / "rejected.csv"
+    ended = cardoffers(
+        *("validate", export, "--profile", profile, "--errors", errors, "--rejected", rejected),
+        *AS_OF,
+    )
+    assert 3 == ended.exit_code
+    told = [line.split(",")[:5] for line in errors.read_text().splitlines() if ",error," in line]
+    assert [
+        ["3", "", "Belegnummer", "required_missing", "error"],
+        ["3", "", "Betrag", "amount_invalid", "error"],
+    ] == sorted(told, key=lambda each: each[2])
+    assert [HEADER, bad] == rejected.read_text("latin-1").splitlines()
+
+
+def test_a_finding_says_what_was_expected_and_no_value(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    with_tokens(profile)
+    bank(tmp_path, ROWS[0].replace("1.001,50", "77x77"), *ROWS[1:])
+    ended = cardoffers("validate", export, "--profile", profile, *AS_OF, "--format", "md")
+    assert "as 1.234,50 (column Betrag)" in ended.stdout
+    assert "77x77" not in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("command", ["validate", "import", "simulate"])
+def test_raw_keys_go_through_convert_only(tmp_path: Path, command: str) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    of = () if command == "validate" else ("-i", "larkmere")
+    ended = cardoffers(command, export, "--profile", profile, *of)
+    assert 2 == ended.exit_code
+    assert f"profile convert FILE --profile {profile} -o canonical.csv" in ended.stderr
+
+
+def test_a_missing_key_says_how_to_make_one(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    ended = convert(export, profile, tmp_path / "canonical.csv")
+    assert 5 == ended.exit_code
+    assert f"openssl rand -hex 32 > {tmp_path / 'token.key'}" in ended.stderr
+    assert not (tmp_path / "canonical.csv").exists()
+
+
+def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    (tmp_path / "token.key").write_text(KEY)
+    (tmp_path / "token.key").chmod(0o644)
+    assert 4 == convert(export, profile, tmp_path / "canonical.csv").exit_code
+
+
+def test_what_is_converted_are_the_valid_rows(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    with_tokens(profile)
+    bank(tmp_path, ROWS[0], ROWS[0], ROWS[1].replace("1.002,50", "-2,50"), ROWS[2])
+    canonical = tmp_path / "canonical.csv"
+    assert 3 == convert(export, profile, canonical).exit_code
+    refs = [line.split(",")[4] for line in canonical.read_text().splitlines()[1:]]
+    assert ["B-0001", "B-0003"] == refs
+
+
+def test_a_last_line_that_may_be_cut_is_not_converted(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    with_tokens(profile)
+    export.write_bytes(export.read_bytes()[:-1])
+    canonical = tmp_path / "canonical.csv"
+    assert 3 == convert(export, profile, canonical).exit_code
+    assert len(ROWS) == len(canonical.read_text().splitlines())  # with the header, without the last
+
+
+def test_a_check_shows_what_each_column_becomes_and_masks_texts(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    bank(tmp_path, ROWS[0], ROWS[1].replace("02.03.2026", "02/03/2026"))
+    ended = cardoffers("profile", "check", profile, export, "--format", "json")
+    assert 3 == ended.exit_code
+    found = {each["field"]: each for each in ended.document["fields"]}
+    assert ("Kaufdatum", 1, 1) == tuple(
+        found["transacted_at"][name] for name in ("column", "rows", "unreadable")
+    )
+    assert "1001.50" == found["amount"]["example"]
+    assert "KA-000001" not in ended.stdout
+
+
+def test_an_import_keeps_the_digest_of_its_profile(tmp_path: Path) -> None:
+    store = ("--store", tmp_path / "store.duckdb")
+    export, profile = guessed(tmp_path, *ROWS)
+    with_tokens(profile)
+    for words in (
+        ("init", *store),
+        ("institution", "add", "larkmere", "--name", "L", "--currency", "EUR", *store),
+        ("simulate", export, "-i", "larkmere", "--profile", profile, *store, *AS_OF),
+        ("import", export, "-i", "larkmere", "--profile", profile, *store, *AS_OF),
+    ):
+        ended = cardoffers(*words)
+        assert 0 == ended.exit_code, ended
+    digest = cardoffers("profile", "show", profile, "--format", "json").document["digest"]
+    assert digest == _options(tmp_path / "store.duckdb")["profile"]
+
+
+def _options(path: Path) -> dict[str, str]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        found = connection.execute("select options from imports").fetchone()
+    assert found
+    return dict(json.loads(found[0]))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("form = {", "is not TOML"),
+        ("[fields]\n", "form: field required"),
+        (
+            'form = {delimiter = ";"}\n[fields]\namout = {column = "a"}\n',
+            "fields.amout: there is no",
+        ),
+        (
+            'form = {delimiter = ";"}\n[fields]\namount = {column = "a", decimal = ";"}\n',
+            "fields.amount.decimal: ",
+        ),
+    ],
+)
+def test_a_wrong_profile_is_refused_with_the_place(tmp_path: Path, text: str, place: str) -> None:
+    path = tmp_path / "P.toml"
+    path.write_text(text)
+    ended = cardoffers("profile", "show", path)
+    assert 2 == ended.exit_code
+    assert place in ended.stderr
+
+
+def test_a_profile_and_a_delimiter_exclude_each_other(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    ended = cardoffers("validate", export, "--profile", profile, "--delimiter", ";")
+    assert 2 == ended.exit_code
