@@ -1,6 +1,7 @@
 """`cardoffers institution`: who takes part, and the settings of their programs."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.catalogue.institutions import ShownInstitution
+    from cardoffers_cli.jobs.catalogue.institutions import Layout, ShownInstitution
 
 app = group("List, show, add and set institutions.")
 
@@ -103,6 +104,11 @@ def set_(
             show_default=False,
         ),
     ] = None,
+    profile: Annotated[
+        Path | None,
+        option("The layout of its own files, by which nightly reads them.", metavar="P.toml"),
+    ] = None,
+    no_profile: Annotated[bool, option("Its files are in our own layout.", "--no-profile")] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
@@ -119,13 +125,27 @@ def set_(
         "require_marker": None if require_marker is None else str(require_marker).lower(),
     }
     values = {field: str(value) for field, value in given.items() if value is not None}
-    if not values:
+    layout = _layout(profile, none=no_profile)
+    if not values and layout is None:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
-    result = set_institution(desk.job, slug, values, dry_run=dry_run)
+    result = set_institution(desk.job, slug, values, layout=layout, dry_run=dry_run)
     if not result.changes:
         desk.note("Nothing changes.")
     desk.show(result, show.Sheet("changes", CHANGES, result.changes))
+
+
+def _layout(profile: Path | None, *, none: bool) -> "Layout | None":
+    from cardoffers_cli.cli.kernel.options import layout_of
+    from cardoffers_cli.jobs.catalogue.institutions import Layout
+
+    if none and profile:
+        raise UsageError("--profile and --no-profile exclude each other.", hint="Leave one out.")
+    if none:
+        return Layout(toml=None)
+    if layout_of(profile, ",") is None or profile is None:
+        return None
+    return Layout(toml=profile.read_text("utf-8"))
 
 
 def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, Any]]:

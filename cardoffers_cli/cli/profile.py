@@ -95,13 +95,21 @@ def check(
 
 
 @app.command("show")
-def show_(ctx: typer.Context, profile: Profiled) -> None:
+def show_(
+    ctx: typer.Context,
+    profile: Annotated[str, argument("PROFILE", "A profile, or the institution that keeps one.")],
+) -> None:
     """Show a profile in one line; wrong ones are refused, with the place."""
+    from cardoffers_cli.domain.profiles import parse_profile
     from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
-    from cardoffers_cli.jobs.profiles import shown_profile
+    from cardoffers_cli.jobs.profiles import kept_toml, shown_profile
 
     desk = Desk.of(ctx)
-    found = shown_profile(read_profile(profile), str(profile))
+    if Path(profile).suffix or Path(profile).exists():
+        layout = read_profile(Path(profile))
+    else:
+        layout = parse_profile(kept_toml(desk.job, profile), profile)
+    found = shown_profile(layout, profile)
     fields = {**found, "fields": " ".join(found.fields_)}
     desk.show(found, show.Sheet.of_fields("profile", fields))
 
@@ -109,13 +117,15 @@ def show_(ctx: typer.Context, profile: Profiled) -> None:
 @app.command("list")
 def list_(
     ctx: typer.Context,
-    folder: Annotated[Path, argument("[DIR]", "The folder of profiles.")] = Path(),
+    folder: Annotated[
+        Path | None, argument("[DIR]", "A folder of profiles [those that institutions keep].")
+    ] = None,
 ) -> None:
-    """List the profiles of a folder; other TOML files are left out."""
-    from cardoffers_cli.jobs.profiles import profiles_in  # polars is heavy
+    """List the profiles that institutions keep, or those of a folder."""
+    from cardoffers_cli.jobs.profiles import kept_profiles, profiles_in  # polars is heavy
 
     desk = Desk.of(ctx)
-    found = profiles_in(folder)
+    found = kept_profiles(desk.job) if folder is None else profiles_in(folder)
     rows = [{**each, "fields": " ".join(each.fields_)} for each in found]
     desk.show(found, show.Sheet("profiles", LISTED, rows))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.errors import FileUnusable, UsageError
+from cardoffers_cli.domain.errors import FileUnusable, NotFound, UsageError
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
@@ -15,6 +15,9 @@ from cardoffers_cli.files.profiles.loading import read_profile
 from cardoffers_cli.files.profiles.proposing import proposed, settings_told
 from cardoffers_cli.files.profiles.reading import ProfiledFile
 from cardoffers_cli.files.sources import HEAD_BYTES, open_source
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.profiles import find_profile, list_profiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import FileReading
     from cardoffers_cli.files.profiles.guessing import GuessedLayout
+    from cardoffers_cli.jobs.context.job import Job
 
 _SHOWN_ROWS = 5
 _PLAIN = {"amount", "currency", "transacted_at", "mcc", "instrument_type", "network"}
@@ -127,11 +131,9 @@ def guessed(source: str) -> GuessedLayout:
     return guess
 
 
-def check_profile(
-    source: str, profile: Profile, reading: FileReading, *, named: str
-) -> CheckedProfile:
+def check_profile(source: str, profile: Profile, how: FileReading, *, named: str) -> CheckedProfile:
     """Read the beginning of a file by a profile, and return what each column becomes."""
-    with open_source(source) as opened, ProfiledFile(opened, reading, profile) as file:
+    with open_source(source) as opened, ProfiledFile(opened, how, profile) as file:
         rows = next(iter(file.canonical()), None)
         left_out = file.left_out
     found = [] if rows is None else rows.to_dicts()
@@ -167,6 +169,29 @@ def _checked(name: str, label: str, values: Sequence[str | None]) -> CheckedFiel
 
 def _shown(name: str, value: Any) -> Any:
     return mask(value) if isinstance(value, str) and name not in _PLAIN else value
+
+
+def kept_profiles(job: Job) -> list[ShownProfile]:
+    """Return the profiles that institutions keep in the store, by institution."""
+    with reading(job) as source:
+        kept = list_profiles(source.store)
+    return [
+        shown_profile(parse_profile(each.toml, each.institution), each.institution) for each in kept
+    ]
+
+
+def kept_toml(job: Job, institution: str) -> str:
+    """Return the profile that an institution keeps, as it was given; raise `NotFound`."""
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        kept = find_profile(source.store, owner.id)
+    if kept is None:
+        raise NotFound(
+            f"{owner.slug} keeps no profile: its files are in our own layout.",
+            code="profile_missing",
+            hint=f"`cardoffers institution set {owner.slug} --profile P.toml` gives it one.",
+        )
+    return kept.toml
 
 
 def profiles_in(folder: Path) -> list[ShownProfile]:

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, NotFound, Refused, UsageError
+from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.jobs.catalogue.institutions import (
+    Layout,
     all_institutions,
     set_institution,
     show_institution,
 )
+from cardoffers_cli.jobs.profiles import kept_profiles, kept_toml
 from sizes import one_in
 from tables import given, select, uid
 from work import new_store
@@ -108,6 +111,36 @@ def test_what_will_not_do_is_refused(  # noqa: PLR0917 - a table
         set_institution(job, slug, {field: text})
     assert (code, []) == (raised.value.code, audit(job))
     assert before == all_institutions(job)
+
+
+PROFILE = """
+form = {delimiter = ";"}
+[fields]
+amount = {column = "Betrag"}
+"""
+
+
+def test_a_layout_is_kept_and_its_digests_are_audited(job: Job) -> None:
+    digest = parse_profile(PROFILE, "P").digest
+    dry = set_institution(job, "alder", {}, layout=Layout(toml=PROFILE), dry_run=True)
+    assert ([("profile", None, digest)], [], []) == (
+        [(each.field, each.old_value, each.new_value) for each in dry.changes],
+        kept_profiles(job),
+        audit(job),
+    )
+    set_institution(job, "alder", {}, layout=Layout(toml=PROFILE))
+    assert PROFILE == kept_toml(job, "alder")
+    assert [digest] == [each.digest for each in kept_profiles(job)]
+    again = set_institution(job, "alder", {}, layout=Layout(toml=f"# as before\n{PROFILE}"))
+    assert [] == again.changes
+    set_institution(job, "alder", {}, layout=Layout(toml=None))
+    assert [] == kept_profiles(job)
+    assert [
+        ("institution", "alder", "profile", None, digest, "tester"),
+        ("institution", "alder", "profile", digest, None, "tester"),
+    ] == audit(job)
+    with pytest.raises(NotFound):
+        kept_toml(job, "alder")
 
 
 def test_a_currency_not_in_use_may_change(job: Job) -> None:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.domain.profiles import parse_profile
+from cardoffers_cli.jobs.catalogue.institutions import Layout, set_institution
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
 from sizes import one_in
+from tables import select
 from work import Job, file_of, found, kept, new_store, short_nights, tell
 
 if TYPE_CHECKING:
@@ -64,6 +67,39 @@ def night(made: Job) -> dict[str, Any]:
 def ended(made: Job) -> dict[str, Any]:
     """Run the night; return what became of each file."""
     return {each["file"]: each["status"] for each in night(made)["imports"]}
+
+
+PROFILE = """
+encoding = "latin-1"
+form = {delimiter = ";"}
+[fields]
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Karte"}
+transacted_at = {column = "Datum", format = "%d.%m.%Y %H:%M", zone = "Europe/Berlin"}
+amount = {column = "Betrag", decimal = ","}
+transaction_ref = {column = "Beleg"}
+"""
+EXPORT = """Kunde;Karte;Datum;Betrag;Beleg;Händler
+customer-1;ct-1;05.03.2026 18:30;12,50;B-1;Café
+customer-1;ct-1;05.03.2026 18:31;1x;B-2;Café
+""".encode("latin-1")
+
+
+def test_the_files_of_an_institution_are_read_by_the_profile_it_keeps(made: Job) -> None:
+    dropped(made, "alder/export.csv", EXPORT)
+    set_institution(made, "alder", {}, layout=Layout(toml=PROFILE))
+    assert {"alder/export.csv": "imported"} == ended(made)
+    with made.store(read_only=True) as store:
+        (row,) = select(store, "select accepted, invalid, options from imports")
+    assert (1, 1, parse_profile(PROFILE, "P").digest) == (*row[:2], json.loads(row[2])["profile"])
+    (report,) = made.path.parent.rglob("*.errors.csv")
+    assert "3,B-2,Betrag,amount_invalid,error" in report.read_text()
+
+
+def test_a_file_that_the_kept_profile_does_not_fit_fails(made: Job) -> None:
+    dropped(made, "alder/a.csv")
+    set_institution(made, "alder", {}, layout=Layout(toml=PROFILE))
+    assert {"alder/a.csv": "failed"} == ended(made)
 
 
 def names(folder: Path) -> list[str]:

@@ -171,13 +171,17 @@ def test_what_waited_before_waits_after_and_is_found_by_its_hash(
     with made.store() as store:
         before = {name: select(store, f"from {name} order by all") for name in kept}
         assert [1, 2, 5] == [len(rows) for rows in before.values()]
-        for statement in (*(f"drop table {name}" for name in (*kept, *COUNTED)), *OF_BEFORE):
+        for statement in (
+            *(f"drop table {name}" for name in (*kept, *COUNTED, *KEPT_SINCE)),
+            *OF_BEFORE,
+        ):
             select(store, statement)
     migrate(made)
     with made.store() as store:
         assert before == {name: select(store, f"from {name} order by all") for name in kept}
 
 
+KEPT_SINCE = ("institution_profiles",)
 COUNTED = (
     "counted_up_to",
     "purchase_counts",

@@ -6,29 +6,31 @@ by the rules of `institutions` files, compared, written and audited. So there is
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.rows import write_row
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import Run, run_record
+from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.institutions import (
     Institution,
     find_institution,
     is_known,
     list_institutions,
 )
+from cardoffers_cli.services.profiles import keep_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.catalogue import FieldChange
     from cardoffers_cli.store.store import Store
 
 _KIND = "institutions"
@@ -101,18 +103,38 @@ def add_institution(
     return AddedInstitution(**_shown(made), dry_run=dry_run)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The layout profile that an institution is to have: its TOML, or none."""
+
+    toml: str | None
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of what it says."""
+        return None if self.toml is None else parse_profile(self.toml, "the profile").digest
+
+
 def set_institution(
-    job: Job, slug_or_id: str, values: Mapping[str, str], *, dry_run: bool = False
+    job: Job,
+    slug_or_id: str,
+    values: Mapping[str, str],
+    *,
+    layout: Layout | None = None,
+    dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
-    `values` holds the new settings by column, as text in the form of catalogue files. Raises
-    `NotFound`, `UsageError` for a value of the wrong form, and `Refused` for a currency in use.
+    `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
+    profile its files are read by from now on. Raises `NotFound`, `UsageError` for a value of the
+    wrong form, and `Refused` for a currency in use.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
         institution = find_institution(store, slug_or_id)
         with run_record(store, kind="institution_set", now=job.now, actor=job.actor) as run:
-            changes = change_institution(store, institution, values, run)
+            changes = change_institution(store, institution, values, run) if values else []
+            if layout:
+                changes = [*changes, *_change_layout(store, institution, layout, run)]
             run.counts["changed"] = len(changes)
         after = find_institution(store, institution.slug)
     return ChangedInstitution(**_shown(after), changes=changes, dry_run=dry_run)
@@ -123,6 +145,25 @@ def change_institution(
 ) -> list[FieldChange]:
     """Change settings in the caller's transaction; return each change. Raises as above."""
     return write_row(store, _KIND, {**_cells(institution), **values}, run)
+
+
+def _change_layout(
+    store: Store, institution: Institution, layout: Layout, run: Run
+) -> list[FieldChange]:
+    old = keep_profile(
+        store,
+        institution.id,
+        institution.slug,
+        toml=layout.toml,
+        digest=layout.digest,
+        run_no=run.run_no,
+        now=run.as_of,
+        actor=run.actor,
+    )
+    if old == layout.digest:
+        return []
+    slug, new = institution.slug, layout.digest
+    return [FieldChange(subject_id=slug, field="profile", old_value=old, new_value=new)]
 
 
 def _shown(institution: Institution) -> ShownInstitution:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable
+from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.claims import FileClaim, put_away
 from cardoffers_cli.files.disks import free_bytes
 from cardoffers_cli.files.drop import MANIFEST, Dropped, clear_drafts, marker_names
@@ -44,18 +45,21 @@ from cardoffers_cli.jobs.river.imports import (
 from cardoffers_cli.jobs.river.intake import Outputs, write_outputs
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.profiles import find_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.folders import OpenFolder
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.night.order import Work
     from cardoffers_cli.jobs.river.intake import Judged
+    from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.nights import NightFile
     from cardoffers_cli.store.store import Store
 
@@ -219,7 +223,9 @@ class _File:
         may_upload(owner)
         check_digest(copy, manifest)
         source = Source(self.shown, copy.file, bounds.limits)
-        options = replace(OPTIONS, allow_unterminated=vouches(manifest))
+        options = replace(
+            OPTIONS, allow_unterminated=vouches(manifest), profile=_profile_of(store, owner)
+        )
         with open_layout(source, reading_for(owner, job, options)) as opened:
 
             def look(_done: int, _total: int | None) -> None:
@@ -319,3 +325,9 @@ class _File:
         with self._folder(kind) as folder:
             clear_drafts(folder.path)
         return self.work.processed.path(self.file.institution, kind, name)
+
+
+def _profile_of(store: Store, owner: Institution) -> Profile | None:
+    """Return the layout that the institution keeps for its own files, if it keeps one."""
+    kept = find_profile(store, owner.id)
+    return parse_profile(kept.toml, f"The profile of {owner.slug}") if kept else None

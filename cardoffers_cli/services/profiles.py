@@ -1,0 +1,74 @@
+"""The layout profiles that institutions keep in the store, by which their files are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+class KeptProfile(Record):
+    """The profile of an institution: as TOML, as it was given, and the digest of what it says."""
+
+    institution: str
+    toml: str
+    digest: str
+    set_at: datetime
+
+
+def find_profile(store: Store, institution_id: UUID) -> KeptProfile | None:
+    """Return the profile of an institution, if it has one."""
+    found = store.records(KeptProfile, "services/profiles:find", institution_id=institution_id)
+    return found[0] if found else None
+
+
+def list_profiles(store: Store) -> list[KeptProfile]:
+    """Return every profile there is, by the institution."""
+    return store.records(KeptProfile, "services/profiles:find", institution_id=None)
+
+
+def keep_profile(
+    store: Store,
+    institution_id: UUID,
+    slug: str,
+    *,
+    toml: str | None,
+    digest: str | None,
+    run_no: int,
+    now: datetime,
+    actor: str,
+) -> str | None:
+    """Give an institution another profile, or none, and audit that; return the digest of before.
+
+    One that says the same changes nothing.
+    """
+    found = find_profile(store, institution_id)
+    old = found.digest if found else None
+    if old == digest:
+        return old
+    store.execute("services/profiles:forget", institution_id=institution_id)
+    if toml is not None:
+        store.execute(
+            "services/profiles:keep",
+            institution_id=institution_id,
+            toml=toml,
+            digest=digest,
+            set_at=now,
+        )
+    store.execute(
+        "services/profiles:audit",
+        institution_id=institution_id,
+        slug=slug,
+        old_digest=old,
+        new_digest=digest,
+        run_no=run_no,
+        happened_at=now,
+        actor=actor,
+    )
+    return old
