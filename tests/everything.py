@@ -52,6 +52,7 @@ LINES = """
 0   profile check bank.toml export.csv
 0   profile show bank.toml
 0   profile list .
+0   profile sample bank.toml --rows 20 -o sample.csv
 0   institution set larkmere --profile bank.toml
 3   profile convert export.csv --profile bank.toml -o canonical.csv
 3 ~ import transactions/larkmere-dirty.csv -i larkmere

@@ -13,7 +13,7 @@ from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.catalogue.institutions import Layout, ShownInstitution
+    from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, ShownInstitution
 
 app = group("List, show, add and set institutions.")
 
@@ -135,17 +135,17 @@ def set_(
     desk.show(result, show.Sheet("changes", CHANGES, result.changes))
 
 
-def _layout(profile: Path | None, *, none: bool) -> "Layout | None":
+def _layout(profile: Path | None, *, none: bool) -> "KeptLayout | None":
     from cardoffers_cli.cli.kernel.options import layout_of
-    from cardoffers_cli.jobs.catalogue.institutions import Layout
+    from cardoffers_cli.jobs.catalogue.institutions import KeptLayout
 
     if none and profile:
         raise UsageError("--profile and --no-profile exclude each other.", hint="Leave one out.")
     if none:
-        return Layout(toml=None)
+        return KeptLayout(toml=None)
     if layout_of(profile, ",") is None or profile is None:
         return None
-    return Layout(toml=profile.read_text("utf-8"))
+    return KeptLayout(toml=profile.read_text("utf-8"))
 
 
 def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, Any]]:

@@ -131,6 +131,37 @@ def list_(
 
 
 @app.command()
+def sample(
+    ctx: typer.Context,
+    profile: Profiled,
+    *,
+    rows: Annotated[int, option("Rows.", min=1)] = 1000,
+    seed: Annotated[int, option("Same seed and profile, same bytes.", min=0)] = 1,
+    currency: Currency = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Write sample data in the layout of a profile, to the file that -o names."""
+    from cardoffers_cli.files.profiles.loading import read_profile  # polars is heavy
+    from cardoffers_cli.files.samples.plan import Plan
+    from cardoffers_cli.jobs.profiles import sample_profile
+
+    output = _own_output(ctx)
+    if output is None:
+        raise UsageError("-o sample.csv is missing.", hint="Name the file to write.")
+    desk = Desk.of(ctx)
+    desk.writes({"-o": output}, reads=[profile])
+    made = sample_profile(
+        read_profile(profile),
+        Plan(rows=rows, seed=seed, institutions=1, links=0),
+        output,
+        named=str(profile),
+        decimals=currency_decimals(currency),
+        dry_run=dry_run,
+    )
+    desk.show(made)
+
+
+@app.command()
 def convert(
     ctx: typer.Context,
     source: Annotated[str, argument("FILE", "A file in the profile's layout; - is stdin.")],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.jobs.catalogue.institutions import Layout, set_institution
+from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_institution
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
@@ -87,7 +87,7 @@ customer-1;ct-1;05.03.2026 18:31;1x;B-2;Café
 
 def test_the_files_of_an_institution_are_read_by_the_profile_it_keeps(made: Job) -> None:
     dropped(made, "alder/export.csv", EXPORT)
-    set_institution(made, "alder", {}, layout=Layout(toml=PROFILE))
+    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
     assert {"alder/export.csv": "imported"} == ended(made)
     with made.store(read_only=True) as store:
         (row,) = select(store, "select accepted, invalid, options from imports")
@@ -98,7 +98,7 @@ def test_the_files_of_an_institution_are_read_by_the_profile_it_keeps(made: Job)
 
 def test_a_file_that_the_kept_profile_does_not_fit_fails(made: Job) -> None:
     dropped(made, "alder/a.csv")
-    set_institution(made, "alder", {}, layout=Layout(toml=PROFILE))
+    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
     assert {"alder/a.csv": "failed"} == ended(made)
 
 

@@ -104,7 +104,7 @@ def add_institution(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class KeptLayout:
     """The layout profile that an institution is to have: its TOML, or none."""
 
     toml: str | None
@@ -120,7 +120,7 @@ def set_institution(
     slug_or_id: str,
     values: Mapping[str, str],
     *,
-    layout: Layout | None = None,
+    layout: KeptLayout | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
@@ -148,7 +148,7 @@ def change_institution(
 
 
 def _change_layout(
-    store: Store, institution: Institution, layout: Layout, run: Run
+    store: Store, institution: Institution, layout: KeptLayout, run: Run
 ) -> list[FieldChange]:
     old = keep_profile(
         store,

@@ -1,0 +1,40 @@
+"""Sample data in the layout of a profile is read by it without a finding."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from cardoffers_cli.domain.profiles import parse_profile
+from cardoffers_cli.files.opening import open_layout
+from cardoffers_cli.files.profiles.sampling import sample_of
+from cardoffers_cli.files.samples.plan import Plan
+from cardoffers_cli.files.transactions import FileReading
+from layouts import LAYOUTS, MadeLayout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = datetime(2026, 12, 31)  # noqa: DTZ001 - moments are naive UTC inside the product
+ROWS = 30
+TOKENS = """
+cardholder_token = {constant = "9fb6f85a8aac50e20c422cac18b44258"}
+card_token = {constant = "ct_527b"}
+"""
+PLAN = Plan(rows=ROWS, seed=1, institutions=1, links=0)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+def test_a_sample_is_good_in_its_layout(layout: MadeLayout, tmp_path: Path) -> None:
+    profile = parse_profile(layout.profile + TOKENS, "P.toml")
+    content = sample_of(profile, PLAN, decimals=2)
+    assert content == sample_of(profile, PLAN, decimals=2)
+    path = tmp_path / "sample"
+    path.write_bytes(content)
+    with open_layout(str(path), FileReading(now=NOW, profile=profile)) as file:
+        found = pl.concat(chunk.findings for chunk in file.chunks())
+        assert [] == found.filter(pl.col("level") == "error").rows()
+        assert ROWS == file.received
