@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -142,6 +143,20 @@ def test_what_is_not_sure_is_said() -> None:
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"a word\n", b"no form\nat all, here\nof any\n"])
 def test_what_has_no_layout_has_no_guess(content: bytes) -> None:
     assert guess_layout(content, is_whole=True) is None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_guess_of_anything_can_be_read_as_a_profile(seed: int) -> None:
+    chance = Random(seed)  # noqa: S311
+    damage = [b'"', b"\n", b"\x00", b";", b"\r", b"\xff", b"(", b"-", b"1", b"x" * 150_000]
+    for _ in range(15):
+        content = bytearray(chance.choice(LAYOUTS).content * chance.choice([1, 9]))
+        for _ in range(chance.choice([0, 1, 5, 60])):
+            place = chance.randrange(len(content))
+            content[place : place + chance.choice([0, 1, 3])] = chance.choice(damage)
+        guess = guess_layout(bytes(content), is_whole=chance.random() < 0.5)
+        if guess:
+            parse_profile(proposed(guess, 'a\n"name'), "P.toml")
 
 
 def test_a_guess_does_without_what_is_heavy() -> None:

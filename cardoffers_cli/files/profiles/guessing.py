@@ -119,7 +119,10 @@ def _delimited(
 
 
 def _split(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter), [""])
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [""])
+    except csv.Error:  # a field longer than any there is
+        return line.split(delimiter)
 
 
 def _of_delimited(
@@ -128,14 +131,15 @@ def _of_delimited(
     header_line, names = _header(records)
     above = [fields for line, fields in records if line < header_line]
     below = [fields for line, fields in records if line > header_line]
-    kinds = [_kind(values) for values in _columns(below[:_MOST_LINES])]
+    width = len(records[0][1])
+    kinds = [_kind(values) for values in _columns(below[:_MOST_LINES], width)]
     is_data = [each for each in above if _is_row(each, kinds)]
     skipped = 0 if len(is_data) > len(above) / 2 else header_line - 1
     rows = [*(is_data if not skipped else ()), *below][:_MOST_LINES]
-    given = [name.strip() for name in names or [""] * len(records[0][1])]
+    given = [name.strip() for name in names or [""] * width]
     samples = [
         Sample(place=place, name=name, values=values, unique=given.count(name) == 1)
-        for place, (name, values) in enumerate(zip(given, _columns(rows), strict=True), 1)
+        for place, (name, values) in enumerate(zip(given, _columns(rows, width), strict=True), 1)
     ]
     return GuessedLayout(
         encoding=encoding,
@@ -165,8 +169,10 @@ def _of_fixed(encoding: str, fixed: FixedLines) -> GuessedLayout:
     )
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+def _columns(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     """Return the filled values of each column, blanks taken off."""
+    if not rows:
+        return [[] for _ in range(width)]
     found = [[value.strip() for value in values] for values in zip(*rows, strict=True)]
     return [[value for value in values if value] for values in found]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -32,8 +34,8 @@ def proposed(guess: GuessedLayout, name: str, *, zone: str | None = None) -> str
 
 
 def _head(guess: GuessedLayout, name: str) -> Iterator[str]:
-    yield f"# The layout of {name}, guessed from {guess.rows} of its rows: read it, and fix it."
-    yield "# `cardoffers profile check` shows what each column becomes."
+    yield f"# The layout of {visible(name)}, guessed from {guess.rows} of its rows."
+    yield "# Read it, and fix it: `cardoffers profile check` shows what each column becomes."
     yield ""
     yield f"encoding = {_text(guess.encoding)}"
     if guess.skip_lines:
@@ -49,6 +51,8 @@ def _head(guess: GuessedLayout, name: str) -> Iterator[str]:
 
 
 def _fields(guess: GuessedLayout, zone: str | None) -> Iterator[str]:
+    if not guess.fields:
+        yield "\n[fields]"
     for name, found in guess.fields.items():
         is_local = name == "transacted_at" and "%z" not in found.settings["format"]
         settings = {**found.settings, "zone": zone} if is_local and zone else found.settings

@@ -61,6 +61,7 @@ _AMOUNT = re.compile(
     r"\s*(?P<after>[^\d\s.,()+\-]{1,4}| [A-Z]{3})?(?P<behind>[-+\u2212])?\s*\)?"
 )
 _LEAST_MINOR = 6
+_LONGEST_DATE = 40
 _EARLIEST, _LATEST = 1980, 2060
 
 
@@ -89,12 +90,18 @@ class AmountForm:
 def date_form(values: Sequence[str]) -> DateForm | None:
     """Return how the values are dates, if they are."""
     some = values[:200]
+    if sum(_may_be_date(value) for value in some) < ENOUGH * len(some):
+        return None
     fits = [form for pattern, form in _FORMS if _are_dates(some, pattern, form)]
     if not fits:
         return None
     first = fits[0]
     other = "." not in first and any(_exchanged(first) == each for each in fits[1:])
     return DateForm(format=first, is_sure=not other)
+
+
+def _may_be_date(value: str) -> bool:
+    return value[:1].isdigit() and len(value) <= _LONGEST_DATE and value.isascii()
 
 
 def _exchanged(form: str) -> str:
