@@ -49,17 +49,21 @@ def new(
     dry_run: DryRun = False,
 ) -> None:
     """Guess the layout of a file, and write a profile of it to be read and fixed."""
-    from cardoffers_cli.jobs.profiles import new_profile  # polars is heavy
+    from cardoffers_cli.jobs.profiles import guessed, new_profile  # polars is heavy
 
     output = _own_output(ctx)
     desk = Desk.of(ctx)
+    guess = guessed(sample)
+    if time_zone is None and guess.lacks_zone:
+        answer = desk.answer("In which time zone are its times? Such as Europe/London; empty: none")
+        time_zone = zone(answer or None)
     if output is None:
-        made = new_profile(sample, zone=time_zone)
+        made = new_profile(guess, sample, zone=time_zone)
         desk.say(made.toml)
         desk.note(f"{made.layout}.")
         return
     desk.writes({"-o": output}, reads=[sample])
-    made = new_profile(sample, zone=time_zone, to=output)
+    made = new_profile(guess, sample, zone=time_zone, to=output)
     if not dry_run:
         show.write(made.toml.encode(), output, mode=desk.settings.mode)
     document = {**made, "dry_run": dry_run}

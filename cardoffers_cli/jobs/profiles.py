@@ -90,9 +90,10 @@ class ShownProfile(Record):
     digest: str
 
 
-def new_profile(source: str, *, zone: str | None = None, to: Path | None = None) -> NewProfile:
-    """Guess a profile from a sample; raise `FileUnusable` where the file has no layout."""
-    guess = guessed(source)
+def new_profile(
+    guess: GuessedLayout, source: str, *, zone: str | None = None, to: Path | None = None
+) -> NewProfile:
+    """Make a profile of what was guessed of a sample."""
     toml = proposed(guess, "standard input" if source == "-" else Path(source).name, zone=zone)
     parse_profile(toml, "the guess")  # a guess that cannot be read is a fault of ours
     return NewProfile(

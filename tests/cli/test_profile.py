@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
+import pty
+import subprocess
 from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 
-from commands import in_a_pipe
+from commands import command, in_a_pipe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +76,21 @@ def test_a_german_export_is_a_good_file_after_two_commands(tmp_path: Path) -> No
     )
     assert first.startswith(f"{token},")
     assert first.endswith(",M6CF4DC01F80001,1001.50,B-0001,2026-03-01T17:30:00Z")
+
+
+def test_the_zone_is_asked_for_on_a_terminal_only(tmp_path: Path) -> None:
+    export, profile = tmp_path / "export.csv", tmp_path / "P.toml"
+    export.write_text("ref,date,amount\nx1,2026-03-01,1.50\nx2,2026-03-02,2.50\n")
+    new = ("profile", "new", export, "-o", profile)
+    assert 0 == cardoffers(*new).exit_code
+    assert '# zone = "Europe/London"  # missing' in profile.read_text()
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command(*new), stdin=theirs, stdout=subprocess.DEVNULL) as running:
+        os.write(ours, b"Europe/Lisbon\n")
+    os.close(ours)
+    os.close(theirs)
+    assert 0 == running.returncode
+    assert 'zone = "Europe/Lisbon"' in profile.read_text()
 
 
 def test_findings_name_the_line_and_the_column_of_the_file(tmp_path: Path) -> None:

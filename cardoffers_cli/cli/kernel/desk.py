@@ -254,6 +254,13 @@ class Desk:
         """Ask as `confirm` does; where nobody is at a terminal, go on."""
         self.confirm(question, yes=yes or not sys.stdin.isatty())
 
+    def answer(self, question: str) -> str:
+        """Ask the person at the terminal and return the answer; empty where nobody is there."""
+        if not sys.stdin.isatty():
+            return ""
+        exits.tell(question)
+        return sys.stdin.readline().strip()
+
     def agrees(self, question: str) -> bool:
         """Ask the person at the terminal, who must be there, and return the answer."""
         exits.tell(f"{question} [y/N]")

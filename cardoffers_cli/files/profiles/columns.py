@@ -83,6 +83,11 @@ class GuessedField:
         return self.settings.get("column")
 
     @property
+    def has_offset(self) -> bool:
+        """Whether it is a time that says how far it is from UTC."""
+        return "%z" in self.settings.get("format", "")
+
+    @property
     def label(self) -> str:
         """The columns as one name."""
         return "+".join(map(str, self.settings.get("columns", (self.column,))))

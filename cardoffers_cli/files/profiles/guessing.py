@@ -52,6 +52,12 @@ class GuessedLayout:
         """Whether there seem to be amounts and times in it."""
         return {"amount", "transacted_at"} <= self.fields.keys()
 
+    @property
+    def lacks_zone(self) -> bool:
+        """Whether it has times that nothing says the zone of."""
+        found = self.fields.get("transacted_at")
+        return found is not None and "zone" not in found.settings and not found.has_offset
+
     def told(self) -> str:
         """Say in a sentence what kind of layout it seems to be."""
         if self.widths:
