@@ -246,7 +246,7 @@ def _find_amount(search: _Search) -> None:
     other = {",": ".", ".": ","}[form.decimal]
     thousands = form.thousands or ("" if form.is_whole else other)
     minor = form.minor_units and not sample.name
-    settings: dict[str, Any] = {
+    settings: Mapping[str, Any] = {
         "decimal": form.decimal if form.decimal == "," else None,
         "thousands": None if minor else thousands or None,
         "currency": form.currency or None,
@@ -294,7 +294,7 @@ def _find_tokens(search: _Search) -> None:
             search.doubt(name, "it holds raw keys, of which `profile convert` makes tokens")
 
 
-def _made(sample: Sample) -> dict[str, Any]:
+def _made(sample: Sample) -> Mapping[str, Any]:
     """Propose to make tokens of what is none."""
     few = sample.values[:50]
     are_tokens = all(len(value) >= _STRONG and _TOKEN.fullmatch(value) for value in few) or (
