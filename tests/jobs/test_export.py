@@ -296,9 +296,11 @@ def test_rows_in_the_store_and_in_its_history_are_found(exported: Job) -> None:
         names = "purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no"
         store.connection.execute(
             f"insert into recent_purchases by name select {names}, amount, currency, transacted_at,"  # noqa: S608
-            " received_at from purchases limit 1"
+            " received_at from purchases"
+            " where purchase_no not in (select purchase_no from redemptions) limit 1"
         )
-    assert ["transaction_refs_unique", "numbers_unique"] == audits(exported)
+    counted = "purchases_are_counted"  # which notices another one as well
+    assert [counted, "transaction_refs_unique", "numbers_unique"] == audits(exported)
 
 
 def test_readers_a_snapshot_and_copies_see_the_history(
