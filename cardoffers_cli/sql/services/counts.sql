@@ -87,8 +87,8 @@ select
 from offers_by_now;
 
 -- name: up_to
--- Writes counted_up_to: the newest of what is there, which is counted by now. No row where the row
--- before says the same.
+-- Writes counted_up_to: the newest of what is there, which is counted by now; of runs those that
+-- links and changes of state know. No row where nothing is newer.
 insert into counted_up_to (purchase_no, redemption_no, run_no)
 with newest as (
     select
@@ -98,7 +98,14 @@ with newest as (
             where purchases.purchase_no > counted_purchase_no()
         ) as purchase_no,
         (select max(ledger_entries.redemption_no) from ledger_entries) as redemption_no,
-        (select coalesce(max(runs.run_no), 0) from runs) as run_no
+        greatest(
+            (
+                select max(ledger_moves.run_no)
+                from ledger_moves
+                where ledger_moves.run_no > counted_run_no()
+            ),
+            (select max(links.run_no) from links where links.run_no > counted_run_no())
+        ) as run_no
 )
 select
     greatest(newest.purchase_no, counted_purchase_no()),
