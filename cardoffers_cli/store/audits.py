@@ -55,8 +55,8 @@ def offending(store: Store, name: str) -> tuple[int, dict[str, Any] | None]:
 
 def is_mostly_new(store: Store, after_run_no: int) -> bool:
     """Return whether more purchases came after a run than before."""
-    ends = store.rows(f"{_PART}:ends", after_run_no=after_run_no)[0]
-    return bool(2 * ends["new_purchases"] > ends["purchases"])
+    came = store.rows(f"{_PART}:came", after_run_no=after_run_no)[0]
+    return bool(2 * came["new_purchases"] > came["purchases"])
 
 
 def show_part(store: Store, after_run_no: int) -> None:

@@ -1,15 +1,14 @@
+-- name: came
+-- How many purchases came after a run, of how many.
+select
+    coalesce(sum(imports.accepted) filter (where imports.run_no > $after_run_no), 0)
+        as new_purchases,
+    coalesce(sum(imports.accepted), 0) as purchases
+from imports;
+
 -- name: ends
--- How far the runs up to one had come: their last redemption and their last purchase; and how many
--- purchases came since, of how many. Numbers are handed out in order.
-with known as (
-    select
-        coalesce(max(imports.import_no) filter (where imports.run_no <= $after_run_no), 0)
-            as import_no,
-        coalesce(sum(imports.accepted) filter (where imports.run_no > $after_run_no), 0)
-            as new_purchases,
-        coalesce(sum(imports.accepted), 0) as purchases
-    from imports
-)
+-- How far the runs up to one had come: their last redemption and their last purchase. Numbers are
+-- handed out in order.
 select
     (
         select coalesce(max(redemptions.redemption_no), -1)
@@ -19,11 +18,12 @@ select
     (
         select coalesce(max(recent_purchases.purchase_no), -1)
         from recent_purchases
-        where recent_purchases.import_no <= known.import_no
-    ) as purchase_no,
-    known.new_purchases,
-    known.purchases
-from known;
+        where recent_purchases.import_no <= (
+                select coalesce(max(imports.import_no), 0)
+                from imports
+                where imports.run_no <= $after_run_no
+            )
+    ) as purchase_no;
 
 -- name: changed_redemptions
 -- makes: changed_redemptions(redemption_no)
