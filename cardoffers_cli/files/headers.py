@@ -30,12 +30,18 @@ class Names:
     """The columns a kind of file may have.
 
     `required` names columns that must stand in the header; `a|b` means one of them. `ignored`
-    columns are known and left out, with a warning.
+    columns are known and left out, with a warning. `own` are names that no other file has.
     """
 
     known: Sequence[str]
     required: Sequence[str] = ()
     ignored: Sequence[str] = ()
+    own: Sequence[str] = ()
+
+    def are_in(self, line: bytes) -> bool:
+        """Say whether a header, however it is separated, has a name that no other file has."""
+        text = _folded(line.decode(errors="replace"))
+        return any(_folded(name) in text for name in self.own)
 
 
 def read_header(
@@ -142,7 +148,7 @@ def _without_names(line: bytes, names: Names, number: int) -> FileUnusable:
     """Say what the first line holds where it has none of the names."""
     delimiter = max(_DELIMITERS, key=lambda each: len(_parts(line, each)))
     parts = _parts(line, delimiter)
-    seen = [_shown(part.strip()) for part in parts]
+    seen = [shown_name(part.strip()) for part in parts]
     between = f", separated by {_DELIMITERS[delimiter]}" if len(parts) > 1 else ""
     what = f"{counted(len(parts), 'field')}{between}"
     named = [name for name in seen if name]
@@ -189,11 +195,11 @@ def _left_out(name: str, position: int, names: Names, number: int) -> Finding:
 
 def unknown_column(name: str, position: int, *, line: int | None = None) -> Finding:
     """Return the warning of a column, or a field of JSON, that is not known."""
-    shown = _shown(name) or f"number {position}"
+    shown = shown_name(name) or f"number {position}"
     message = f"the column {shown} is not known and is ignored"
     return make_finding("column_unknown", message, line=line, column=shown)
 
 
-def _shown(name: str) -> str | None:
+def shown_name(name: str) -> str | None:
     """Return a column's name if it can only be a name, and not a value that must not be printed."""
     return name if len(name) <= _SHOWN_NAME and _NAME.fullmatch(name) else None

@@ -32,7 +32,7 @@ class RecordFile:
     `header_findings`, `is_unterminated` (the last line has no line end) and, of CSV, `layout` and
     `header` (the header's line) are complete when the pages are exhausted. `unterminated` is the
     level of the finding on a last line without its end: it may have been cut, in an amount too. The
-    `kind` is given where the content does not decide it.
+    `kind` is given where the content does not decide it, which `beginning` is of.
     """
 
     def __init__(
@@ -46,7 +46,8 @@ class RecordFile:
         kind: str | None = None,
     ) -> None:
         self.source = source
-        self.kind = kind or kind_of(source.head(), list_key, names.known)
+        self.beginning = b"" if kind else source.head()
+        self.kind = kind or kind_of(self.beginning, list_key, names.known)
         self.position = "index" if self.kind == "json" else "line"
         self.header = 0
         self.layout: Layout | None = None
@@ -71,7 +72,7 @@ class RecordFile:
                 line += blank_lines
                 if is_blank(header):
                     continue
-                layout = self._read_header(header, line)
+                layout = self.take_header(header, line)
                 line += 1
             page = read_page(records, layout, first_line=line, is_plain=is_plain)
             line += page.lines
@@ -117,7 +118,8 @@ class RecordFile:
                 "last_line_unterminated", message, line=last_line, level=self._unterminated
             )
 
-    def _read_header(self, header: bytes, line: int) -> Layout:
+    def take_header(self, header: bytes, line: int) -> Layout:
+        """Read the header; raise `FileUnusable` with what is wrong with it."""
         layout, self.header_findings = read_header(
             header, self._names, delimiter=self._delimiter, number=line
         )

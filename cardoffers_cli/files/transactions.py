@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 
 import polars as pl
 
+from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
 from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import COLUMNS, OTHERS
 from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
+from cardoffers_cli.files.profiles.telling import in_other_layout
 from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
 from cardoffers_cli.files.zeros import LostZeros
@@ -27,6 +29,7 @@ from cardoffers_cli.files.zeros import LostZeros
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from cardoffers_cli.files.delimited import Layout
     from cardoffers_cli.files.documents import Objects
     from cardoffers_cli.files.number_forms import FieldForm
 
@@ -51,6 +54,7 @@ _NAMES = Names(
         "transacted_at",
     ),
     ignored=("institution_id",),
+    own=("cardholder_token", "instrument_token", "transacted_at"),
 )
 _MOST_UNKNOWN = 20
 
@@ -132,6 +136,15 @@ class TransactionFile(RecordFile):
         for name in sorted(unknown_names(objects).difference(self._unknown)):
             if len(self._unknown) < _MOST_UNKNOWN:
                 self._unknown.append(name)
+
+    def take_header(self, header: bytes, line: int) -> Layout:
+        """Read the header; of a file in another layout say what that seems to be."""
+        try:
+            return super().take_header(header, line)
+        except FileUnusable as error:
+            if _NAMES.are_in(header):
+                raise
+            raise in_other_layout(error, self.source.name, self.beginning) from None
 
     def split(
         self,

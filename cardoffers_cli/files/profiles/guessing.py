@@ -60,6 +60,11 @@ class GuessedLayout:
 
     def told(self) -> str:
         """Say in a sentence what kind of layout it seems to be."""
+        found = [f"{name} in {each.label}" for name, each in self.fields.items()]
+        return self.form() + (f"; it seems to have {', '.join(found)}" if found else "")
+
+    def form(self) -> str:
+        """Say how its lines are made: columns, what separates them, encoding, header."""
         if self.widths:
             form = f"lines of {sum(self.widths)} characters in {len(self.widths)} columns"
         else:
@@ -67,9 +72,7 @@ class GuessedLayout:
             form = f"{len(self.columns)} columns separated by {separated}"
         encoding = "" if self.encoding == "utf-8" else f" in {self.encoding}"
         header = f", the header on line {self.header_line}" if self.header_line else ", no header"
-        found = [f"{name} in {each.label}" for name, each in self.fields.items()]
-        read = f"; it seems to have {', '.join(found)}" if found else ""
-        return f"{form}{encoding}{header}{read}"
+        return f"{form}{encoding}{header}"
 
 
 def guess_layout(head: bytes, *, is_whole: bool = False) -> GuessedLayout | None:

@@ -1,0 +1,64 @@
+"""Say of a file in another layout than ours what that seems to be, and which command comes next.
+
+Whoever sends the export of a bank for the first time is told its encoding, delimiter and header
+line, in which columns the amount and the time seem to be and how they are written, in the place of
+the names that a header of ours has. A column is named only where that can be nothing but a name.
+"""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.headers import shown_name
+from cardoffers_cli.files.profiles.guessing import guess_layout
+from cardoffers_cli.files.profiles.proposing import settings_told
+from cardoffers_cli.files.sources import HEAD_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cardoffers_cli.files.profiles.guessing import GuessedLayout
+
+_TOLD = ("amount", "transacted_at", "transaction_ref")
+"""The fields that are told of; a profile has more."""
+
+_USUAL = {"amount": {"decimal": "."}}
+"""What a profile need not say."""
+
+
+def in_other_layout(error: FileUnusable, source: str, head: bytes) -> FileUnusable:
+    """Return the error of a header with the layout that the file seems to have as its hint.
+
+    `head` is how the file begins. The error stays as it is where there seem to be no amounts and
+    times.
+    """
+    guess = guess_layout(head, is_whole=len(head) < HEAD_BYTES)
+    if guess is None or not guess.is_transactions:
+        return error
+    name = "FILE" if source == "-" else quote(source)
+    encoding = ", in UTF-8" if guess.encoding == "utf-8" else ""
+    hint = (
+        f"It seems to be an export in another layout: {guess.form()}{encoding};"
+        f" {'; '.join(_fields(guess))}."
+        f" To read it by a profile: `cardoffers profile new {name} -o layout.toml`."
+    )
+    return FileUnusable(error.message, code=error.code, hint=hint, **error.details)
+
+
+def _fields(guess: GuessedLayout) -> Iterator[str]:
+    """Yield where the fields seem to be, how they are written, and how sure that is."""
+    for field in _TOLD:
+        if found := guess.fields.get(field):
+            columns = found.settings.get("columns", [found.column])
+            places = " and ".join(_place(guess, column) for column in columns)
+            told = [places, settings_told({**_USUAL.get(field, {}), **found.settings})]
+            doubt = "" if found.sureness == "sure" else f" ({found.sureness})"
+            yield f"{field} in {', '.join(each for each in told if each)}{doubt}"
+
+
+def _place(guess: GuessedLayout, column: str | int | None) -> str:
+    if not isinstance(column, str):
+        return f"column {column}"
+    return shown_name(column) or f"column {[*guess.columns].index(column) + 1}"
