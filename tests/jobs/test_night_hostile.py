@@ -515,7 +515,7 @@ def test_what_runs_in_the_store_is_broken_off_too(
         if file.name.startswith("alder/"):
             with monkeypatch.context() as patch:
                 patch.setattr("cardoffers_cli.sql.binding.statement", lambda _name: ENDLESS)
-                store.rows("any")
+                store.rows("services/overview:last_runs")
         return taken(store, file, *given, **more)
 
     monkeypatch.setattr(intake, "take_in", endless)
