@@ -54,7 +54,7 @@ LINES = """
 0   profile list .
 0   profile sample bank.toml --rows 20 -o sample.csv
 0   institution set larkmere --profile bank.toml
-3   profile convert export.csv --profile bank.toml -o canonical.csv
+3   profile convert export.csv --profile bank.toml -o /dev/null
 3 ~ import transactions/larkmere-dirty.csv -i larkmere
 0   simulate transactions/tarnhollow.csv -i larkmere
 0 ~ match

@@ -80,7 +80,8 @@ READING = frozenset(
         *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
-        *("inbox list", "run list", "run show", "doctor", "store info", "help"),
+        *("profile new", "profile check", "profile show", "profile list", "profile sample"),
+        *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
     }
 )
 """Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""
