@@ -34,6 +34,7 @@ def test_only_a_star_and_a_question_mark_are_wild(
     store: Store, pattern: str, known: set[str]
 ) -> None:
     store.connection.execute("delete from recent_purchases")
+    store.connection.execute("delete from purchase_refs")
     store.connection.execute("delete from institutions")
     given(store, "institutions", "institution\nalder")
     put(store, "purchases", [{"ref": ref} for ref in sorted(known)])
