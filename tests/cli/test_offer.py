@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.jobs import offers
 from cardoffers_cli.services import feed
 from sizes import one_in
 from work import new_store, tell
@@ -185,8 +186,11 @@ def test_no_token_segment_or_hint_leaves(
     def fail(*given: Any, **named: Any) -> None:
         raise RuntimeError(given, named)
 
-    monkeypatch.setattr(feed, "open_offers", fail)
-    said.append(offer(lines[0], typed, form))
-    assert 1 == said[-1].exit_code
-    assert "RuntimeError" in said[-1].stderr
+    takers = [(offers, "find_cardholders"), (feed.ShownProgram, "open_to"), (feed, "by_affinity")]
+    for owner, taker in takers:  # of the token, of the segment, of the hints
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, taker, fail)
+            said.append(offer(lines[0], typed, form))
+        assert 1 == said[-1].exit_code
+        assert "RuntimeError" in said[-1].stderr
     assert [] == [ended for ended in said if "kanarie" in ended.stdout + ended.stderr]
