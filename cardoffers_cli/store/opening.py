@@ -229,8 +229,8 @@ def check_ours(store: Store, path: Path) -> int:
     return int(records[-1]["version"])
 
 
-def check_version(store: Store, path: Path) -> None:
-    """Raise `StoreVersion` unless the schema is the one this program works with."""
+def check_known(store: Store, path: Path) -> int:
+    """Return the schema of a store; raise `StoreVersion` where this program does not know it."""
     version, newest = check_ours(store, path), newest_version()
     if version > newest:
         raise StoreVersion(
@@ -239,6 +239,12 @@ def check_version(store: Store, path: Path) -> None:
             found=version,
             expected=newest,
         )
+    return version
+
+
+def check_version(store: Store, path: Path) -> None:
+    """Raise `StoreVersion` unless the schema is the one this program works with."""
+    version, newest = check_known(store, path), newest_version()
     if version < newest:
         raise StoreVersion(
             f"{path} has schema {version}; this program needs {newest}.",

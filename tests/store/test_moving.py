@@ -10,6 +10,7 @@ import os
 import shutil
 import tarfile
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -17,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, StoreBusy
+from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreBusy, StoreDamaged
 from cardoffers_cli.jobs.context.reading import open_published
 from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.jobs.storage.publish import publish
-from cardoffers_cli.jobs.storage.stores import accept_loss, info, init, migrate
+from cardoffers_cli.jobs.storage.stores import accept_loss, info, init, lost_commits, migrate
 from cardoffers_cli.store import layout
 from cardoffers_cli.store.backup_places import known
+from cardoffers_cli.store.journal_file import all_lines, append
 from cardoffers_cli.store.lock import engine_lock, night_lock, sender_lock, store_lock
 from cardoffers_cli.store.signing_secrets import add_secrets, read_secrets
 from cardoffers_cli.store.usage_journal import UsageJournal
@@ -58,10 +60,39 @@ def template(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return home
 
 
+@pytest.fixture(scope="module")
+def today(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a store, and of one that it replaced, as they are in this version.
+
+    They have this schema, and still have beside them the files that they had.
+    """
+    home = Path(shutil.copytree(template, tmp_path_factory.mktemp("today") / "home"))
+    for name in (REPLACED, NAME):
+        made = job(home / name, now=LATER)
+        beside, told = layout.loose_files(made.path), layout.journal_path(made.path).read_bytes()
+        if name == REPLACED:
+            accept_loss(made)
+        assert migrate(made).applied
+        if name == NAME:
+            publish(made)
+        for loose, file in beside.items():
+            file.rename(loose)
+        shutil.rmtree(layout.folder_of(made.path))
+        if name == REPLACED:
+            layout.journal_path(made.path).write_bytes(told)
+    return home
+
+
 @pytest.fixture
-def made(template: Path, tmp_path: Path) -> Job:
+def made(today: Path, tmp_path: Path) -> Job:
     """Return a job on a store that has its files beside it."""
-    return job(Path(shutil.copytree(template, tmp_path / "home")) / NAME, now=LATER)
+    return job(Path(shutil.copytree(today, tmp_path / "home")) / NAME, now=LATER)
+
+
+@pytest.fixture
+def older(template: Path, tmp_path: Path) -> Job:
+    """Return a job on a store that is of an older schema, and has its files beside it."""
+    return job(Path(shutil.copytree(template, tmp_path / "older")) / NAME, now=LATER)
 
 
 def buy(made: Job) -> None:
@@ -146,6 +177,35 @@ def test_a_store_that_was_replaced_is_one_again_with_what_it_had(made: Job) -> N
     accept_loss(aside)
     buy(aside)
     assert read_secrets(aside.path)
+
+
+def test_a_store_of_an_older_schema_that_was_replaced_is_one_again(older: Job) -> None:
+    migrate(older)
+    aside = job(older.path.with_name(REPLACED), now=LATER)
+    with pytest.raises(Refused, match="store no more") as caught:
+        migrate(aside)
+    assert "store accept-loss" in str(caught.value.hint)
+    assert lost_commits(aside).replaced_by
+    accept_loss(aside)
+    assert migrate(aside).applied
+    buy(aside)
+
+
+def test_a_store_of_an_older_schema_goes_on_without_what_it_lost(older: Job) -> None:
+    """Whoever migrates is sent to accept the loss first, which asks for no migration."""
+    *_, newest = all_lines(older.path)
+    gone = replace(newest, run_no=newest.run_no + 1, run_id=uid("gone"), resets=False)
+    append(older.path, [gone])
+    with pytest.raises(StoreDamaged) as caught:
+        migrate(older)
+    assert ("store_lost_commits", True) == (
+        caught.value.code,
+        "store accept-loss" in str(caught.value.hint),
+    )
+    assert 1 == lost_commits(older).lost
+    accept_loss(older)
+    assert migrate(older).applied
+    buy(older)
 
 
 MOVE = f"""

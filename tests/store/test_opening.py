@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused
-from cardoffers_cli.jobs.storage.stores import init, migrate
+from cardoffers_cli.domain.errors import CardoffersError, NoStore, Refused, StoreVersion
+from cardoffers_cli.jobs.storage.stores import accept_loss, init, lost_commits, migrate
 from cardoffers_cli.store.folder import make_folder
 from cardoffers_cli.store.layout import draft_path, journal_path, lock_path
 from cardoffers_cli.store.migrations import applied, newest_version
@@ -137,6 +137,14 @@ def test_a_store_of_another_version_is_told_with_the_way_out(
         pass
     assert advice in str(caught.value.hint)
     assert {"found": version, "expected": newest_version()} == caught.value.details
+
+
+def test_a_loss_is_accepted_of_a_known_version_only(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    of_version(newest_version() + 1)(path)
+    for ask in (lost_commits, accept_loss):
+        with pytest.raises(StoreVersion, match="at most"):
+            ask(job(path))
 
 
 def test_what_is_no_store_is_left_as_it_is(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,19 @@ from cardoffers_cli.store.layout import snapshot_path
 from cardoffers_cli.store.migrating import migrate_store, missing_migrations
 from cardoffers_cli.store.migrations import applied, newest_version
 from cardoffers_cli.store.moving import to_move
-from cardoffers_cli.store.opening import check_creation, create_store, current, lock_for
+from cardoffers_cli.store.opening import (
+    check_creation,
+    check_known,
+    connected,
+    create_store,
+    lock_for,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.opening import Opening
     from cardoffers_cli.store.store import Store
 
 
@@ -189,7 +197,7 @@ def is_free(job: Job) -> bool:
 
 def lost_commits(job: Job) -> LostCommits:
     """Return the runs that the journal knows and the store has lost, and their nights."""
-    with lock_for(job.opening(read_only=True)), current(job.opening(read_only=True)) as store:
+    with _with_runs(job.opening(read_only=True)) as store:
         return _loss(store, job)
 
 
@@ -200,7 +208,7 @@ def accept_loss(job: Job) -> LostCommits:
     So it does for a file in the place of which another one is the store, which is then one of its
     own. Raises `Refused` where there is nothing to accept.
     """
-    with lock_for(job.opening()), current(job.opening()) as store:
+    with _with_runs(job.opening()) as store:
         loss = _loss(store, job)
         if not (loss.lost or loss.replaced_by):
             raise Refused(
@@ -212,6 +220,18 @@ def accept_loss(job: Job) -> LostCommits:
         put_aside(snapshot_path(job.path), job.opening().since or job.now)
         journal.reset(job.path, journal.newest(store), kind="loss_accepted", now=job.now)
     return replace(loss, accepted=True)
+
+
+@contextmanager
+def _with_runs(opening: Opening) -> Iterator[Store]:
+    """Open a store of this version or one before, whatever its journal says.
+
+    Every version has runs, and none is migrated before its loss is accepted.
+    """
+    where = opening.path, opening.settings
+    with lock_for(opening), connected(*where, read_only=opening.read_only) as store:
+        check_known(store, opening.path)
+        yield store
 
 
 def _loss(store: Store, job: Job) -> LostCommits:
