@@ -9,14 +9,15 @@ was; the secrets are in their own file by then, where nobody misses or minds the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.archive import show
 from cardoffers_cli.store import copying, journal, signing_secrets
 from cardoffers_cli.store.aside import put_logs_aside
-from cardoffers_cli.store.layout import draft_path
+from cardoffers_cli.store.layout import draft_path, loose_files, snapshot_path
 from cardoffers_cli.store.migrations import Migration, applied, migrate, migrations
-from cardoffers_cli.store.moving import move_in
+from cardoffers_cli.store.moving import move_in, to_move
 from cardoffers_cli.store.opening import check_ours, connected, lock_for, look_first, must_exist
 from cardoffers_cli.store.snapshot import withdraw
 
@@ -33,12 +34,15 @@ _SECRETS_CAME, _SECRETS_LEFT = 4, 12
 """The migrations between which signing secrets are in the store."""
 
 
-def missing_migrations(opening: Opening) -> list[Migration]:
-    """Return the migrations that a store lacks, in their order."""
-    must_exist(opening.path)
-    with lock_for(opening), connected(opening.path, opening.settings, read_only=True) as store:
-        have = _have(store, opening.path)
-        return [each for each in migrations() if each.version not in have]
+def to_migrate(opening: Opening) -> tuple[list[Migration], Moved]:
+    """Return what `migrate_store` would do."""
+    path = opening.path
+    must_exist(path)
+    with lock_for(opening), connected(path, opening.settings, read_only=True) as store:
+        have = _have(store, path)
+    missing, moved = [each for each in migrations() if each.version not in have], to_move(path)
+    withdrawn = loose_files(path).get(snapshot_path(path)) if missing else None
+    return missing, replace(moved, files=[file for file in moved.files if file != withdrawn])
 
 
 def migrate_store(opening: Opening) -> tuple[list[Migration], Moved]:

@@ -105,14 +105,25 @@ def state(made: Job) -> dict[str, Any]:
     with open_published(made) as (_, taken_at):
         pass
     return {
+        **in_files(made),
         "store": kept(made),
+        "snapshot": taken_at,
+        "doctor": failed_audits(made),
+    }
+
+
+def failed_audits(made: Job) -> list[Any]:
+    return [each for each in doctor(made, strict=True)["audits"] if not each["ok"]]
+
+
+def in_files(made: Job) -> dict[str, Any]:
+    """Return what the files of a store say that are not of a schema."""
+    return {
         "journal": layout.journal_path(made.path).read_bytes(),
         "secrets": read_secrets(made.path),
         "mask-key": layout.mask_key_path(made.path).read_bytes(),
         "backups": known(made.path),
-        "snapshot": taken_at,
         "replaced": read_secrets(made.path.with_name(REPLACED)),
-        "doctor": [each for each in doctor(made, strict=True)["audits"] if not each["ok"]],
     }
 
 
@@ -158,6 +169,20 @@ def test_all_of_it_is_moved_and_says_what_it_said(made: Job) -> None:
     publish(made)
     assert ([], []) == (migrate(made)["moved"], migrate(made)["left"])
     assert is_moved(made)
+
+
+def test_a_store_of_an_older_schema_is_migrated_and_moved_at_once(older: Job) -> None:
+    before = in_files(older)
+    would = migrate(older, dry_run=True)
+    assert before == in_files(older)
+    done = migrate(older)
+    assert done.applied
+    assert (would.applied, {*would.moved}) == (done.applied, {*done.moved})
+    assert before == in_files(older)
+    assert [] == failed_audits(older)
+    publish(older)  # the snapshot of the older schema is gone
+    assert is_moved(older)
+    buy(older)
 
 
 def test_what_keys_were_used_for_is_moved_while_a_server_has_it_open(made: Job) -> None:

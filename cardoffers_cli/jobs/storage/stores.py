@@ -14,9 +14,8 @@ from cardoffers_cli.services.counts import recount
 from cardoffers_cli.store import journal
 from cardoffers_cli.store.aside import put_aside
 from cardoffers_cli.store.layout import snapshot_path
-from cardoffers_cli.store.migrating import migrate_store, missing_migrations
+from cardoffers_cli.store.migrating import migrate_store, to_migrate
 from cardoffers_cli.store.migrations import applied, newest_version
-from cardoffers_cli.store.moving import to_move
 from cardoffers_cli.store.opening import (
     check_creation,
     check_known,
@@ -132,7 +131,7 @@ def migrate(job: Job, *, dry_run: bool = False) -> MigratedStore:
     archive is read as well. With `dry_run`, what is told is what would be.
     """
     if dry_run:
-        done, moved = missing_migrations(job.opening(read_only=True)), to_move(job.path)
+        done, moved = to_migrate(job.opening(read_only=True))
     else:
         done, moved = migrate_store(job.opening())
         if done:  # what is not counted yet costs time, and nothing else
