@@ -55,6 +55,8 @@ SERVER_KILLS = 20 if FULL else 2
 HISTORY = ("history", "history_parts", "history_left")
 OWN = ("runs", *HISTORY, "night_steps", "nights", "imports", "audit_log")
 """The tables that tell the runs of one store from those of another."""
+OF_RUNS = ("decisions", "outcomes", "redemptions", "redemption_counts", "counted_up_to")
+"""The tables that name a run beside what they hold: an engine takes more of their numbers."""
 
 
 @pytest.fixture(scope="module")
@@ -116,16 +118,11 @@ def each_pair(request: pytest.FixtureRequest, pair: tuple[Job, Job]) -> tuple[Jo
 
 def content(made: Job) -> dict[str, Any]:
     """Return what a store keeps, wherever it is, but for run numbers and random ids."""
-    everything = kept(made, *OWN, "decisions", "outcomes", "ledger_moves", "redemptions")
-    return everything | {
-        "decisions": found(made, "select columns(* exclude run_no) from decisions order by all"),
-        "outcomes": found(made, "select columns(* exclude run_no) from outcomes order by all"),
-        "redemptions": found(
-            made, "select columns(* exclude run_no) from redemptions order by all"
-        ),
-        "imports": found(
-            made, "select columns(* exclude (import_id, run_no)) from imports order by all"
-        ),
+    own = dict.fromkeys(OF_RUNS, "run_no")
+    own |= {"imports": "import_id, run_no", "ledger_moves": "run_no, actor"}
+    return kept(made, *OWN, *own) | {
+        name: found(made, f"select columns(* exclude ({but})) from {name} order by all")  # noqa: S608
+        for name, but in own.items()
     }
 
 
