@@ -35,8 +35,12 @@ def find_waiting(store: Store) -> Waiting:
 
 
 def find_undecided(engine: Engine, waiting: Waiting) -> Undecided:
-    """Name the purchases that are not decided yet and can be."""
-    made = engine.define("undecided", waiting.watermark, waiting.known_now)
+    """Find the purchases that are not decided yet and can be.
+
+    They are computed here, for how many there are behind a watermark an engine cannot tell: DuckDB
+    takes 50 million for some hundred, and the join with their merchants for one that fits.
+    """
+    made = engine.run("undecided", waiting.watermark, waiting.known_now)
     return Undecided(
         purchases=made["undecided"],
         said_unknown=made["said_unknown"],

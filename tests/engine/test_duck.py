@@ -8,7 +8,7 @@ import pytest
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.jobs.river.match import match_purchases
-from cardoffers_cli.pipeline.resolve import find_undecided, find_waiting
+from cardoffers_cli.pipeline.resolve import find_waiting
 from tables import given, temporary
 from work import fresh_store, new_store
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -25,12 +26,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+def defined(engine: DuckEngine, store: Store) -> Table:
+    waiting = find_waiting(store)
+    return engine.define("undecided", waiting.watermark, waiting.known_now)["undecided"]
+
+
 def test_a_plan_becomes_tables_by_the_names_of_its_queries(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     given(store, "purchases", "ref merchant\n1 bakery\n2 -")
     engine = DuckEngine(store.connection, store.tables)
-    undecided = find_undecided(engine, find_waiting(store)).purchases
+    undecided = defined(engine, store)
     made = engine.run("resolve", undecided)
     assert {"resolutions": 2} == {name: engine.count(table) for name, table in made.items()}
 
@@ -39,7 +45,7 @@ def test_what_is_defined_is_computed_where_it_is_read(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     engine = DuckEngine(store.connection, store.tables)
-    undecided = find_undecided(engine, find_waiting(store)).purchases
+    undecided = defined(engine, store)
     resolutions = engine.run("resolve", undecided)["resolutions"]
     given(store, "purchases", "ref\n1")
     assert (1, 0) == (engine.count(undecided), engine.count(resolutions))
@@ -48,7 +54,7 @@ def test_what_is_defined_is_computed_where_it_is_read(store: Store) -> None:
 def test_two_runs_of_a_plan_on_one_connection_never_meet(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     engine = DuckEngine(store.connection, store.tables)
-    undecided = find_undecided(engine, find_waiting(store)).purchases
+    undecided = defined(engine, store)
     counts = []
     for ref in ("1", "2"):
         given(store, "purchases", f"ref\n{ref}")

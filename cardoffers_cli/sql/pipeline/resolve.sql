@@ -74,8 +74,8 @@ where unresolved_purchases.purchase_no >= (
     );
 
 -- name: wait
--- Writes the purchases that a run found no merchant for, each of which it says once. Their first
--- number tells the engine which rows to read.
+-- Writes the purchases that a run found no merchant for, each of which it says once. The engine reads
+-- of purchases what lies between the first and the last of them.
 insert into unresolved_purchases (
     purchase_no, institution_id, cardholder_no, identifier_no, merchant_id, amount, currency,
     transacted_at
@@ -87,13 +87,7 @@ select
 from decisions
 inner join purchases on purchases.purchase_no = decisions.purchase_no
 where decisions.run_no = $run_no
-    and decisions.outcome = 'merchant_unresolved'
-    and purchases.purchase_no >= (
-        select coalesce(min(decisions.purchase_no), 9223372036854775807)
-        from decisions
-        where decisions.run_no = $run_no
-            and decisions.outcome = 'merchant_unresolved'
-    );
+    and decisions.outcome = 'merchant_unresolved';
 
 -- name: advance
 -- Writes up to which purchase runs have looked, this one included. Idempotent.
