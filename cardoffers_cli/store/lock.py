@@ -50,13 +50,14 @@ _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.5
 _NEXT_PAUSE_S = 0.01
 """How often the one who is next looks: often, because it is alone."""
-_GIVING_WAY_S = 1.0
+_GIVING_WAY_S = 5.0
 """How long at least everybody waits for a holder that gives way: it does once its calls have their
-answers, which takes a twentieth of this, but for the largest batches."""
+answers, which takes a fiftieth of this, but for the largest batches and on a busy machine."""
 _COURTESY_S = 0.2
 """How long somebody else's turn is respected."""
 _GLANCE_S = 0.2
-"""How long a night looks at the least: `night_holder` may have its lock for an instant."""
+"""How long a night looks at the least: `night_holder` may have its lock for an instant. So long
+everybody waits for a holder that never had a name: it has just come, or just gone."""
 _TEXT_BYTES = 512
 """The length of the text, always the same and written at once, so that nobody reads half of it."""
 
@@ -181,6 +182,7 @@ class Lock:
         courtesy_s = min(_COURTESY_S, self.wait_s)
         pause = _FIRST_PAUSE_S
         is_next = False
+        holder: Holder = {}
         while True:
             waited = time.monotonic() - began
             is_next = is_next or _locked(turn, fcntl.LOCK_EX)
@@ -188,12 +190,19 @@ class Lock:
                 return
             left_s = self.wait_s - waited
             if left_s <= 0:
-                left_s = _GIVING_WAY_S - waited
-                holder = _told(self._descriptor)
-                if left_s <= 0 or not holder.get(_GIVES_WAY):
-                    raise self.busy(holder, self.wait_s)
+                holder = _told(self._descriptor) or holder
+                left_s = _least_wait_s(holder) - waited
+                if left_s <= 0:
+                    raise self.busy(holder, max(self.wait_s, int(waited)))
             time.sleep(min(pause * _spread(), left_s))
             pause = _NEXT_PAUSE_S if is_next else min(pause * 2, _LONGEST_PAUSE_S)
+
+
+def _least_wait_s(holder: Holder) -> float:
+    """Return how long a holder is waited for by those who would not wait."""
+    if not holder:
+        return _GLANCE_S
+    return _GIVING_WAY_S if holder.get(_GIVES_WAY) else 0
 
 
 def store_lock(

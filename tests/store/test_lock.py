@@ -52,6 +52,22 @@ while True:
 """
 
 
+GIVER = """
+import os, sys, time
+from datetime import datetime
+from pathlib import Path
+from cardoffers_cli.store.layout import lock_path
+from cardoffers_cli.store.lock import store_lock
+path, since = Path(sys.argv[1]), datetime(2026, 6, 1, 12)
+with store_lock(path, command="a server", since=since, wait_s=9, gives_way=True):
+    print("held", flush=True)
+    time.sleep(0.4)
+    os.truncate(lock_path(path), 0)
+    time.sleep(0.4)
+"""
+"""It has no name for a while before it goes, as between two who hold a lock."""
+
+
 @contextmanager
 def held(path: Path, *, by: str, for_s: float = 60) -> Iterator[int]:
     """Hold the lock of a store in another process, which is killed at the end; give its pid."""
@@ -201,6 +217,12 @@ def test_who_was_stopped_while_it_was_next_stops_nobody(tmp_path: Path) -> None:
         for wait_s in (1, 0.25, 0):
             with store_lock(path, command="test", since=NOON, wait_s=wait_s):
                 assert is_locked(turn_path(path))
+
+
+def test_who_gives_way_is_waited_for_while_it_has_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    with running(GIVER, path), store_lock(path, command="test", since=NOON, wait_s=0):
+        assert is_locked(lock_path(path))
 
 
 def is_locked(path: Path) -> bool:
