@@ -8,11 +8,11 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pytest
 
 from cardoffers_cli.domain.findings import CODES, Code
 from cardoffers_cli.files import rules
+from cardoffers_cli.files.conditions import Matches, OneOf
 from cardoffers_cli.files.rules import Rule, Suspicion
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
@@ -158,7 +158,7 @@ def ask(
 
 @contextmanager
 def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: Suspicion) -> Iterator[None]:
-    unlucky = pl.col("mcc") == "0666"
+    unlucky = OneOf("mcc", ("0666",))
     added = Rule("mcc_unlucky", "mcc", "mcc is 0666", unlucky, suspicions)
     patch.setitem(CODES, "mcc_unlucky", Code("mcc_unlucky", "error", "unlucky", "wait"))  # type: ignore[arg-type]
     patch.setattr(rules, "RULES", (*rules.RULES, added))
@@ -167,7 +167,7 @@ def one_more_rule(patch: pytest.MonkeyPatch, *suspicions: Suspicion) -> Iterator
 
 @pytest.mark.parametrize(
     ("few", "suspicions"),
-    [(2_000, ()), (-1, ()), (-1, (Suspicion(pl.col("mcc").str.starts_with("0")),))],
+    [(2_000, ()), (-1, ()), (-1, (Suspicion(Matches("mcc", "^0")),))],
     ids=["few rows", "many rows", "many rows with a suspicion"],
 )
 def test_a_rule_added_to_the_table_is_at_every_door(

@@ -17,8 +17,15 @@ from cardoffers_cli.contract.problems import invalid
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.sentences import sentence
-from cardoffers_cli.files.fields import E_MAIL, NOBODY, PLACEHOLDER, SPREADSHEET, TOKEN_LENGTH
-from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET
+from cardoffers_cli.files.fields import (
+    E_MAIL,
+    NOBODY,
+    PLACEHOLDER,
+    SPREADSHEET,
+    TOKEN_LENGTH,
+    WITH_OFFSET,
+    WITHOUT_OFFSET,
+)
 from cardoffers_cli.files.tokens import check_token
 
 if TYPE_CHECKING:

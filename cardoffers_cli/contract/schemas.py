@@ -29,8 +29,8 @@ from cardoffers_cli.files.fields import (
     REF_LENGTH,
     SPREADSHEET,
     UUID,
+    WITH_OFFSET,
 )
-from cardoffers_cli.files.timestamps import WITH_OFFSET
 from cardoffers_cli.jobs.offers import AddedLink, ShownFeed
 from cardoffers_cli.jobs.river.events import MOST_ITEMS
 from cardoffers_cli.services.decisions import OfferEvaluation, SimulatedPurchase

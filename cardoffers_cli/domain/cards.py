@@ -62,6 +62,12 @@ AMERICAN_EXPRESS = ("34", "37")
 BETWEEN_DIGITS = " \t\u00a0\u2000-\u200a\u202f\u205f\u3000\u2010-\u2015\u2212\ufe58\ufe63\uff0d\\-"
 """The blanks and dashes that people write into card numbers, as the inside of a regex's class."""
 
+CARD_LIKE = rf"^[0-9{BETWEEN_DIGITS}]{{{LENGTHS.start},}}$"
+"""The pattern of whatever may be one number and nothing else."""
+
+CARD_LIKE_INSIDE = rf"[0-9][0-9{BETWEEN_DIGITS}]{{{LEAST_IN_TEXT - 2},}}[0-9]"
+"""The pattern of what may be a number in running text."""
+
 _STARTS = [first for first, _, _ in ISSUED]
 _BETWEEN = re.compile(f"[{BETWEEN_DIGITS}]")
 _DOUBLED = str.maketrans("0123456789", "0246813579")  # twice the digit, its own digits added
@@ -77,6 +83,21 @@ other row of numbers with blanks between them is a phone number after a shop's."
 def is_card_number(text: str) -> bool:
     """Say whether text is a real card number once spaces and dashes are gone."""
     return is_issued(text) and has_check_digit(_BETWEEN.sub("", text))
+
+
+def is_reference_card_number(text: str) -> bool:
+    """Say whether a reference is a real card number, of 13 digits and more."""
+    return is_card_number(text) and len(_BETWEEN.sub("", text)) >= LEAST_IN_TEXT
+
+
+def is_identifier_card_number(text: str) -> bool:
+    """Say whether a merchant's identifier is a real card number, and no number of merchants."""
+    return is_reference_card_number(text) and not _is_of_merchants(text)
+
+
+def holds_card_number(text: str) -> bool:
+    """Say whether there is a real card number in running text."""
+    return any(is_card_number(each) and not is_merchants(each) for each in numbers_in(text))
 
 
 def is_issued(text: str) -> bool:
@@ -106,6 +127,12 @@ def is_merchants(text: str) -> bool:
     if len(digits) == ACCEPTOR_LENGTH:
         return not digits.startswith(AMERICAN_EXPRESS)
     return len(digits) == ACCOUNT_LENGTH
+
+
+def _is_of_merchants(text: str) -> bool:
+    """Say so of an identifier: one of an acceptor's length is none of a card, blanks or not."""
+    is_acceptor = len(text.encode()) == ACCEPTOR_LENGTH and not text.startswith(AMERICAN_EXPRESS)
+    return is_acceptor or is_merchants(text)
 
 
 def without_card_numbers(text: str, *, instead: str | None = None) -> str:

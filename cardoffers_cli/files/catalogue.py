@@ -17,7 +17,7 @@ from cardoffers_cli.domain.addresses import check_url
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import FileUnusable, NotFound, UsageError
 from cardoffers_cli.domain.findings import make_finding
-from cardoffers_cli.files.catalogue_kinds import KINDS, Kind
+from cardoffers_cli.files.catalogue_kinds import KINDS, CellRule, Kind
 from cardoffers_cli.files.headers import Names
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.sources import open_source
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cardoffers_cli.domain.findings import Finding
-    from cardoffers_cli.files.rules import Rule
     from cardoffers_cli.files.sources import Source
 
 _NAME = re.compile(r"(?P<kind>.+?)\.(?:csv|json|jsonl|ndjson)(?:\.gz)?", re.IGNORECASE)
@@ -195,7 +194,7 @@ def _urls_refused(rows: pl.DataFrame, *, allow_insecure: bool) -> pl.DataFrame:
     return pl.DataFrame(found, schema=_FINDINGS, orient="row")
 
 
-def _findings(cells: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
+def _findings(cells: pl.DataFrame, rules: Sequence[CellRule]) -> pl.DataFrame:
     """Return one row per finding; of the rules that one cell breaks the first speaks."""
     broken = cells.select(
         rule.broken.fill_null(value=False).alias(str(number)) for number, rule in enumerate(rules)
@@ -211,7 +210,7 @@ def _findings(cells: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
     )
 
 
-def _finding(rule: Rule, lines: pl.Series) -> pl.DataFrame:
+def _finding(rule: CellRule, lines: pl.Series) -> pl.DataFrame:
     level = CATALOGUE_CODES[rule.code].level
     return lines.to_frame().with_columns(
         column=pl.lit(rule.column),

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.files.expressions import expression
 from cardoffers_cli.files.fields import INVISIBLE
 from cardoffers_cli.files.forms import Form, form_of
-from cardoffers_cli.files.rules import RULES, Rule
+from cardoffers_cli.files.rules import RULES
 from cardoffers_cli.files.tabulated import read_tables
 
 _TOKEN_CODES = (
@@ -24,6 +25,16 @@ _TOKEN_CODES = (
     "spreadsheet_damage",
     "token_invalid",
 )
+
+
+@dataclass(frozen=True, eq=False)
+class CellRule:
+    """One rule: `broken` is true in the rows whose cell of a column breaks it."""
+
+    code: str
+    column: str | None
+    message: str
+    broken: pl.Expr
 
 
 @dataclass(frozen=True)
@@ -49,19 +60,19 @@ class CatalogueColumn:
         return value.alias(_read(self.name))
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[CellRule, ...]:
         """What must hold for the cell alone, in order of precedence."""
         missing = pl.lit(False) if self.optional else self.text.is_null()
         wrong = self.text.is_not_null() & pl.col(_read(self.name)).is_null()
         return (
-            Rule("required_missing", self.name, f"{self.name} is empty", missing),
-            Rule(
+            CellRule("required_missing", self.name, f"{self.name} is empty", missing),
+            CellRule(
                 "control_character",
                 self.name,
                 f"{self.name} holds an invisible control character",
                 self.text.str.contains(INVISIBLE),
             ),
-            Rule("value_invalid", self.name, f"{self.name} must be {self.form.says}", wrong),
+            CellRule("value_invalid", self.name, f"{self.name} must be {self.form.says}", wrong),
         )
 
 
@@ -71,7 +82,7 @@ class Kind:
 
     name: str
     columns: tuple[CatalogueColumn, ...]
-    own_rules: tuple[Rule, ...] = ()
+    own_rules: tuple[CellRule, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,7 +100,7 @@ class Kind:
         return {column.name: column.example for column in self.columns if column.example}
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[CellRule, ...]:
         """Every rule, in order of precedence."""
         return (*self.own_rules, *(rule for column in self.columns for rule in column.rules))
 
@@ -98,15 +109,15 @@ def _read(name: str) -> str:
     return f"read:{name}"
 
 
-def _precision(name: str) -> Rule:
+def _precision(name: str) -> CellRule:
     """Return the rule that an amount has at most as many decimals as its currency."""
     units = pl.col("currency").replace_strict(MINOR_UNITS, default=None, return_dtype=pl.Int64)
     decimals = pl.col(name).str.extract(r"^[0-9]+\.([0-9]{1,4})$").str.len_bytes()
     message = f"{name} has more decimals than its currency"
-    return Rule("amount_precision", name, message, decimals > units)
+    return CellRule("amount_precision", name, message, decimals > units)
 
 
-_ENDS_LATER = Rule(
+_ENDS_LATER = CellRule(
     "value_invalid",
     "expires_at",
     "expires_at must be after starts_at",
@@ -114,13 +125,13 @@ _ENDS_LATER = Rule(
 )
 
 _OF_AN_OFFER = (
-    Rule(
+    CellRule(
         "required_missing",
         "offer_id",
         "offer_id is empty, but an offer_impression is of an offer",
         (pl.col("event") == "offer_impression") & pl.col("offer_id").is_null(),
     ),
-    Rule(
+    CellRule(
         "value_invalid",
         "offer_id",
         "offer_id must be empty: a widget_view is of no single offer",
@@ -129,9 +140,13 @@ _OF_AN_OFFER = (
 )
 
 
-def _token_rules(*columns: str) -> tuple[Rule, ...]:
+def _token_rules(*columns: str) -> tuple[CellRule, ...]:
     """Refuse a token here as it is refused in transaction files, by the same rules."""
-    return tuple(rule for rule in RULES if rule.column in columns and rule.code in _TOKEN_CODES)
+    return tuple(
+        CellRule(rule.code, rule.column, rule.message, expression(rule.broken))
+        for rule in RULES
+        if rule.column in columns and rule.code in _TOKEN_CODES
+    )
 
 
 _OWN_RULES = {

@@ -65,3 +65,11 @@ quote, a rounded number such as 5.2E+14, blanks at the ends."""
 
 NOT_PLAIN = r"""^['="#]|[^!-?A-~]|[0-9][Ee]\+[0-9]"""
 """What any text has that is not visible ASCII, holds `@`, has `SPREADSHEET` or begins with `#`."""
+
+_DATE = r"(?:19[7-9][0-9]|20[0-9]{2}|2100)-[0-9]{2}-[0-9]{2}"
+_CLOCK = r"[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?"
+_OFFSET = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)"
+WITH_OFFSET = f"^{_DATE}{_CLOCK}{_OFFSET}$"
+WITHOUT_OFFSET = f"^{_DATE}(?:{_CLOCK})?$"
+USUAL_TIME = rf"^{_DATE}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$"
+"""How most programs write a time: one of `WITH_OFFSET`."""

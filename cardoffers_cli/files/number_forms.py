@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.domain.card_forms import Tally
-from cardoffers_cli.domain.cards import PREFIX_LENGTH
+from cardoffers_cli.domain.cards import CARD_LIKE, PREFIX_LENGTH
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.fields import IDENTIFIERS
-from cardoffers_cli.files.numbers import CARD_LIKE, identifiers_numbers, references_numbers
+from cardoffers_cli.files.numbers import identifiers_numbers, references_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

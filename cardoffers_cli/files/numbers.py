@@ -12,7 +12,8 @@ from cardoffers_cli.domain.cards import (
     ACCEPTOR_LENGTH,
     ACCOUNT_LENGTH,
     AMERICAN_EXPRESS,
-    BETWEEN_DIGITS,
+    CARD_LIKE,
+    CARD_LIKE_INSIDE,
     ISSUED,
     LEAST_IN_TEXT,
     LENGTHS,
@@ -21,8 +22,6 @@ from cardoffers_cli.domain.cards import (
     numbers_in,
 )
 
-CARD_LIKE = rf"^[0-9{BETWEEN_DIGITS}]{{{LENGTHS.start},}}$"
-_IN_TEXT = rf"[0-9][0-9{BETWEEN_DIGITS}]{{{LEAST_IN_TEXT - 2},}}[0-9]"
 _DOUBLED_TO_TWO = 5  # digits from here on are two when they are doubled
 
 
@@ -86,7 +85,7 @@ def numbers_inside(texts: pl.Series) -> pl.DataFrame:
     if not len(long):
         return _NONE
     some = texts.gather(long)
-    rows = long.filter(some.str.contains(_IN_TEXT))
+    rows = long.filter(some.str.contains(CARD_LIKE_INSIDE))
     each = texts.gather(rows).map_elements(
         lambda text: list(numbers_in(text)), return_dtype=pl.List(pl.String)
     )

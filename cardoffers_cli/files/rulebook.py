@@ -15,24 +15,17 @@ import polars as pl
 
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.files import rules
-from cardoffers_cli.files.fields import COLUMNS, E_MAIL, OTHERS, REF_LENGTH
-from cardoffers_cli.files.numbers import are_card_numbers
+from cardoffers_cli.files.conditions import MISTYPED
+from cardoffers_cli.files.expressions import expression
+from cardoffers_cli.files.fields import COLUMNS, OTHERS
+from cardoffers_cli.files.predicates import predicate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
+    from cardoffers_cli.files.conditions import Condition
     from cardoffers_cli.files.rules import Rule, Suspicion
 
-OPTIONAL = (*COLUMNS, OTHERS, "mistyped")
+OPTIONAL = (*COLUMNS, OTHERS, MISTYPED)
 """The text columns that rows may lack."""
-
-_ref = pl.col("transaction_ref")
-_CLEAN_REF = (
-    _ref.str.contains(f"^[ -~]{{1,{REF_LENGTH}}}$")
-    & ~_ref.str.contains(E_MAIL)
-    & ~_ref.map_batches(are_card_numbers, return_dtype=pl.Boolean)
-    & ~pl.col("mistyped").str.contains("|transaction_ref|", literal=True).fill_null(False)
-)
 
 
 def rulebook() -> RuleBook:
@@ -71,23 +64,23 @@ class RuleBook:
         conditions = []
         missing: dict[str, None] = {}
         for condition in self._conditions(is_plain=is_plain):
-            read = set(condition.meta.root_names())
+            read = condition.columns
             if read.isdisjoint(present):
-                conditions += [pl.lit(True)] if _holds_of_nothing(condition, read) else []
+                conditions += [pl.lit(True)] if predicate(condition)({}) else []
             else:
-                conditions.append(condition)
+                conditions.append(expression(condition).fill_null(False))
                 missing |= dict.fromkeys(sorted(read - present))
         return conditions, [*missing]
 
-    def _conditions(self, *, is_plain: bool) -> list[pl.Expr]:
+    def _conditions(self, *, is_plain: bool) -> list[Condition]:
         """Return every suspicion once, and the rules that have none."""
         suspicions: dict[Suspicion, None] = {}
         conditions = []
         for rule in self._rules:
             suspicions |= dict.fromkeys(rule.suspicions)
-            conditions += [] if rule.suspicions else [rule.broken.fill_null(False)]
+            conditions += [] if rule.suspicions else [rule.broken]
         held = [each for each in suspicions if not (each.unless_plain and is_plain)]
-        return [*(each.holds.fill_null(False) for each in held), *conditions]
+        return [*(each.holds for each in held), *conditions]
 
     def findings(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return one row per finding, as `FINDING_SCHEMA` of `chunks.py`, in line order.
@@ -100,7 +93,9 @@ class RuleBook:
         return (
             whole.select(
                 "line",
-                pl.when(_CLEAN_REF).then("transaction_ref").alias("transaction_ref"),
+                pl.when(expression(rules.SHOWN_REFERENCE))
+                .then("transaction_ref")
+                .alias("transaction_ref"),
                 *self._first_broken,
             )
             .unpivot(index=["line", "transaction_ref"], value_name="rule")
@@ -116,7 +111,8 @@ class RuleBook:
         numbered = sorted(enumerate(self._rules), key=lambda pair: pair[1].cause)
         return [
             pl.coalesce(
-                pl.when(rule.broken).then(pl.lit(number, pl.UInt16)) for number, rule in found
+                pl.when(expression(rule.broken)).then(pl.lit(number, pl.UInt16))
+                for number, rule in found
             ).alias(f"broken:{cause}")
             for cause, found in groupby(numbered, key=lambda pair: pair[1].cause)
         ]
@@ -140,9 +136,3 @@ class RuleBook:
 
 
 _EMPTY = pl.lit(None, pl.String)
-
-
-def _holds_of_nothing(condition: pl.Expr, read: Collection[str]) -> bool:
-    """Whether a condition holds of a row in which all the columns it reads are empty."""
-    nothing = pl.DataFrame({name: [None] for name in read}, schema=dict.fromkeys(read, pl.String))
-    return bool(nothing.select(condition).item())

@@ -12,13 +12,8 @@ from __future__ import annotations
 
 import polars as pl
 
-_DATE = r"(?:19[7-9][0-9]|20[0-9]{2}|2100)-[0-9]{2}-[0-9]{2}"
-_CLOCK = r"[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?"
-_OFFSET = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)"
-WITH_OFFSET = f"^{_DATE}{_CLOCK}{_OFFSET}$"
-WITHOUT_OFFSET = f"^{_DATE}(?:{_CLOCK})?$"
+from cardoffers_cli.files.fields import USUAL_TIME, WITH_OFFSET, WITHOUT_OFFSET
 
-_USUAL = rf"^{_DATE}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$"
 _FORMAT = "%Y-%m-%dT%H:%M:%S"
 
 
@@ -27,7 +22,7 @@ def moments(texts: pl.Series, zone: str | None) -> pl.DataFrame:
 
     `assumed` says that the text names no offset and was read as local time in `zone`.
     """
-    is_usual = texts.str.contains(_USUAL).fill_null(False)
+    is_usual = texts.str.contains(USUAL_TIME).fill_null(False)
     # Texts of seconds hardly repeat, and to remember them takes longer than to read them.
     at = texts.str.to_datetime(_FORMAT + "Z", time_unit="us", strict=False, cache=False)
     assumed = pl.repeat(False, len(at), dtype=pl.Boolean, eager=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.files import rules
-from cardoffers_cli.files.fields import TOKENS
+from cardoffers_cli.files.predicates import predicate
 
 
 def check_token(column: str, token: str) -> None:
@@ -16,13 +14,10 @@ def check_token(column: str, token: str) -> None:
     `column` is what the token would be in a file: one of `TOKENS`. The message names the column
     and the rule, never the value.
     """
-    row = pl.DataFrame(
-        {name: None if name != column else _text(token) or None for name in (*TOKENS, "mistyped")},
-        schema=dict.fromkeys((*TOKENS, "mistyped"), pl.String),
-    )
+    row = {column: _text(token) or None}
     for rule in rules.RULES:
         code = CODES[rule.code]
-        if rule.column == column and code.level == "error" and row.select(rule.broken).item():
+        if rule.column == column and code.level == "error" and predicate(rule.broken)(row):
             raise UsageError(f"The {rule.message}.", code=code.code, hint=code.advice)
 
 
