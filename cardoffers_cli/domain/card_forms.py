@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.cards import PREFIX_LENGTH, is_by_chance
+from cardoffers_cli.domain.findings import Finding, make_finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 SHARE_OF_LENGTH = 0.1
 SHARE_OF_BEGINNING = 0.9
@@ -93,6 +94,44 @@ class Tally:
             if count >= SHARE_OF_BEGINNING * numbers:
                 return prefix
         return ""
+
+
+@dataclass(frozen=True)
+class FieldForm:
+    """A form in which the numbers of a field are references."""
+
+    field: str
+    length: int
+    prefix: str
+
+
+class FieldForms:
+    """The forms of the numbers in some fields of one file."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self.tallies = {name: Tally() for name in fields}
+
+    def references(self) -> list[FieldForm]:
+        """Return the forms in which what looks like a card number does so by chance."""
+        return [
+            FieldForm(name, form.length, form.prefix)
+            for name, tally in self.tallies.items()
+            for form in tally.references()
+        ]
+
+    def findings(self) -> list[Finding]:
+        """Return a warning for each field whose numbers look like card numbers by chance."""
+        found = []
+        for name, tally in self.tallies.items():
+            forms = tally.references()
+            if right := sum(map(tally.right_of, forms)):
+                issued = sum(map(tally.issued_of, forms))
+                message = (
+                    f"{right:,} {name} have the form and the check digit of card numbers,"
+                    f" by chance: {issued:,} have the form"
+                )
+                found.append(make_finding("reference_like_card", message, column=name))
+        return found
 
 
 def _of(form: ReferenceForm, counts: Counter[Key]) -> int:

@@ -13,16 +13,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
-from cardoffers_cli.files.delimited import with_fields_masked
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank
+from cardoffers_cli.files.splitting import with_fields_masked
 from cardoffers_cli.files.stretches import Document
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    import polars as pl
-
-    from cardoffers_cli.files.delimited import Layout
+    from cardoffers_cli.files.splitting import Layout
 
 _DECODER = json.JSONDecoder()
 _SEPARATORS = re.compile(r"[ \t\r\n,]*")
@@ -36,7 +34,7 @@ MASK = "[masked]"
 def copy_lines(
     blocks: Iterable[bytes],
     header: int,
-    rejected: pl.Series,
+    rejected: Iterable[int],
     valid_to: BinaryIO | None,
     rejected_to: BinaryIO | None,
     *,
@@ -47,22 +45,68 @@ def copy_lines(
 
     So many lines `above` all others go to both too.
     """
-    lines = _Ascending(rejected)
-    for number, piece in _pieces(blocks):
-        if number in lines and not (number == header or number <= above):
-            _write(rejected_to, masks.line(number, piece) if masks else piece)
+    copy = LineCopy(header, rejected, valid_to, rejected_to, masks=masks, above=above)
+    for block in blocks:
+        copy.add(block)
+    copy.end()
+
+
+class LineCopy:
+    """What `copy_lines` does, for whoever is handed the blocks: `end` comes behind the last."""
+
+    def __init__(
+        self,
+        header: int,
+        rejected: Iterable[int],
+        valid_to: BinaryIO | None,
+        rejected_to: BinaryIO | None,
+        *,
+        masks: Masks | None = None,
+        above: int = 0,
+    ) -> None:
+        self._header = header
+        self._above = above
+        self._rejected = _Ascending(rejected)
+        self._valid_to = valid_to
+        self._rejected_to = rejected_to
+        self._masks = masks
+        self._number, self._held, self._is_open = 1, b"", False
+
+    def add(self, block: bytes) -> None:
+        """Copy the lines that are whole with a block, and of a long one what there is of it."""
+        if not block:
+            return
+        *pieces, self._held = (self._held + block).splitlines(keepends=True)
+        for piece in pieces:
+            self._copy(piece)
+            self._number, self._is_open = self._number + 1, False
+        if len(self._held) > MAX_LINE_BYTES:  # all but the last byte, which may be half a line end
+            piece, self._held = self._held[:-1], self._held[-1:]
+            self._copy(piece)
+            self._is_open = True
+
+    def end(self) -> None:
+        """Copy what is left."""
+        self._copy(self._held)
+
+    def _copy(self, piece: bytes) -> None:
+        if not self._is_open and is_blank(piece):
+            return
+        number = self._number
+        is_for_both = number == self._header or number <= self._above
+        if number in self._rejected and not is_for_both:
+            _write(self._rejected_to, self._masks.line(number, piece) if self._masks else piece)
         else:
-            _write(valid_to, piece)
-            if number == header or number <= above:
-                _write(rejected_to, piece)
+            _write(self._valid_to, piece)
+            if is_for_both:
+                _write(self._rejected_to, piece)
 
 
 class Masks:
     """The fields of records that are not copied as they came; records are asked for in order."""
 
-    def __init__(self, fields: pl.DataFrame | None, layout: Layout | None) -> None:
-        rows = () if fields is None else fields.iter_rows()
-        self._records = groupby(rows, key=itemgetter(0))
+    def __init__(self, fields: Iterable[tuple[int, str]] | None, layout: Layout | None) -> None:
+        self._records = groupby(fields or (), key=itemgetter(0))
         self._next: tuple[int, list[str]] | None = None
         self._layout = layout
         self._advance()
@@ -114,7 +158,7 @@ def masked_object(text: str, names: Collection[str]) -> str:
 class _Ascending:
     """Numbers in ascending order, asked for in that order too; a set of them would be large."""
 
-    def __init__(self, numbers: pl.Series) -> None:
+    def __init__(self, numbers: Iterable[int]) -> None:
         self._numbers = iter(numbers)
         self._next = next(self._numbers, None)
 
@@ -124,22 +168,6 @@ class _Ascending:
         return self._next == number
 
 
-def _pieces(blocks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield each line that is not blank with its number; a long line comes in several pieces."""
-    number, held, is_open = 1, b"", False
-    for block in blocks:
-        *pieces, held = (held + block).splitlines(keepends=True)
-        for piece in pieces:
-            if is_open or not is_blank(piece):
-                yield number, piece
-            number, is_open = number + 1, False
-        if len(held) > MAX_LINE_BYTES:  # all but the last byte, which may be half a line end
-            yield number, held[:-1]
-            held, is_open = held[-1:], True
-    if held and (is_open or not is_blank(held)):
-        yield number, held
-
-
 def _write(out: BinaryIO | None, piece: bytes) -> None:
     if out is not None:
         out.write(piece)
@@ -147,7 +175,7 @@ def _write(out: BinaryIO | None, piece: bytes) -> None:
 
 def copy_items(
     blocks: Iterable[bytes],
-    rejected: pl.Series,
+    rejected: Iterable[int],
     list_key: str,
     valid_to: BinaryIO | None,
     rejected_to: BinaryIO | None,

@@ -7,7 +7,6 @@ split in Python. A quote therefore never reaches over its line.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,23 +15,12 @@ import polars as pl
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.lines import MAX_LINE_BYTES, has_long_line, is_blank, split_lines
 from cardoffers_cli.files.sources import BOM
+from cardoffers_cli.files.splitting import QUOTE, Layout, LineFault, fields_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Sequence
 
-_QUOTE = '"'
-_FORMULA = re.compile(r'="[^"]*"')  # text as spreadsheets write it; the rules have a word for it
 _NEVER = b"\x01"  # separates nothing, so that a line stays whole
-_MARKS = (b"=", b"#")
-_VISIBLE = bytes(byte for byte in range(0x21, 0x7F) if byte not in b"@'")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """How a delimited file is laid out: its column names, in order, and its delimiter."""
-
-    names: tuple[str, ...]
-    delimiter: str = ","
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +39,6 @@ class TextPage:
     is_plain: bool = False
 
 
-class LineFault(ValueError):
-    """A line that cannot be split; carries the code of its finding."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
 def read_page(text: bytes, layout: Layout, *, first_line: int, is_plain: bool = False) -> TextPage:
     """Read whole, LF-ended lines of which the first has the number `first_line`.
 
@@ -74,90 +53,6 @@ def read_page(text: bytes, layout: Layout, *, first_line: int, is_plain: bool = 
         lines=frame.height,
         is_plain=is_plain,
     )
-
-
-def plain_line_ends(text: bytes, delimiter: str) -> int | None:
-    """Return how many line ends there are in text that is plain (`TextPage.is_plain`), else None.
-
-    All but the line ends is taken away in one look, which is quicker than to count them in place.
-    """
-    if not text.isascii():
-        return None
-    ends = text.translate(None, _VISIBLE + delimiter.encode())
-    if ends.strip(b"\n"):
-        return None
-    if b"+" in text and (b"E+" in text or b"e+" in text):
-        return None
-    if b'"' in text and b'"""' in text:  # a quoted field that begins with a quote
-        return None
-    if any(mark in text and _begins(text, mark, delimiter.encode()) for mark in _MARKS):
-        return None
-    return len(ends)
-
-
-def _begins(text: bytes, mark: bytes, delimiter: bytes) -> bool:
-    """Whether a field may begin with a mark."""
-    starts = (b"\n" + mark, delimiter + mark, b'"' + mark)
-    return text.startswith(mark) or any(map(text.__contains__, starts))
-
-
-def split_fields(line: str, delimiter: str) -> list[str]:
-    """Split one line into its fields; raise `LineFault` for quotes out of place.
-
-    A field that starts with a quote ends at the next single quote; two quotes inside stand for one.
-    """
-    if _QUOTE not in line:
-        return line.split(delimiter)
-    fields = line[1:-1].split(f"{_QUOTE}{delimiter}{_QUOTE}")
-    if line.count(_QUOTE) == 2 * len(fields) and line[0] == line[-1] == _QUOTE:
-        return fields  # every field is quoted and holds no quote
-    return [value for value, _, _ in _spans(line, delimiter)]
-
-
-def with_fields_masked(line: str, layout: Layout, names: Collection[str], mask: str) -> str:
-    """Return a line that splits with something else in the place of some fields."""
-    fields = zip(layout.names, _spans(line, layout.delimiter), strict=True)
-    return layout.delimiter.join(
-        mask if name in names else line[start:end] for name, (_, start, end) in fields
-    )
-
-
-def _spans(line: str, delimiter: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each field of a line, and from where to where it is written."""
-    start = 0
-    while True:
-        value, end = (
-            _quoted(line, start + 1)
-            if line.startswith(_QUOTE, start)
-            else _bare(line, start, delimiter)
-        )
-        yield value, start, end
-        if end == len(line):
-            return
-        if line[end] != delimiter:
-            raise LineFault("stray_quote", "text follows a closing quote")
-        start = end + 1
-
-
-def _quoted(line: str, at: int) -> tuple[str, int]:
-    parts = []
-    while True:
-        end = line.find(_QUOTE, at)
-        if end < 0:
-            raise LineFault("unclosed_quote", "a quoted field is not closed on its line")
-        parts.append(line[at:end])
-        at = end + 1
-        if not line.startswith(_QUOTE, at):
-            return _QUOTE.join(parts), at
-        at += 1
-
-
-def _bare(line: str, at: int, delimiter: str) -> tuple[str, int]:
-    end = line.find(delimiter, at)
-    end = len(line) if end < 0 else end
-    if _QUOTE in line[at:end] and not _FORMULA.fullmatch(line, at, end):
-        raise LineFault("stray_quote", "a quote stands inside a field that is not quoted")
-    return line[at:end], end
 
 
 def _all_plain(text: bytes, layout: Layout) -> pl.DataFrame | None:
@@ -207,7 +102,7 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int, *, is_plain: boo
             blank_lines += 1
             continue
         try:
-            rows.append((number, _fields_of(line, layout)))
+            rows.append((number, fields_of(line, layout)))
         except LineFault as fault:
             findings.append(make_finding(fault.code, fault.message, line=number))
     return TextPage(
@@ -243,7 +138,7 @@ def _parted(
     is_blank = text.str.contains(r"^[ \t]*$") & (text.str.len_bytes() <= MAX_LINE_BYTES)
     frame = numbered.filter(text.is_not_null() & ~is_blank).with_columns(
         is_odd=(text.str.count_matches(delimiter, literal=True) != len(layout.names) - 1)
-        | text.str.contains(_QUOTE, literal=True)
+        | text.str.contains(QUOTE, literal=True)
         | (text.str.len_bytes() > MAX_LINE_BYTES)
     )
     odd = frame.filter("is_odd").select("line", text).rows()
@@ -257,20 +152,6 @@ def _parted(
         [(line, content.encode()) for line, content in odd],
         numbered.height - frame.height,
     )
-
-
-def _fields_of(line: bytes, layout: Layout) -> list[str]:
-    if len(line) > MAX_LINE_BYTES:
-        raise LineFault("line_too_long", "the line is longer than 64 KiB")
-    try:
-        fields = split_fields(line.decode(), layout.delimiter)
-    except UnicodeDecodeError as error:
-        raise LineFault("encoding", f"byte {error.start} of the line is not UTF-8") from None
-    if len(fields) != len(layout.names):
-        raise LineFault(
-            "field_count", f"the line has {len(fields)} fields, the header {len(layout.names)}"
-        )
-    return fields
 
 
 def _frame_of(rows: list[tuple[int, list[str]]], layout: Layout) -> pl.DataFrame:

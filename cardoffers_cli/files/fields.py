@@ -27,6 +27,9 @@ COLUMNS = (
 OTHERS = "others"
 """The column that holds the text of all fields that are not known, where there are any."""
 
+ZEROS_KEPT = (*TOKENS, *IDENTIFIERS, "mcc", "transaction_ref")
+"""The fields whose numbers may begin with zeros that a spreadsheet would drop."""
+
 REQUIRED = ("cardholder_token", "amount", "transaction_ref", "transacted_at")
 TOKEN_LENGTH = 256
 REF_LENGTH = 128

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.findings import Finding, make_finding
-from cardoffers_cli.files.delimited import Layout, LineFault, split_fields
+from cardoffers_cli.files.fields import COLUMNS
 from cardoffers_cli.files.lines import MAX_LINE_BYTES
 from cardoffers_cli.files.sources import unusable
+from cardoffers_cli.files.splitting import Layout, LineFault, split_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +43,25 @@ class Names:
         """Say whether a header, however it is separated, has a name that no other file has."""
         text = _folded(line.decode(errors="replace"))
         return any(_folded(name) in text for name in self.own)
+
+
+LIST_KEY = "transactions"
+"""What an object with a list of transactions calls it."""
+
+TRANSACTIONS = Names(
+    known=tuple(name for name in COLUMNS if name != "institution_id"),
+    required=(
+        "cardholder_token",
+        "card_token|instrument_token",
+        "card_acceptor_id|merchant_id|merchant_identifier",
+        "amount",
+        "transaction_ref",
+        "transacted_at",
+    ),
+    ignored=("institution_id",),
+    own=("cardholder_token", "instrument_token", "transacted_at"),
+)
+"""The columns of a transaction file."""
 
 
 def read_header(

@@ -6,15 +6,21 @@ of a line over the limit only as much is kept as shows that it is too long.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.findings import Finding, make_finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from cardoffers_cli.domain.findings import Level
 
 MAX_LINE_BYTES = 64 << 10
 MANY_LINES = 200_000
 """Of a block with more of them the lines are so short that they take up many times its bytes."""
 _FEW_BYTES = 256 << 10
+_BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
 
 
 def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -22,23 +28,33 @@ def whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
     A line over `MAX_LINE_BYTES` may come without its middle, but never shorter than the limit.
     """
-    rest = b""
+    lines = WholeLines()
     for block in blocks:
+        if text := lines.add(block):
+            yield text
+    if lines.rest:
+        yield lines.rest
+
+
+class WholeLines:
+    """What `whole_lines` does, for whoever is handed the blocks; `rest` is left at their end."""
+
+    def __init__(self) -> None:
+        self.rest = b""
+
+    def add(self, block: bytes) -> bytes:
+        """Take a block; return the lines that are whole with it."""
         end = _last_end(block)
-        if end == len(block) and not rest:
-            yield block
-            continue
+        if end == len(block) and not self.rest:
+            return block
         if end:
-            yield b"".join((rest, memoryview(block)[:end]))
-            rest = block[end:]
-            continue
-        text = rest + block
+            whole = b"".join((self.rest, memoryview(block)[:end]))
+            self.rest = block[end:]
+            return whole
+        text = self.rest + block
         end = _last_end(text)
-        if end:
-            yield text[:end]
-        rest = _shortened(text[end:])
-    if rest:
-        yield rest
+        self.rest = _shortened(text[end:])
+        return text[:end]
 
 
 def in_parts(text: bytes, lines: int | None = None) -> Iterator[bytes]:
@@ -98,3 +114,22 @@ def has_long_line(text: bytes) -> bool:
             return True
         start = end + 1
     return False
+
+
+def first_filled(text: bytes) -> tuple[bytes, bytes, int]:
+    """Take the first line that is not blank: the line, what follows it, how many were skipped."""
+    match = _BLANK_LINES.match(text)
+    start = match.end() if match else 0
+    line, _, records = text[start:].partition(b"\n")
+    return line, records, text.count(b"\n", 0, start) + (1 if line and is_blank(line) else 0)
+
+
+def is_cut_off(text: bytes) -> bool:
+    """Say whether a text ends within a line that is not blank."""
+    return not is_blank(text[text.rfind(b"\n") + 1 :])
+
+
+def unterminated(line: int, level: Level) -> Finding:
+    """Return the finding of a last line that lacks its end."""
+    message = "the last line has no line end: it may have been cut off"
+    return make_finding("last_line_unterminated", message, line=line, level=level)

@@ -9,14 +9,12 @@ A call has no file to compare with: there the rules refuse every right number.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.domain.card_forms import Tally
+from cardoffers_cli.domain.card_forms import FieldForms
 from cardoffers_cli.domain.cards import CARD_LIKE, PREFIX_LENGTH
-from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.fields import IDENTIFIERS
 from cardoffers_cli.files.numbers import identifiers_numbers, references_numbers
 
@@ -43,20 +41,11 @@ NUMBERED: dict[str, Callable[[pl.Series], pl.DataFrame]] = {
 _MOST_MET = 1_000_000
 
 
-@dataclass(frozen=True)
-class FieldForm:
-    """A form in which the numbers of a field are references."""
-
-    field: str
-    length: int
-    prefix: str
-
-
-class NumberForms:
+class NumberForms(FieldForms):
     """The forms of the numbers in the references and identifiers of one file."""
 
     def __init__(self) -> None:
-        self._tallies = {name: Tally() for name in NUMBERED}
+        super().__init__(tuple(NUMBERED))
         self._met = {name: pl.Series(dtype=pl.String) for name in IDENTIFIERS}
 
     def note(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -83,7 +72,7 @@ class NumberForms:
         return pl.concat(doubts)
 
     def _count(self, name: str, texts: pl.Series, found: pl.DataFrame) -> None:
-        tally = self._tallies[name]
+        tally = self.tallies[name]
         tally.filled += len(texts) - texts.null_count()
         numbers = texts.filter(texts.str.contains(CARD_LIKE).fill_null(False)).alias("number")
         tally.values += _by_form(numbers.to_frame())
@@ -94,28 +83,6 @@ class NumberForms:
                 self._met[name] = met.append(found["number"])
         tally.issued += _by_form(found)
         tally.right += _by_form(found.filter("is_right"))
-
-    def references(self) -> list[FieldForm]:
-        """Return the forms in which what looks like a card number does so by chance."""
-        return [
-            FieldForm(name, form.length, form.prefix)
-            for name, tally in self._tallies.items()
-            for form in tally.references()
-        ]
-
-    def findings(self) -> list[Finding]:
-        """Return a warning for each field whose numbers look like card numbers by chance."""
-        found = []
-        for name, tally in self._tallies.items():
-            forms = tally.references()
-            if right := sum(map(tally.right_of, forms)):
-                issued = sum(map(tally.issued_of, forms))
-                message = (
-                    f"{right:,} {name} have the form and the check digit of card numbers,"
-                    f" by chance: {issued:,} have the form"
-                )
-                found.append(make_finding("reference_like_card", message, column=name))
-        return found
 
 
 _LENGTH = pl.col("number").str.len_bytes().alias("length")

@@ -6,23 +6,27 @@ read stretch by stretch with exact line numbers. `tables.py` and `transactions.p
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.findings import make_finding
-from cardoffers_cli.files.delimited import Layout, TextPage, plain_line_ends, read_page
+from cardoffers_cli.files.delimited import TextPage, read_page
 from cardoffers_cli.files.documents import Objects, kind_of, read_document, read_json_lines
 from cardoffers_cli.files.headers import Names, read_header
-from cardoffers_cli.files.lines import in_parts, is_blank, whole_lines, with_lf
+from cardoffers_cli.files.lines import (
+    first_filled,
+    in_parts,
+    is_blank,
+    is_cut_off,
+    unterminated,
+    whole_lines,
+    with_lf,
+)
 from cardoffers_cli.files.sources import Source, unusable
+from cardoffers_cli.files.splitting import Layout, plain_line_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cardoffers_cli.domain.findings import Finding, Level
-
-
-_BLANK_LINES = re.compile(rb"(?:[ \t]*\n)*")
 
 
 class RecordFile:
@@ -67,7 +71,7 @@ class RecordFile:
         for text, is_plain in self._texts():
             records = text
             if layout is None:
-                header, records, blank_lines = _first_filled(text)
+                header, records, blank_lines = first_filled(text)
                 self.blank_lines += blank_lines
                 line += blank_lines
                 if is_blank(header):
@@ -110,13 +114,9 @@ class RecordFile:
 
     def unended(self, text: bytes, last_line: int) -> Iterator[Finding]:
         """Say so where the text ends within a record."""
-        end = text[text.rfind(b"\n") + 1 :]
-        self.is_unterminated = not is_blank(end)
+        self.is_unterminated = is_cut_off(text)
         if self.is_unterminated and self._unterminated:
-            message = "the last line has no line end: it may have been cut off"
-            yield make_finding(
-                "last_line_unterminated", message, line=last_line, level=self._unterminated
-            )
+            yield unterminated(last_line, self._unterminated)
 
     def take_header(self, header: bytes, line: int) -> Layout:
         """Read the header; raise `FileUnusable` with what is wrong with it."""
@@ -129,11 +129,3 @@ class RecordFile:
     def _count(self, page: TextPage | Objects) -> None:
         self.received += page.lines - page.blank_lines
         self.blank_lines += page.blank_lines
-
-
-def _first_filled(text: bytes) -> tuple[bytes, bytes, int]:
-    """Take the first line that is not blank: the line, what follows it, how many were skipped."""
-    match = _BLANK_LINES.match(text)
-    start = match.end() if match else 0
-    line, _, records = text[start:].partition(b"\n")
-    return line, records, text.count(b"\n", 0, start) + (1 if line and is_blank(line) else 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import polars as pl
 
@@ -18,20 +18,20 @@ from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
 from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
-from cardoffers_cli.files.fields import COLUMNS, OTHERS
-from cardoffers_cli.files.headers import Names, unknown_column
+from cardoffers_cli.files.fields import OTHERS
+from cardoffers_cli.files.headers import LIST_KEY, TRANSACTIONS, unknown_column
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.profiles.telling import in_other_layout
 from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
-from cardoffers_cli.files.zeros import LostZeros
+from cardoffers_cli.files.zeros import LostZerosOfColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cardoffers_cli.files.delimited import Layout
+    from cardoffers_cli.domain.card_forms import FieldForm
     from cardoffers_cli.files.documents import Objects
-    from cardoffers_cli.files.number_forms import FieldForm
+    from cardoffers_cli.files.splitting import Layout
 
 __all__ = [
     "FINDING_SCHEMA",
@@ -42,20 +42,6 @@ __all__ = [
     "open_transactions",
 ]
 
-LIST_KEY = "transactions"
-_NAMES = Names(
-    known=tuple(name for name in COLUMNS if name != "institution_id"),
-    required=(
-        "cardholder_token",
-        "card_token|instrument_token",
-        "card_acceptor_id|merchant_id|merchant_identifier",
-        "amount",
-        "transaction_ref",
-        "transacted_at",
-    ),
-    ignored=("institution_id",),
-    own=("cardholder_token", "instrument_token", "transacted_at"),
-)
 _MOST_UNKNOWN = 20
 
 
@@ -73,7 +59,7 @@ class TransactionFile(RecordFile):
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
         super().__init__(
             source,
-            _NAMES,
+            TRANSACTIONS,
             list_key=LIST_KEY,
             delimiter=reading.delimiter,
             unterminated=reading.unterminated,
@@ -82,7 +68,7 @@ class TransactionFile(RecordFile):
         self.name = source.name
         self.invalid = 0
         self.assumed_timezone = False
-        self._zeros = LostZeros()
+        self._zeros = LostZerosOfColumns()
         self._judge = Judge(reading)
         self._unknown: list[str] = []
 
@@ -142,7 +128,7 @@ class TransactionFile(RecordFile):
         try:
             return super().take_header(header, line)
         except FileUnusable as error:
-            if _NAMES.are_in(header):
+            if TRANSACTIONS.are_in(header):
                 raise
             raise in_other_layout(error, self.source.name, self.beginning) from None
 
@@ -160,7 +146,7 @@ class TransactionFile(RecordFile):
         JSON array is cut into its items, and each file is an array again.
         """
         blocks = self.source.blocks()
-        masks = Masks(masked, self.layout)
+        masks = Masks(rows_of(masked), self.layout)
         if self.kind == "json":
             copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to, masks=masks)
         else:
@@ -188,6 +174,11 @@ def open_transactions(source: str | Source, reading: FileReading) -> Transaction
     except BaseException:
         opened.close()
         raise
+
+
+def rows_of(masked: pl.DataFrame | None) -> Iterator[tuple[Any, ...]] | None:
+    """Return the fields that are to be masked, one by one."""
+    return None if masked is None else masked.iter_rows()
 
 
 def _with_others(frame: pl.DataFrame) -> pl.DataFrame:

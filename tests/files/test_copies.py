@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cardoffers_cli.files.copies import Masks, copy_items, copy_lines, masked_object
-from cardoffers_cli.files.delimited import Layout
+from cardoffers_cli.files.splitting import Layout
 
 
 def lines_apart(blocks: list[bytes], rejected: list[int], header: int = 1) -> tuple[bytes, bytes]:
@@ -89,7 +89,7 @@ MASKED = [
 def test_fields_of_a_line_are_masked_and_no_others(line: str, expected: str, end: str) -> None:
     layout = Layout(names=("amount", "card_token", " 3", "mcc"))
     fields = pl.DataFrame({"line": [1, 3, 3, 9], "field": ["mcc", "card_token", "mcc", "mcc"]})
-    masks = Masks(fields, layout)
+    masks = Masks(fields.iter_rows(), layout)
     assert line.encode() == masks.line(2, line.encode())
     assert f"{expected}{end}".encode() == masks.line(3, f"{line}{end}".encode())
     assert line.encode() == masks.line(4, line.encode())
@@ -108,8 +108,8 @@ OBJECTS = [
 def test_values_of_an_object_are_masked_and_no_others(text: str, expected: str) -> None:
     assert expected == masked_object(text, ["card_token", "mcc"])
     fields = pl.DataFrame({"line": [7, 7], "field": ["card_token", "mcc"]})
-    assert f"{expected}\n".encode() == Masks(fields, None).line(7, f"{text}\n".encode())
-    assert expected == Masks(fields, None).item(7, text)
+    assert f"{expected}\n".encode() == Masks(fields.iter_rows(), None).line(7, f"{text}\n".encode())
+    assert expected == Masks(fields.iter_rows(), None).item(7, text)
 
 
 def test_a_document_without_items_is_copied_as_none() -> None:

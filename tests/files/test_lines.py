@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.delimited import Layout, read_page
+from cardoffers_cli.files.delimited import read_page
 from cardoffers_cli.files.lines import (
     MANY_LINES,
     MAX_LINE_BYTES,
@@ -17,6 +17,7 @@ from cardoffers_cli.files.lines import (
     whole_lines,
     with_lf,
 )
+from cardoffers_cli.files.splitting import Layout
 
 LIMIT = MAX_LINE_BYTES
 

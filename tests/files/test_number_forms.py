@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from cardoffers_cli.domain.card_forms import FieldForm
 from cardoffers_cli.domain.cards import has_check_digit
-from cardoffers_cli.files.number_forms import FieldForm, NumberForms
+from cardoffers_cli.files.number_forms import NumberForms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from cardoffers_cli.files.zeros import LostZeros
+from cardoffers_cli.files.zeros import LostZerosOfColumns
 
 ACCEPTOR, MCC, REF, TOKEN = "card_acceptor_id", "mcc", "transaction_ref", "cardholder_token"
 
@@ -50,7 +50,7 @@ WHOLE: list[tuple[str, str, list[str | None]]] = [
 
 
 def found(column: str, values: list[str | None], stretch: int) -> list[tuple[str, str | None]]:
-    zeros = LostZeros()
+    zeros = LostZerosOfColumns()
     frame = pl.DataFrame({column: values}, schema={column: pl.String})
     for rows in frame.iter_slices(stretch):
         zeros.note(rows)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.domain.findings import make_finding
-from cardoffers_cli.files.delimited import Layout, TextPage, read_page
+from cardoffers_cli.files.delimited import TextPage, read_page
 from cardoffers_cli.files.lines import has_long_line, split_lines
+from cardoffers_cli.files.splitting import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,14 +8,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, BinaryIO
 
 from cardoffers_cli.files.copies import MASK, Masks
-from cardoffers_cli.files.delimited import Layout, LineFault, with_fields_masked
 from cardoffers_cli.files.profiles.cutting import column_name
 from cardoffers_cli.files.profiles.texts import WIDE
+from cardoffers_cli.files.splitting import Layout, LineFault, with_fields_masked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cardoffers_cli.domain.profiles import Profile
 
@@ -29,7 +27,7 @@ class ProfiledMasks(Masks):
 
     def __init__(
         self,
-        fields: pl.DataFrame | None,
+        fields: Iterable[tuple[int, str]] | None,
         profile: Profile,
         width: int,
         positions: Mapping[str, Sequence[int]],

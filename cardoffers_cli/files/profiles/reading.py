@@ -21,7 +21,6 @@ from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.profiles import LINE, AmountSource, TimeSource
 from cardoffers_cli.files.chunks import AMOUNT
 from cardoffers_cli.files.copies import copy_lines
-from cardoffers_cli.files.delimited import LineFault, split_fields
 from cardoffers_cli.files.fields import COLUMNS, REQUIRED
 from cardoffers_cli.files.lines import is_blank
 from cardoffers_cli.files.profiles.amounts import UNREADABLE, plain_amounts
@@ -31,7 +30,8 @@ from cardoffers_cli.files.profiles.texts import WIDE, Texts, transcoded
 from cardoffers_cli.files.profiles.times import FAULTS
 from cardoffers_cli.files.profiles.translation import Translation, label_of
 from cardoffers_cli.files.sources import unusable
-from cardoffers_cli.files.transactions import TransactionFile
+from cardoffers_cli.files.splitting import LineFault, split_fields
+from cardoffers_cli.files.transactions import TransactionFile, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -243,7 +243,7 @@ class ProfiledFile(TransactionFile):
             valid_to, rejected_to = (
                 Reencoded(out, profile.encoding) if out else None for out in (valid_to, rejected_to)
             )
-        masks = ProfiledMasks(masked, profile, self._width, self._named)
+        masks = ProfiledMasks(rows_of(masked), profile, self._width, self._named)
         copy_lines(
             blocks,
             profile.header,
