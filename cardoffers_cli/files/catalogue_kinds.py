@@ -55,8 +55,7 @@ class CatalogueColumn:
     @property
     def value(self) -> pl.Expr:
         """The value read from the cell, null where it is empty or does not have the form."""
-        fits = self.text.str.contains(self.form.pattern)
-        value = self.form.read(pl.when(fits).then(self.text))
+        value = self.form.read(pl.when(self.form.fits(self.text)).then(self.text))
         return value.alias(_read(self.name))
 
     @property

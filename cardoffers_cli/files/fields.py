@@ -48,16 +48,16 @@ NOT_VISIBLE_ASCII = "[^!-~]"
 NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?$"
 
 
-def _in_any_case(words: str) -> str:
+def in_any_case(words: str) -> str:
     """Return words of a regex for those to whom `(?i)` says nothing, as in JSON Schema."""
     return re.sub("[a-z]", lambda letter: f"[{letter[0].upper()}{letter[0]}]", words)
 
 
-_WORDS = _in_any_case("null|n/a|#n/a|na|nil|none|nan")
+_WORDS = in_any_case("null|n/a|#n/a|na|nil|none|nan")
 PLACEHOLDER = rf"^(?:{_WORDS}|\\N|[-?.*_#/]{{1,{PLACEHOLDER_LENGTH}}}|#[A-Z][A-Z/0]*[!?]?|#+)$"
 """What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`, `#REF!`."""
 
-_NOBODY = _in_any_case("undefined|unknown|missing|empty|null")
+_NOBODY = in_any_case("undefined|unknown|missing|empty|null")
 _SHORT = f"{{1,{STRONG_TOKEN_LENGTH - 1}}}"
 NOBODY = rf"^(?:[(<\[]?(?:{_NOBODY})[)>\]]?|[Nn]\.[Aa]\.|[Xx]{_SHORT}|0{_SHORT}|\*{_SHORT})$"
 """What else stands for no cardholder, shorter than a token is: all rows with it would be one's."""

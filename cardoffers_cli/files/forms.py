@@ -7,17 +7,17 @@ use it stand in `catalogue.txt`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE, MINOR_UNITS
-from cardoffers_cli.files.fields import IDENTIFIER_TYPES, UUID
-from cardoffers_cli.files.timestamps import moments
+from cardoffers_cli.files.fields import IDENTIFIER_TYPES, UUID, in_any_case
+from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET, moments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 MOMENT = pl.Datetime("us")
 RATE = pl.Decimal(9, 6)
@@ -30,19 +30,31 @@ _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no"
 class Form:
     """A way to write a value: `says` ends the sentence "it must be …".
 
-    `read` makes the value from text that has the pattern; null means that it is none after all.
-    `json` is the type it has when it is written as JSON: text, number or flag.
+    Text has the `pattern` and not that of what is `refused`; one of the `words`, where there are
+    any; and of a list that `is_set` no item twice. `read` makes the value of such text; null means
+    that it is none after all. `json` is the type it has when it is written as JSON: text, number or
+    flag, a number within `limits` (keywords of JSON Schema).
     """
 
     says: str
     pattern: str
     read: Callable[[pl.Expr], pl.Expr] = lambda text: text
     json: Literal["text", "number", "flag"] = "text"
+    refused: str | None = None
+    words: tuple[str, ...] = ()
+    is_set: bool = False
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+    def fits(self, text: pl.Expr) -> pl.Expr:
+        """Say whether text is as its patterns ask; what only a reading tells is left to that."""
+        has = text.str.contains(self.pattern)
+        return has if self.refused is None else has & ~text.str.contains(self.refused)
 
 
-def _list_of(items: tuple[str, ...]) -> str:
+def _set_of(says: str, *items: str) -> Form:
+    """Return the form of a list in which no item comes twice."""
     one = f"(?:{'|'.join(items)})"
-    return rf"^{one}(?:\|{one})*$"
+    return Form(says, rf"^{one}(?:\|{one})*$", _none_twice, is_set=True)
 
 
 def _none_twice(text: pl.Expr) -> pl.Expr:
@@ -56,16 +68,18 @@ def _moments(text: pl.Expr) -> pl.Expr:
 
 def one_of(*words: str) -> Form:
     """Return the form of one of a few words."""
-    return Form(f"one of {', '.join(words)}", f"^(?:{'|'.join(words)})$")
+    return Form(f"one of {', '.join(words)}", f"^(?:{'|'.join(words)})$", words=words)
 
 
 def whole(least: int) -> Form:
-    """Return the form of a whole number of at most nine digits."""
+    """Return the form of a whole number of at most nine digits, from 0 or from 1."""
     return Form(
         f"a whole number from {least}",
         "^[0-9]{1,9}$",
-        lambda text: _at_least(text.cast(pl.Int32, strict=False), least),
+        lambda text: text.cast(pl.Int32, strict=False),
         json="number",
+        refused="^0+$" if least else None,
+        limits={"minimum": least, "exclusiveMaximum": 10**9, "multipleOf": 1},
     )
 
 
@@ -75,20 +89,16 @@ def amount(*, positive: bool = False) -> Form:
     return Form(
         f"{kind} such as 12.50, with at most {AMOUNT_SCALE} decimals",
         rf"^0*[0-9]{{1,12}}(?:\.[0-9]{{1,{AMOUNT_SCALE}}})?$",
-        lambda text: pl.when(text.str.contains("[1-9]") | pl.lit(not positive)).then(
-            text.cast(AMOUNT, strict=False)
-        ),
+        lambda text: text.cast(AMOUNT, strict=False),
         json="number",
+        refused="^[0.]+$" if positive else None,
+        limits={"exclusiveMinimum" if positive else "minimum": 0, "exclusiveMaximum": 10**12},
     )
 
 
 def words(longest: int) -> Form:
     """Return the form of text of any kind."""
     return Form(f"text of at most {longest} characters", f"^.{{1,{longest}}}$")
-
-
-def _at_least(number: pl.Expr, least: int) -> pl.Expr:
-    return pl.when(number >= least).then(number)
 
 
 _FORMS = {
@@ -100,30 +110,31 @@ _FORMS = {
     "token": Form("a token", ""),
     "slug": Form("lower-case letters, digits and hyphens", "^[a-z0-9-]{1,64}$"),
     "uuid": Form("a UUID", UUID, lambda text: text.str.to_lowercase()),
-    "currency": Form("an ISO 4217 currency such as GBP", f"^(?:{'|'.join(MINOR_UNITS)})$"),
-    "languages": Form(
-        "languages among en, es and pt-BR, each once, such as en|es",
-        _list_of(("en", "es", "pt-BR")),
-        _none_twice,
+    "currency": replace(one_of(*MINOR_UNITS), says="an ISO 4217 currency such as GBP"),
+    "languages": _set_of(
+        "languages among en, es and pt-BR, each once, such as en|es", "en", "es", "pt-BR"
     ),
-    "segments": Form(
-        "segment codes, each once, such as gold|student", _list_of((r"[^|\s]+",)), _none_twice
-    ),
+    "segments": _set_of("segment codes, each once, such as gold|student", r"[^|\s]+"),
     "share": Form(
         "a share from 0 to 1 with at most 6 decimals, such as 0.05",
         r"^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$",
         lambda text: text.cast(RATE, strict=False),
         json="number",
+        limits={"minimum": 0, "maximum": 1},
     ),
     "flag": Form(
         "true or false",
-        f"^(?i:{'|'.join(_FLAGS)})$",
+        f"^(?:{in_any_case('|'.join(_FLAGS))})$",
         lambda text: text.str.to_lowercase().replace_strict(
             _FLAGS, default=None, return_dtype=pl.Boolean
         ),
         json="flag",
     ),
-    "time": Form("an ISO 8601 time of the years 1970 to 2100", "", _moments),
+    "time": Form(
+        "an ISO 8601 time of the years 1970 to 2100",
+        f"{WITH_OFFSET}|{WITHOUT_OFFSET}",
+        _moments,
+    ),
     "amount": amount(),
     "positive amount": amount(positive=True),
     "from 0": whole(0),
