@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import CardoffersError, Refused, StoreDamaged
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.store.journal_file import JournalLine, all_lines, append, last_line
-from cardoffers_cli.store.layout import folder_of
+from cardoffers_cli.store.layout import folder_of, journal_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,11 +72,18 @@ def keep_up(store: Store, path: Path) -> None:
         last = more[-1]
 
 
-def keep_up_if_new(store: Store, path: Path) -> None:
-    """Do as `keep_up` where a run was written since; a feed that was read, for one, is no run."""
-    if store.has_new_runs:
-        keep_up(store, path)
-        store.has_new_runs = False
+def tell_new(store: Store, path: Path) -> None:
+    """Append the runs that were committed since the journal was last told of all.
+
+    Whoever has the store has its journal too, so these follow on its last line; a journal that was
+    taken away meanwhile begins anew.
+    """
+    if store.new_runs:
+        if journal_path(path).exists():
+            append(path, store.new_runs)
+        else:
+            keep_up(store, path)
+        store.new_runs.clear()
 
 
 def _not_yet_told(store: Store, path: Path, last: JournalLine | None) -> list[JournalLine]:

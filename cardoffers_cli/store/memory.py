@@ -59,6 +59,11 @@ class Memory:
         known: Found = self._found[asked]
         return known
 
+    def know(self, asked: Hashable, addresses: tuple[str, ...], found: Any) -> None:
+        """Remember what `recall` would read now, as its caller has just written it."""
+        self._found.pop(asked, None)
+        self.recall(asked, addresses, lambda: found)
+
     def note(self, address: str) -> None:
         """Forget what the statement at an address may change."""
         if not (self._found and (changed := tables_changed(address))):

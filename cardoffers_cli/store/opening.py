@@ -67,7 +67,7 @@ def opened(opening: Opening) -> Iterator[Store]:
             journal.check(store, opening.path)
         else:
             journal.keep_up(store, opening.path)
-            store.after_commit = partial(journal.keep_up_if_new, store, opening.path)
+            store.after_commit = partial(journal.tell_new, store, opening.path)
         yield store
 
 

@@ -23,7 +23,7 @@ from cardoffers_cli.store import engine_errors
 from cardoffers_cli.store.instances import IN_MEMORY, connect
 from cardoffers_cli.store.interrupting import Interruptible
 from cardoffers_cli.store.layout import spill_path
-from cardoffers_cli.store.memory import Memory, tables_changed
+from cardoffers_cli.store.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.settings import Settings
     from cardoffers_cli.sql.binding import Bound, Table
     from cardoffers_cli.store.instances import Opened
+    from cardoffers_cli.store.journal_file import JournalLine
 
 R = TypeVar("R", bound=Record)
 
@@ -61,8 +62,8 @@ class Store:
         self._statements = Interruptible(self._connection)
         self.tables = TempTables()
         self.memory = Memory()
-        self.has_new_runs = False
-        """Whether a run was written since the journal was last told of all."""
+        self.new_runs: list[JournalLine] = []
+        """The runs that were written since the journal was last told of all."""
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -285,6 +286,7 @@ class Store:
 
         Temporary tables that were made in it are gone with it: what rolls back takes them along.
         """
+        known_runs = len(self.new_runs)
         with self.guarded():
             self._connection.begin()
         try:
@@ -294,17 +296,18 @@ class Store:
                 with self._statement():
                     self._connection.execute(dropping)
         except BaseException:
+            self._undone(known_runs)
             self._abandon()
             raise
         finally:
             self.tables.forget()
         if not keep:
-            self.memory.forget()
+            self._undone(known_runs)
         try:
             with self.guarded():
                 self._connection.commit() if keep else self._connection.rollback()
         except BaseException:
-            self.memory.forget()
+            self._undone(known_runs)
             raise
         if keep:
             self.after_commit()
@@ -316,7 +319,6 @@ class Store:
     def _bound(self, name: str, tables: Iterable[Table]) -> Bound:
         """Return a named statement that is about to run, and forget what it changes."""
         self.memory.note(name)
-        self.has_new_runs |= "runs" in tables_changed(name)
         return self.tables.bind(name, tables)
 
     def _run(self, bound: Bound, parameters: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
@@ -329,8 +331,12 @@ class Store:
         with self.guarded(), self._statements.statement():
             yield
 
-    def _abandon(self) -> None:
+    def _undone(self, known_runs: int) -> None:
+        """Forget what was read and written since there were so many new runs."""
         self.memory.forget()
+        del self.new_runs[known_runs:]
+
+    def _abandon(self) -> None:
         try:
             self._connection.rollback()
         except duckdb.Error:

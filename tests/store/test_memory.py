@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.store.memory import tables_changed, tables_read, tables_rewritten
 from tables import NOON, uid
 from work import fresh_store
@@ -35,9 +36,7 @@ def count(store: Store, *, grows: bool = False) -> int:
 
 
 def add_run(store: Store) -> None:
-    name = "jobs/context/runs:write"
-    run = {"run_id": ALDER, "kind": "test", "as_of": NOON, "actor": "tester", "counts": None}
-    store.value(name, **run)
+    start_run(store, kind="test", now=NOON, actor="tester")
 
 
 def test_an_answer_is_remembered_until_a_table_of_it_is_changed(store: Store) -> None:

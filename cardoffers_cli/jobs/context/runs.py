@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4, uuid5
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.store.journal_file import JournalLine
+from cardoffers_cli.store.numbering import next_number, numbered_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 COMMIT = "commit"
 """The kind of the run that commits another."""
+_NEXT = "jobs/context/runs:next_no"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,37 +61,34 @@ def start_run(
     For a run that ends in another transaction than it began in; others use `run_record`. Its id is
     random, unless the caller derives one.
     """
-    run = Run(
-        run_no=store.value("jobs/context/runs:next_no"),
-        run_id=run_id or uuid4(),
-        kind=kind,
-        as_of=now,
-        actor=actor,
-    )
-    store.execute(
-        "jobs/context/runs:start",
-        run_no=run.run_no,
-        run_id=run.run_id,
-        kind=run.kind,
-        as_of=run.as_of,
-        actor=run.actor,
-    )
-    return run
+    return _write(store, kind=kind, now=now, actor=actor, run_id=run_id or uuid4(), counts=None)
 
 
 def write_run(
     store: Store, *, kind: str, now: datetime, actor: str, counts: Mapping[str, Any]
 ) -> int:
     """Write a run that is over together with what it counted; return its number."""
-    number: int = store.value(
+    counted = _json(counts)
+    return _write(store, kind=kind, now=now, actor=actor, run_id=uuid4(), counts=counted).run_no
+
+
+def _write(
+    store: Store, *, kind: str, now: datetime, actor: str, run_id: UUID, counts: str | None
+) -> Run:
+    """Write a run under the next number, and let the journal know of it once it is committed."""
+    run = Run(run_no=next_number(store, _NEXT), run_id=run_id, kind=kind, as_of=now, actor=actor)
+    store.execute(
         "jobs/context/runs:write",
-        run_id=uuid4(),
-        kind=kind,
-        as_of=now,
-        actor=actor,
-        counts=_json(counts),
+        run_no=run.run_no,
+        run_id=run.run_id,
+        kind=run.kind,
+        as_of=run.as_of,
+        actor=run.actor,
+        counts=counts,
     )
-    return number
+    numbered_up_to(store, _NEXT, run.run_no)
+    store.new_runs.append(JournalLine(run_no=run.run_no, run_id=run_id, kind=kind, as_of=now))
+    return run
 
 
 def finish_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:

@@ -8,17 +8,10 @@ from runs;
 select max(runs.as_of) as as_of
 from runs;
 
--- name: start
--- Writes runs, one row, without its counts.
-insert into runs (run_no, run_id, kind, as_of, actor)
-values ($run_no, $run_id, $kind, $as_of, $actor);
-
 -- name: write
--- Writes runs, one row with its counts, and returns its number, the next one.
+-- Writes runs, one row; a run that has only begun has no counts yet.
 insert into runs (run_no, run_id, kind, as_of, actor, counts)
-select coalesce(max(runs.run_no), 0) + 1, $run_id, $kind, $as_of, $actor, $counts
-from runs
-returning run_no;
+values ($run_no, $run_id, $kind, $as_of, $actor, $counts);
 
 -- name: finish
 -- Writes the counts of one run; the same counts again change nothing.
