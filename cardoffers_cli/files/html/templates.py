@@ -14,7 +14,7 @@ _AMOUNT = re.compile(r" (?=%)|(?<=\b[A-Z]{3}) (?=-?\d)")
 _FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 
 def _seen(value: Any) -> Any:
@@ -46,9 +46,14 @@ def _coded(text: str) -> Any:
     return Markup(_FIELD.sub(r"<code>\g<0></code>", shown))  # noqa: S704  escaped above
 
 
-@cache
 def page_template() -> Template:
     """Return the template of a page."""
+    return templates().get_template("page.html.j2")
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates of this folder, and how a value stands in one."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  heavy
 
     pages = Environment(
@@ -69,7 +74,7 @@ def page_template() -> Template:
         "said": _said,
         "told": _told,
     }
-    return pages.get_template("page.html.j2")
+    return pages
 
 
 _WHOLE = re.compile(r"\d{4,}")
