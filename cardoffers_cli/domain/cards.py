@@ -87,12 +87,22 @@ def is_card_number(text: str) -> bool:
 
 def is_reference_card_number(text: str) -> bool:
     """Say whether a reference is a real card number, of 13 digits and more."""
-    return is_card_number(text) and len(_BETWEEN.sub("", text)) >= LEAST_IN_TEXT
+    return is_reference_issued(text) and has_check_digit(_BETWEEN.sub("", text))
+
+
+def is_reference_issued(text: str) -> bool:
+    """Say whether a reference is a number that an issuer could give."""
+    return is_issued(text) and len(_BETWEEN.sub("", text)) >= LEAST_IN_TEXT
 
 
 def is_identifier_card_number(text: str) -> bool:
     """Say whether a merchant's identifier is a real card number, and no number of merchants."""
-    return is_reference_card_number(text) and not _is_of_merchants(text)
+    return is_identifier_issued(text) and has_check_digit(_BETWEEN.sub("", text))
+
+
+def is_identifier_issued(text: str) -> bool:
+    """Say whether an identifier is a number that an issuer could give, and merchants could not."""
+    return is_reference_issued(text) and not _is_of_merchants(text)
 
 
 def holds_card_number(text: str) -> bool:

@@ -200,7 +200,7 @@ class Trailer(_ProfilePart):
     sum: Place | None = None
 
 
-class Condition(_ProfilePart):
+class DropCondition(_ProfilePart):
     """Which rows are left out: those whose column is, is not, or begins with one of some texts."""
 
     column: Column
@@ -209,7 +209,7 @@ class Condition(_ProfilePart):
     starts_with: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _one_test(self) -> Condition:
+    def _one_test(self) -> DropCondition:
         if bool(self.is_) + bool(self.is_not) + bool(self.starts_with) != 1:
             raise ValueError("give one of is, is_not and starts_with")
         return self
@@ -232,7 +232,7 @@ class Profile(_ProfilePart):
     header_line: Annotated[int, Field(ge=0)] | None = None
     columns: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     trailer: Trailer | None = None
-    drop_where: tuple[Condition, ...] = ()
+    drop_where: tuple[DropCondition, ...] = ()
     negatives: Literal["reject", "refund"] = "reject"
     fields: ProfileFields
 

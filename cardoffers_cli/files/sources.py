@@ -32,13 +32,13 @@ Item = TypeVar("Item")
 
 BLOCK_BYTES = 8 << 20
 HEAD_BYTES = 256 << 10
-_LINE_BYTES = 4 << 10
+LINE_BYTES = 4 << 10
 BOM = b"\xef\xbb\xbf"
 
 RATIO_FROM_BYTES = 64 << 20
 """Up to here a file may unpack to as much as it likes, beside what it has stored."""
 
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _BINARY = {
     b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx)",
     b"PK\x05\x06": "an empty zip archive",
@@ -49,7 +49,7 @@ _BINARY = {
     b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
     b"%PDF-": "a PDF document",
     b"PAR1": "a Parquet file",
-    _GZIP: "compressed twice",
+    GZIP: "compressed twice",
 }
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
@@ -127,13 +127,13 @@ class Source:
         self.size_bytes = 0
         self._limits = limits
         self._file = cast("BinaryIO", _Timed(file, limits.check_time)) if limits else file
-        self._compressed = file.read(2) == _GZIP
+        self._compressed = file.read(2) == GZIP
 
     def head(self) -> bytes:
         """Return the first bytes without a byte order mark; refuse what is not text."""
         with _damage_named(), self._open() as stream:
             head = stream.read(HEAD_BYTES)
-        _refuse_binary(head)
+        refuse_binary(head)
         return head.removeprefix(BOM)
 
     def blocks(self) -> Iterator[bytes]:
@@ -164,7 +164,7 @@ class Source:
             return 0
         begin = self._file.tell()
         self._file.seek(begin + BLOCK_BYTES)
-        end = self._file.read(_LINE_BYTES).find(b"\n") + 1
+        end = self._file.read(LINE_BYTES).find(b"\n") + 1
         self._file.seek(begin)
         return end
 
@@ -235,7 +235,8 @@ def _damage_named() -> Iterator[None]:
         raise unusable("file_corrupt", "The compressed file is damaged or cut off.") from None
 
 
-def _refuse_binary(head: bytes) -> None:
+def refuse_binary(head: bytes) -> None:
+    """Refuse a file that begins as no text does."""
     if head.startswith(_WIDE) or _looks_wide(head[:64]):
         raise unusable("file_encoding", "The file is UTF-16 or UTF-32, not UTF-8.")
     for magic, what in _BINARY.items():

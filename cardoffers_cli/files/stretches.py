@@ -7,11 +7,10 @@ in what stands around its list, is JSON.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import jiter
 
 from cardoffers_cli.files.sources import unusable
 
@@ -151,7 +150,7 @@ class Document:
             return False
         *_, key = _STRINGS.findall(found[0])
         try:
-            return bool(jiter.from_json(key) == self._list_key)
+            return bool(json.loads(key.decode()) == self._list_key)
         except ValueError:
             return False
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.domain.tokens import ROWS_TO_JUDGE, look_rotated
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.pipeline.handles import Known, Repeats, StagedWhole
 
@@ -31,7 +32,6 @@ _FEW = 3
 _EACH = 3
 """Findings of a kind that come before more of another kind."""
 
-_ROWS_TO_JUDGE_TOKENS = 1_000
 _DUPLICATE = CODES["duplicate"]
 _CONFLICT = CODES["duplicate_conflict"]
 _LOOK_ALIKE = CODES["look_alike"]
@@ -192,10 +192,10 @@ def note_repeats(
 
 def tokens_look_rotated(store: Store, staged: Staged, received: int) -> bool:
     """Whether over 99 % of the cardholder tokens occur once (rules.md#tokens)."""
-    if received <= _ROWS_TO_JUDGE_TOKENS:
+    if received <= ROWS_TO_JUDGE:
         return False
     counted = store.rows("pipeline/judge:tokens_once", staged.rows)[0]
-    return bool(counted["once"] * 100 > counted["tokens"] * 99)
+    return look_rotated(received, counted["tokens"], counted["once"])
 
 
 def summary(store: Store, staged: Staged) -> list[dict[str, Any]]:

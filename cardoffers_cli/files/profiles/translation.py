@@ -24,7 +24,7 @@ from cardoffers_cli.files.profiles.times import utc_texts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cardoffers_cli.domain.profiles import Column, Condition, FieldSource, Profile
+    from cardoffers_cli.domain.profiles import Column, DropCondition, FieldSource, Profile
 
 _EXACT = pl.Decimal(38, AMOUNT_SCALE)
 _FAULTS = {"line": pl.UInt64, "fault": pl.String}
@@ -132,7 +132,7 @@ class Translation:
             return rows
         return rows.with_columns(tokens(rows[name], self._token_key) for name in keyed)
 
-    def _drops(self, condition: Condition) -> pl.Expr:
+    def _drops(self, condition: DropCondition) -> pl.Expr:
         text = self._source(condition.column).fill_null("")
         if condition.starts_with:
             return pl.any_horizontal(text.str.starts_with(each) for each in condition.starts_with)

@@ -19,6 +19,7 @@ from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.fingerprints import with_fingerprints
 from cardoffers_cli.files.sources import ahead
+from cardoffers_cli.files.verdicts import about_code, about_error, about_file, in_their_words
 from cardoffers_cli.jobs.river.engines import dedupe
 from cardoffers_cli.pipeline.judge import (
     common_findings,
@@ -41,7 +42,7 @@ from cardoffers_cli.pipeline.judge import (
 from cardoffers_cli.pipeline.stage import stage_slim, stage_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from uuid import UUID
 
@@ -145,7 +146,7 @@ class FileReport:
             blank_lines=self.blank_lines,
             ok=self.ok,
             findings=self.findings,
-            file_error=_file_error(self.file_error),
+            file_error=about_error(self.file_error),
         )
 
 
@@ -246,7 +247,7 @@ def _judged(
         conflicts=repeats.conflicts,
         blank_lines=file.blank_lines,
         is_unterminated=file.is_unterminated,
-        findings=[*_by_code(store, staged), *map(_about_the_file, of_file)],
+        findings=[*map(about_code, summary(store, staged)), *map(about_file, of_file)],
         common_findings=[*in_their_words(common_findings(store, common), file.labels)],
         first_findings=[
             *in_their_words(first_findings(store, staged, common, FINDINGS_SHOWN), file.labels)
@@ -279,56 +280,8 @@ def write_outputs(
             file.split(lines, valid, rejected, masked)
 
 
-def in_their_words(
-    rows: Iterable[Mapping[str, Any]], labels: Mapping[str, str]
-) -> Iterator[Mapping[str, Any]]:
-    """Name in each finding the column of the file, where it is not called as our field."""
-    for row in rows:
-        label = labels.get(row["field"] or "", row["field"])
-        if label == row["field"]:
-            yield row
-        else:
-            message = row["message"] or CODES[row["code"]].summary
-            yield {**row, "field": label, "message": f"{message} (column {label})"}
-
-
 def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:
     found = list(file.file_findings)
     if tokens_look_rotated(store, staged, file.received):
         found.append(make_finding("tokens_unstable", CODES["tokens_unstable"].summary))
     return found
-
-
-def _by_code(store: Store, staged: Staged) -> list[dict[str, Any]]:
-    return [
-        {
-            "code": row["code"],
-            "level": row["level"],
-            "rows": row["row_count"],
-            "lines": row["lines"],
-            "fix": CODES[row["code"]].fix,
-        }
-        for row in summary(store, staged)
-    ]
-
-
-def _about_the_file(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "level": finding.level,
-        "rows": 0,
-        "lines": [] if finding.line is None else [finding.line],
-        "fix": CODES[finding.code].fix,
-        "message": finding.message,
-    }
-
-
-def _file_error(error: FileUnusable | None) -> dict[str, Any] | None:
-    if error is None:
-        return None
-    return {
-        "code": error.code,
-        "message": error.message,
-        "line": error.details.get("line"),
-        "hint": error.hint,
-    }

@@ -1,0 +1,98 @@
+"""The references of a file's valid rows: which of them come again, and with what content.
+
+A dict holds each reference once, with the number of its row, so memory grows with the rows: some
+hundred bytes each. Of what a row says there is a fingerprint alone; that two contents have the same
+is as unlikely as in the store, where fingerprints of 64 bits are compared too.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+_ROWS_BITS = 64
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A row whose reference stands in an earlier line, the first of which is `first`."""
+
+    number: int
+    reference: str
+    first: int
+    is_conflict: bool
+
+
+def _fingerprint_function() -> Callable[[tuple[str, ...]], int]:
+    """Return the hash of content, which has 64 bits also where Python's hashes have 32."""
+    if sys.hash_info.width >= _ROWS_BITS:
+        return hash
+    half = sys.hash_info.width
+    return lambda content: (hash(content) << half) ^ hash("\n".join(content))
+
+
+_fingerprint = _fingerprint_function()
+
+
+class References:
+    """The valid rows of a file by their references, and how often each cardholder occurs."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, int] = {}
+        self._numbers = array("Q")
+        self._contents = array("q")
+        self._again: dict[str, list[int]] = {}
+        self._cardholders: Counter[str] = Counter()
+
+    def add(
+        self,
+        numbers: Sequence[int],
+        references: Sequence[str],
+        contents: Sequence[tuple[str, ...]],
+        cardholders: Sequence[str],
+    ) -> None:
+        """Add the valid rows of a slice; `contents` tell a duplicate from a conflict."""
+        start = len(self._numbers)
+        self._numbers.extend(numbers)
+        self._contents.extend(map(_fingerprint, contents))
+        self._cardholders.update(cardholders)
+        places = range(start, start + len(references))
+        new = dict(zip(references, places, strict=True))
+        if len(new) == len(references) and self._first.keys().isdisjoint(new):
+            self._first.update(new)
+            return
+        for reference, place in zip(references, places, strict=True):
+            first = self._first.setdefault(reference, place)
+            if first != place:
+                self._again.setdefault(reference, [first]).append(place)
+
+    def refuse(self, rows: Collection[tuple[int, str, str]]) -> None:
+        """Take rows out again, named by number, reference and cardholder."""
+        numbers = {number for number, _, _ in rows}
+        self._cardholders.subtract(Counter(cardholder for _, _, cardholder in rows))
+        self._again = {
+            reference: [place for place in places if self._numbers[place] not in numbers]
+            for reference, places in self._again.items()
+        }
+
+    def repeats(self) -> Iterator[Repeat]:
+        """Yield the rows whose reference was there before, with the first of each."""
+        for reference, (first, *others) in (each for each in self._again.items() if each[1]):
+            for place in others:
+                yield Repeat(
+                    number=self._numbers[place],
+                    reference=reference,
+                    first=self._numbers[first],
+                    is_conflict=self._contents[place] != self._contents[first],
+                )
+
+    def cardholders(self) -> tuple[int, int]:
+        """Return how many cardholders there are, and how many of them occur once."""
+        uses = Counter(self._cardholders.values())
+        return sum(uses.values()) - uses[0], uses[1]

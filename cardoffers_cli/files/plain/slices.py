@@ -1,0 +1,95 @@
+"""Slices of a file's rows as columns of texts, as the rules read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.findings import make_finding
+from cardoffers_cli.files.fields import OTHERS
+from cardoffers_cli.files.lines import has_long_line, is_blank, split_lines
+from cardoffers_cli.files.splitting import QUOTE, LineFault, fields_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.files.splitting import Layout
+
+    Columns = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowSlice:
+    """Some records of a file: the rows among them as columns, and what is wrong with the others.
+
+    `numbers` are the lines of the rows, or their indexes, in order. `columns` has a text for each
+    of them, empty where there is none; a column that no row has is left out. `lines` counts all
+    records with the `blank_lines`, and `is_plain` is the promise of `delimited.TextPage`.
+    """
+
+    numbers: Sequence[int]
+    columns: Columns
+    findings: list[Finding] = field(default_factory=list)
+    lines: int
+    blank_lines: int = 0
+    is_plain: bool = False
+
+
+def read_lines(text: bytes, layout: Layout, *, first_line: int, is_plain: bool) -> RowSlice:
+    """Read whole, LF-ended lines of which the first has the number `first_line`."""
+    rows = _all_plain(text, layout)
+    if rows is None:
+        return _line_by_line(text, layout, first_line, is_plain=is_plain)
+    return RowSlice(
+        numbers=range(first_line, first_line + len(rows)),
+        columns=_columns(rows, layout),
+        lines=len(rows),
+        is_plain=is_plain,
+    )
+
+
+def _all_plain(text: bytes, layout: Layout) -> list[list[str]] | None:
+    """Split all lines at once, if every one is a record without a quote."""
+    if QUOTE.encode() in text or layout.delimiter.isspace() or has_long_line(text):
+        return None
+    try:
+        lines = text.decode().split("\n")
+    except UnicodeDecodeError:
+        return None
+    if not lines[-1]:
+        lines.pop()
+    delimiter = layout.delimiter
+    rows = [line.split(delimiter) for line in lines]
+    return rows if set(map(len, rows)) <= {len(layout.names)} else None
+
+
+def _line_by_line(text: bytes, layout: Layout, first_line: int, *, is_plain: bool) -> RowSlice:
+    numbers, rows, findings, blank_lines = [], [], [], 0
+    lines = split_lines(text)
+    for number, line in enumerate(lines, first_line):
+        if is_blank(line):
+            blank_lines += 1
+            continue
+        try:
+            rows.append(fields_of(line, layout))
+            numbers.append(number)
+        except LineFault as fault:
+            findings.append(make_finding(fault.code, fault.message, line=number))
+    return RowSlice(
+        numbers=numbers,
+        columns=_columns(rows, layout),
+        findings=findings,
+        lines=len(lines),
+        blank_lines=blank_lines,
+        is_plain=is_plain,
+    )
+
+
+def _columns(rows: Sequence[Sequence[str]], layout: Layout) -> Columns:
+    """Put rows into columns; those that are not known together as one."""
+    columns = dict(zip(layout.names, zip(*rows, strict=True), strict=False))
+    unknown = [columns.pop(name) for name in layout.names if name.startswith(" ") and rows]
+    if unknown:
+        columns[OTHERS] = tuple(map(" ".join, zip(*unknown, strict=True)))
+    return columns

@@ -1,0 +1,241 @@
+"""A file checked in plain Python is told as `validate` tells it, byte for byte.
+
+The documents, the reports of rows and the rows sorted apart of both readings are compared, over
+hostile files, the public corpora, dirty samples, and files with something changed by chance.
+"""
+
+from __future__ import annotations
+
+import gzip
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cardoffers_cli.domain import json_text
+from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.files.chunks import FileReading
+from cardoffers_cli.files.plain import PlainValidation
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.validate import validate
+from sizes import FULL, tries
+from tables import NOON
+from work import job
+
+CHECKOUT = Path(__file__).parents[2]
+SAMPLES = sorted((CHECKOUT / "sample_data" / "transactions").iterdir())
+CORPORA = CHECKOUT.parent / "shared" / "data" / "corpora"
+MUTATIONS = 100_000 if FULL else tries(200, 3_000)
+
+Told = dict[str, str | bytes]
+
+
+def by_columns(content: bytes, folder: Path, **options: Any) -> Told:
+    """Return what `validate` makes of a file: its document, and the files it writes."""
+    path = folder / "transactions"
+    path.write_bytes(content)
+    outputs = {name: folder / name for name in ("errors", "valid", "rejected")}
+    for each in outputs.values():
+        each.unlink(missing_ok=True)
+    currency = options.get("currency")
+    reading = FileReading(
+        now=NOON,
+        currency=currency,
+        decimals=MINOR_UNITS[currency] if currency else 2,
+        delimiter=options.get("delimiter", ","),
+        assume_timezone=options.get("assume_timezone"),
+        unterminated="warning",
+    )
+    raw = options.get("raw_rejected", False)
+    report = validate(str(path), reading, job(), outputs=Outputs(**outputs, raw=raw))
+    told: Told = {"document": json_text.dumps(report.document(), indent=1)}
+    if not report.file_error:
+        told |= {name: each.read_bytes() for name, each in outputs.items()}
+    return told
+
+
+def in_plain_python(content: bytes, folder: Path, step: int = 1 << 20, **options: Any) -> Told:
+    """Return the same of the plain reading, which is handed the file in pieces of a size."""
+    pieces = [content[at : at + step] for at in range(0, len(content), step)]
+    check = PlainValidation(str(folder / "transactions"), {"now": NOON, **options})
+    for piece in pieces:
+        check.feed(piece)
+    told: Told = {"document": json_text.dumps(check.finish(), indent=1)}
+    if not check.is_unusable:
+        told["errors"] = b"".join(check.errors_csv())
+        apart = check.apart()
+        parts = [*map(apart.add, pieces), apart.end()]
+        told["valid"], told["rejected"] = (b"".join(each) for each in zip(*parts, strict=True))
+    return told
+
+
+def check(content: bytes, folder: Path, step: int = 1 << 20, **options: Any) -> Told:
+    """Hold the two readings of a file against each other."""
+    expected = by_columns(content, folder, **options)
+    told = in_plain_python(content, folder, step, **options)
+    assert expected == told, content
+    return told
+
+
+HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
+ROW = "9fb6f85a8aac50e20c422cac18b44258,ct_1,M6CF4DC01F8024C,12.50,TX-{},2026-03-18T13:12:54Z"
+FILE = "\n".join((HEADER, *map(ROW.format, range(3)), "")).encode()
+
+
+def test_a_good_file(tmp_path: Path) -> None:
+    assert '"ok": true' in str(check(FILE, tmp_path)["document"])
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("step", [777, 1 << 20])
+def test_sample_files(path: Path, step: int, tmp_path: Path) -> None:
+    check(path.read_bytes(), tmp_path, step, currency="GBP")
+
+
+UNUSUAL = [
+    b"",
+    b"\n \t\r\n\r",
+    b"\xef\xbb\xbf",
+    b"\xef\xbb\xbf" + FILE,
+    FILE.replace(b"\n", b"\n\xef\xbb\xbf", 2),
+    FILE[:-1],
+    FILE[:-10],
+    b"\n\n" + FILE + b"\n  \n\n",
+    HEADER.encode(),
+    HEADER.encode() + b"\n",
+    *(FILE.replace(b"\n", end) for end in (b"\r", b"\r\n", b"\r\r\n")),
+    b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml",
+    b"%PDF-1.7\n1 0 obj",
+    FILE.replace(b"amount", b"am\0unt"),
+    FILE.replace(b"amount", b"amount\xe9"),
+    FILE.replace(b"12.50", b"12.50\xe9", 1),
+    *(FILE.decode().encode(code) for code in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")),
+    FILE.partition(b"\n")[2],
+    b"x" * 70_000,
+    b'"amount,transaction_ref',
+    FILE.replace(b"amount", b"Amount"),
+    FILE.replace(b"card_acceptor_id", b"acceptor"),
+    FILE.replace(b"card_acceptor_id", b"amount"),
+    *(FILE.replace(b",", delimiter) for delimiter in (b";", b"\t", b"|", b"@")),
+    FILE.replace(b"card_token", b"card_token,institution_id,colour,", 1).replace(
+        b"ct_1", b"ct_1,i,c\x07,"
+    ),
+    FILE + b"\0\0\0\n" + ROW.format(9).encode(),
+    FILE + b"x" * 70_000 + b"\n" + ROW.format(9).encode(),
+    FILE + b'"' * 70_000 + b"\n",
+    FILE + FILE.partition(b"\n")[2] + ROW.format(1).replace("12.50", "12.51").encode() + b"\n",
+]
+PACKED = gzip.compress(FILE, mtime=0)
+UNUSUAL += [
+    PACKED,
+    gzip.compress(b"", mtime=0),
+    gzip.compress(PACKED, mtime=0),
+    PACKED + PACKED,
+    PACKED + b"\0" * 9,
+    PACKED + b"\0" * 9 + PACKED,
+    *(PACKED[:at] for at in (1, 2, 3, 9, 10, 11, 30, -9, -8, -1)),
+    *(PACKED + more for more in (b"more", b"\x1f", b"\x1f\x8b", b"\x1f\x8b\x08\0\0\0\0\0\0\0")),
+    PACKED[:-8] + b"\0" * 8,
+    PACKED[:2] + b"\x07" + PACKED[3:],
+    PACKED[:3] + b"\x1c" + PACKED[4:10] + b"\x02\0abname\0comment\0" + PACKED[10:],
+    PACKED[:3] + b"\x02" + PACKED[4:10] + b"ab" + PACKED[10:],
+]
+
+
+@pytest.mark.parametrize("content", UNUSUAL, ids=lambda value: f"{value[:20]!r} {len(value)}")
+def test_unusual_files(content: bytes, tmp_path: Path) -> None:
+    check(content, tmp_path)
+    assert in_plain_python(content, tmp_path) == in_plain_python(content, tmp_path, step=1)
+
+
+@cache
+def _lines() -> list[bytes]:
+    """Return lines of the samples, whose columns are the same, and dirty ones among them."""
+    dirty = [line for path in SAMPLES for line in path.read_bytes().splitlines(keepends=True)[1:]]
+    return [*dirty, *(f"{ROW}\n".format(number).encode() for number in range(50))]
+
+
+WORDS = """
+4111111111111111|4111 1111 1111 1111|498750000000129|378282246310005|5555-5555-5555-4444
+5.2E+14|="0123"|'0001|NULL|n/a|#REF!|unknown|-|é|\u200b|\x07|a@b.cc|  |\t|"|""|"a,b"|a""b|"x
+0|0.00|-1|12.505|12.500|1e3|999999999999|1000000000000|.5|5.|00012.50|1,5
+2026-03-18T13:12:54|2026-03-18|2026-02-30T00:00:00Z|2026-03-18t13:12z|2026-03-18 13:12:54,5+0200
+2026-03-29T01:30:00|2026-10-25T01:30:00|2099-01-01T00:00:00Z|2026-06-02T12:00:00Z|2026-06-02T12:00:01Z
+2026-03-18T13:12:54.123456789-03|1969-12-31T23:59:59Z|2100-12-31T23:59:59Z|2026-06-02T12:00:00.0000001Z
+card_acceptor|pix_key|card|wallet|GBP|EUR|XXX|0f8fad5b-d9cb-469f-a165-70867728950e|123456789012345
+"""
+ALL_WORDS = [word for line in WORDS.strip("\n").split("\n") for word in line.split("|")]
+COLUMN_SETS = [
+    HEADER,
+    HEADER.replace("card_acceptor_id", "merchant_id,merchant_identifier,card_acceptor_id"),
+    f"{HEADER},instrument_token,merchant_identifier_type,merchant_identifier,mcc",
+    f"{HEADER},currency,merchant_descriptor,network,instrument_type,colour,institution_id",
+    HEADER.replace("card_token", "instrument_token"),
+]
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"currency": "GBP"},
+    {"currency": "JPY"},
+    {"assume_timezone": "Europe/London"},
+    {"currency": "BHD", "raw_rejected": True},
+]
+
+
+def _made_file(chance: random.Random) -> bytes:
+    """Return a file of a few rows in which some cells are what they should not be."""
+    header = chance.choice(COLUMN_SETS)
+    names = header.split(",")
+    usual = dict(zip(HEADER.split(","), ROW.split(","), strict=True))
+    lines = [header]
+    share = chance.choice([0.0, 0.02, 0.1, 0.5])
+    for number in range(chance.randrange(12)):
+        cells = [usual.get(name, "").format(number % 9) for name in names]
+        cells = [chance.choice(ALL_WORDS) if chance.random() < share else cell for cell in cells]
+        lines.append(",".join(cells))
+    end = chance.choice(["\n", "\n", "\r\n", "\r"])
+    return (end.join(lines) + chance.choice([end, end, ""])).encode()
+
+
+def _mutated(chance: random.Random) -> bytes:
+    """Return a file with something changed that is anywhere in it."""
+    text = _made_file(chance)
+    for _ in range(chance.choice([0, 1, 1, 2, 5])):
+        at, more = chance.randrange(len(text)), chance.randrange(8)
+        put = chance.choice(
+            [b"", b"\n", b'"', b",", b"\r", b"\0", b" ", bytes([chance.randrange(256)])]
+        )
+        text = text[:at] + put + text[at + more :]
+    return gzip.compress(text, mtime=0) if chance.random() < 0.03 else text
+
+
+PARTS = 20
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_files_with_something_changed_by_chance(part: int, tmp_path: Path) -> None:
+    for number in range(MUTATIONS // PARTS):
+        chance = random.Random(part * 1_000_000 + number)  # noqa: S311
+        check(
+            _mutated(chance), tmp_path, chance.choice([1, 100, 1 << 20]), **chance.choice(OPTIONS)
+        )
+
+
+@pytest.mark.parametrize("names", COLUMN_SETS)
+def test_files_of_many_rows(names: str, tmp_path: Path) -> None:
+    chance = random.Random(names)  # noqa: S311
+    lines = [names]
+    usual = dict(zip(HEADER.split(","), ROW.split(","), strict=True))
+    for number in range(1_500):
+        cells = {**usual, "transaction_ref": f"{4000000000000000 + number * 7}"}
+        cells["cardholder_token"] = f"{chance.randrange(1300):032d}"
+        cells["card_acceptor_id"] = f"{chance.choice([49875, 4987500, 498750000000129 + number])}"
+        lines.append(",".join(cells.get(name, "") for name in names.split(",")))
+    check("\n".join(lines).encode(), tmp_path)
+
+
+@pytest.mark.skipif(not CORPORA.exists(), reason="the public corpora are not here")
+def test_public_corpora(tmp_path: Path) -> None:
+    for path in sorted(CORPORA.rglob("*.csv")):
+        check(path.read_bytes(), tmp_path)
