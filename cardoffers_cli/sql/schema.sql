@@ -63,7 +63,10 @@ create table institutions (
     widget_limit integer not null,  -- the most offers that a feed shows
     settlement_hold_days integer not null,  -- from redemption to settlement
     webhook_url varchar,
-    require_marker boolean default false  -- files need a marker or a manifest beside them
+    require_marker boolean default false,  -- files need a marker or a manifest beside them
+    refund_window_days integer default 180,  -- from a purchase to a refund without a reference
+    refund_auto_link varchar default 'never',  -- such refunds link by themselves: or unique_exact
+    clawback_days integer  -- from settlement to the last refund that takes back; null for ever
 );
 
 -- name: institution_profiles
@@ -228,7 +231,8 @@ create table imports (
     amount_accepted decimal(38, 4) not null,
     currency varchar not null,
     options varchar not null,  -- JSON
-    imported_at timestamp not null
+    imported_at timestamp not null,
+    kind_of_rows varchar default 'purchases'  -- or refunds
 );
 
 -- name: recent_purchases
@@ -269,6 +273,28 @@ create table recent_purchase_details (
     mcc varchar,
     merchant_descriptor varchar,
     network varchar
+);
+
+-- name: refunds
+-- Grain: one row per accepted refund, as it was sent. (institution_id, refund_ref) is unique, kept so
+-- as that of purchases. Append only.
+create table refunds (
+    refund_no bigint not null,
+    institution_id uuid not null,
+    refund_ref varchar not null,
+    ref_hash ubigint not null,  -- of institution and refund_ref, as in purchase_refs
+    kind varchar not null,  -- refund, void or adjustment
+    original_transaction_ref varchar,  -- of its purchase, if the institution named it
+    cardholder_no bigint,
+    instrument_no bigint,
+    identifier_no bigint,  -- what the merchant was named by, if anything
+    merchant_id uuid,  -- as it was sent; it may be nobody's
+    amount decimal(18, 4) not null,  -- what came back, above zero
+    currency varchar not null,
+    refunded_at timestamp not null,
+    received_at timestamp not null,
+    import_no bigint,
+    line bigint  -- line of the file, or item of its list
 );
 
 -- name: rejects
@@ -356,6 +382,47 @@ create table redemptions (
     run_no bigint not null,
     created_at timestamp not null,
     version_no bigint  -- the version (its run) whose terms it was given
+);
+
+-- What came back
+
+-- name: refund_links
+-- Grain: one row per refund that was found to be of a purchase. Append only: a link is for ever.
+create table refund_links (
+    refund_no bigint not null,
+    institution_id uuid not null,
+    purchase_no bigint not null,
+    amount decimal(18, 4) not null,  -- of the refund: it is no longer left of the purchase
+    how varchar not null,  -- referenced, policy or person
+    actor varchar not null,
+    reason varchar,  -- what a person said
+    run_no bigint not null,
+    linked_at timestamp not null
+);
+
+-- name: refund_outcomes
+-- Grain: one row per refund and run that found something of it; the newest counts. Append only.
+create table refund_outcomes (
+    refund_no bigint not null,
+    institution_id uuid not null,
+    run_no bigint not null,
+    outcome varchar not null,
+    purchase_no bigint,  -- null where none was found
+    redemption_no bigint,  -- null where the purchase has none
+    purchase_amount decimal(18, 4),
+    refund_amount decimal(18, 4) not null,
+    net_after decimal(18, 4)  -- what was left of the purchase after this refund
+);
+
+-- name: refund_dismissals
+-- Grain: one row per refund that a person laid aside. Append only.
+create table refund_dismissals (
+    refund_no bigint not null,
+    institution_id uuid not null,
+    actor varchar not null,
+    reason varchar not null,
+    run_no bigint not null,
+    dismissed_at timestamp not null
 );
 
 -- The money

@@ -55,7 +55,8 @@ create temp macro merchant(number) as cast(
     '00000000-0000-4000-8000-' || lpad(cast(number as varchar), 12, '0') as uuid);
 create temp macro larkmere() as cast('11111111-1111-4111-8111-111111111111' as uuid);
 insert into institutions values
-    (larkmere(), 'larkmere', 'Larkmere', 'growth', 'GBP', 'en|es', 100, 20, 0, null, false);
+    (larkmere(), 'larkmere', 'Larkmere', 'growth', 'GBP', 'en|es', 100, 20, 0, null, false,
+        180, 'never', null);
 insert into merchants
 select merchant(range), range, 'Merchant ' || range, 'category ' || range % 24
 from range(1, $merchants + 1);

@@ -181,7 +181,13 @@ def test_what_waited_before_waits_after_and_is_found_by_its_hash(
         assert before == {name: select(store, f"from {name} order by all") for name in kept}
 
 
-KEPT_SINCE = ("institution_profiles",)
+KEPT_SINCE = (
+    "institution_profiles",
+    "refunds",
+    "refund_links",
+    "refund_outcomes",
+    "refund_dismissals",
+)
 COUNTED = (
     "counted_up_to",
     "purchase_counts",
@@ -191,5 +197,9 @@ COUNTED = (
 )
 OF_BEFORE = (
     "create table link_counts (counted_to bigint)",
+    "alter table imports drop column kind_of_rows",
+    "alter table institutions drop column refund_window_days",
+    "alter table institutions drop column refund_auto_link",
+    "alter table institutions drop column clawback_days",
     "delete from migrations where version >= 14",
 )
