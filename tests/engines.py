@@ -66,9 +66,9 @@ def handed_on_both(store: Store, spark: SparkEngine) -> tuple[Handed, Handed]:
     """Give an engine what the other one reads of a store; return what a match is handed on each."""
     waiting, held = find_waiting(store), find_all_held(store, 7)
     nowhere = EngineTarget(url="", root=Folder(Path()), named="")
-    tables = (waiting.watermark, waiting.known_now, *vars(held).values())
+    tables = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(held).values())
     there = given(store, nowhere, tables, "purchases", "decisions").to(spark)
-    waits = {name: there.pop(name) for name in ("watermark", "known_now")}
+    waits = {name: there.pop(name) for name in ("watermark", "known_now", "refunded")}
     theirs = Waiting(**waits, still_unknown=waiting.still_unknown), Held(**there)
     return (waiting, held), theirs
 

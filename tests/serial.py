@@ -105,6 +105,8 @@ def _fits(purchase: Row, offer: Row, added_at: Any) -> str | None:
         return "offer_not_started"
     if purchase["at"] >= offer["expires_at"]:
         return "offer_expired"
+    if purchase["amount"] == 0:
+        return "refunded"
     if purchase["amount"] < offer["min_spend"]:
         return "below_min_spend"
     return None

@@ -306,6 +306,42 @@ def _purchases(store: Store, rows: list[Row]) -> None:
         _insert(store, "recent_purchase_details", details)
 
 
+def _refunds(store: Store, rows: list[Row]) -> None:
+    """Write refunds as an import does."""
+    whose = [row for row in rows if row.get("cardholder", "ann")]
+    payers = {id(row): payer for row, payer in zip(whose, _payers(store, whose), strict=True)}
+    pairs = [_identifier(row) for row in rows]
+    _intern(store, [pair for pair in pairs if pair])
+    found = select(
+        store,
+        "select merchant_identifier_type, merchant_identifier, identifier_no from identifiers",
+    )
+    numbers = {(kind, identifier): number for kind, identifier, number in found}
+    ids = dict(select(store, "select slug, cast(institution_id as varchar) from institutions"))
+    first = _count(store, "refunds") + 1
+    refunds = [
+        {
+            "refund_no": first + place,
+            "institution_id": ids[row.get("institution", "alder")],
+            "refund_ref": row["ref"],
+            "ref_hash": 0,
+            "kind": row.get("kind", "refund"),
+            "original_transaction_ref": row.get("original"),
+            "cardholder_no": payers[id(row)][1] if id(row) in payers else None,
+            "instrument_no": payers[id(row)][2] if id(row) in payers else None,
+            "identifier_no": numbers.get(pair) if pair else None,
+            "merchant_id": str(uid(row["merchant"])) if row.get("merchant") else None,
+            "amount": money(row.get("amount", "20.00")),
+            "currency": row.get("currency", "GBP"),
+            "refunded_at": moment(row.get("at") or NOON),
+            "received_at": NOON,
+        }
+        for place, (row, pair) in enumerate(zip(rows, pairs, strict=True))
+    ]
+    _insert(store, "refunds", refunds)
+    store.connection.execute("update refunds set ref_hash = ref_hash(institution_id, refund_ref)")
+
+
 HASHED = """
 insert into purchase_refs
 select ref_hash(institution_id, transaction_ref), purchase_no from purchases
@@ -413,20 +449,29 @@ def _identifier(row: Row) -> tuple[str, str] | None:
 def _payers(store: Store, rows: list[Row]) -> list[tuple[str, int, int]]:
     """Return (institution_id, cardholder_no, instrument_no) of each row's cardholder."""
     ids = dict(select(store, "select slug, cast(institution_id as varchar) from institutions"))
-    tokens = [(ids[row.get("institution", "alder")], row.get("cardholder", "ann")) for row in rows]
-    frame = pl.DataFrame(tokens, schema=["institution_id", "cardholder_token"], orient="row")
+    tokens = [
+        (
+            ids[row.get("institution", "alder")],
+            row.get("cardholder", "ann"),
+            row.get("card", "card"),
+        )
+        for row in rows
+    ]
+    names = ["institution_id", "cardholder_token", "instrument_token"]
+    frame = pl.DataFrame(tokens, schema=dict.fromkeys(names, pl.String), orient="row")
     store.connection.register("rows", frame)
-    payers = "select cast(institution_id as uuid) as institution_id, cardholder_token,"
-    intern_payers(
-        store, temporary(store, "payers", f"{payers} 'card' as instrument_token from rows")
-    )
+    payers = "select * replace (cast(institution_id as uuid) as institution_id) from rows"
+    intern_payers(store, temporary(store, "payers", payers))
     store.connection.unregister("rows")
     found = select(
         store,
-        "select cast(cardholders.institution_id as varchar), cardholder_token, cardholder_no,"
-        " instrument_no from cardholders join instruments using (cardholder_no)",
+        "select cast(cardholders.institution_id as varchar), cardholder_token, instrument_token,"
+        " cardholder_no, instrument_no from cardholders join instruments using (cardholder_no)",
     )
-    numbers = {(owner, token): (owner, holder, card) for owner, token, holder, card in found}
+    numbers = {
+        (owner, token, card): (owner, holder, instrument)
+        for owner, token, card, holder, instrument in found
+    }
     return [numbers[key] for key in tokens]
 
 
@@ -470,6 +515,7 @@ _PUT: dict[str, Callable[[Store, list[Row]], None]] = {
     "programs": _programs,
     "links": _links,
     "purchases": _purchases,
+    "refunds": _refunds,
     "engagement": _engagement,
     "redemptions": _redemptions,
     "ledger": _ledger,

@@ -101,6 +101,11 @@ TEXTS: dict[str, dict[str, str]] = {
         "pt-BR": "{purchase} não rendeu cashback: {offer} pede pelo menos {min_spend} em uma "
         "única compra; faltaram {missing}.",
     },
+    "refunded": {
+        "en": "{purchase} earned no cashback, because all of it was refunded.",
+        "es": "{purchase} no generó reembolso, porque se devolvió por completo.",
+        "pt-BR": "{purchase} não rendeu cashback, porque foi devolvida por completo.",
+    },
     "offer_expired": {
         "en": "{purchase} earned no cashback: {offer} had already ended, on {expires}.",
         "es": "{purchase} no generó reembolso: {offer} ya había terminado el {expires}.",

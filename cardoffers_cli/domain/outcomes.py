@@ -26,6 +26,7 @@ NEAREST = (
     "redemption_limit_reached",
     "budget_exhausted",
     "below_min_spend",
+    "refunded",
     "offer_expired",
     "offer_not_started",
     "enrolled_after_purchase",
@@ -45,6 +46,7 @@ IN_BRIEF = {
     "no_offer": "no offer",
     "merchant_unresolved": "unknown merchant",
     "not_matched_yet": "to be matched",
+    "refunded": "goods went back",
 }
 """What people read in a list in the place of a reason; others are read as they are."""
 
@@ -71,6 +73,7 @@ _COMPARED: dict[str, Callable[[Row], tuple[Any, Any]]] = {
     "offer_not_started": lambda row: (row["starts_at"], row["transacted_at"]),
     "offer_expired": lambda row: (row["expires_at"], row["transacted_at"]),
     "below_min_spend": lambda row: (_money(row, "min_spend"), _money(row, "amount")),
+    "refunded": lambda row: (_money(row, "min_spend"), _money(row, "amount")),
     "budget_exhausted": lambda row: (_money(row, "budget_amount"), _money(row, "held_amount")),
     "redemption_limit_reached": lambda row: (
         row["max_redemptions_per_cardholder"],
@@ -140,6 +143,8 @@ def _apart(what: str, later: Any, earlier: Any, word: str) -> str:
 
 def _spent_enough(row: Row) -> tuple[bool, Any, Any, str]:
     expected, actual = _money(row, "min_spend"), _money(row, "amount")
+    if row["outcome"] == "refunded":
+        return False, expected, actual, "all of it came back before it was matched"
     missing = row["min_spend"] - row["amount"]
     if missing > 0:
         told = f"it is short by {money_text(missing, row['currency'])}"
@@ -213,6 +218,7 @@ CHECK_OF = {
     "offer_not_started": "started",
     "offer_expired": "not_expired",
     "below_min_spend": "min_spend",
+    "refunded": "min_spend",
     "budget_exhausted": "budget",
     "redemption_limit_reached": "uses",
     "outranked": "best_offer",

@@ -72,11 +72,13 @@ class Repeats:
 class Waiting:
     """What waits for a match: all behind the watermark, and those whose merchant is known now.
 
-    `still_unknown` purchases before the watermark go on waiting for their merchant.
+    `still_unknown` purchases before the watermark go on waiting for their merchant; `refunded` is
+    what came back of any purchase.
     """
 
     watermark: Table
     known_now: Table
+    refunded: Table
     still_unknown: int
 
 
@@ -84,11 +86,13 @@ class Waiting:
 class Undecided:
     """The purchases that a match looks at, and those whose merchant was said to be unknown.
 
-    `still_unknown` others wait as they did, and need not be looked at.
+    `refunded` is what came back of any of them, or of others. `still_unknown` others wait as they
+    did, and need not be looked at.
     """
 
     purchases: Table
     said_unknown: Table
+    refunded: Table
     still_unknown: int = 0
 
 
@@ -141,6 +145,24 @@ class Decided:
     refusals: Table
     rounds: int
     still_unknown: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenRefunds:
+    """The refunds that wait: neither linked nor refused nor dismissed."""
+
+    rows: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims:
+    """Open refunds with the purchase that each is to be of, and what is against it.
+
+    `how` says who found the purchase: referenced, policy or person.
+    """
+
+    rows: Table
+    how: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,8 +30,14 @@ def find_waiting(store: Store) -> Waiting:
     return Waiting(
         watermark=store.make("pipeline/resolve:watermark"),
         known_now=known_now,
+        refunded=find_refunded(store),
         still_unknown=store.value("pipeline/resolve:still_unknown", known_now),
     )
+
+
+def find_refunded(store: Store) -> Table:
+    """Name what came back of purchases by refunds that are linked."""
+    return store.make("pipeline/resolve:refunded")
 
 
 def find_undecided(engine: Engine, waiting: Waiting) -> Undecided:
@@ -44,6 +50,7 @@ def find_undecided(engine: Engine, waiting: Waiting) -> Undecided:
     return Undecided(
         purchases=made["undecided"],
         said_unknown=made["said_unknown"],
+        refunded=waiting.refunded,
         still_unknown=waiting.still_unknown,
     )
 
@@ -53,13 +60,16 @@ def find_all_waiting(store: Store) -> Undecided:
     return Undecided(
         purchases=store.make("pipeline/resolve:all_waiting"),
         said_unknown=store.make("pipeline/resolve:none_said"),
+        refunded=find_refunded(store),
     )
 
 
-def find_not_redeemed(engine: Engine) -> Undecided:
+def find_not_redeemed(engine: Engine, refunded: Table) -> Undecided:
     """Name all purchases that never redeemed, for a rematch: it reads the whole history."""
     made = engine.define("rematch")
-    return Undecided(purchases=made["undecided"], said_unknown=made["said_unknown"])
+    return Undecided(
+        purchases=made["undecided"], said_unknown=made["said_unknown"], refunded=refunded
+    )
 
 
 def purchases_of_import(store: Store, import_no: int) -> Undecided:
@@ -67,6 +77,7 @@ def purchases_of_import(store: Store, import_no: int) -> Undecided:
     return Undecided(
         purchases=store.define("pipeline/resolve:of_import", import_no=import_no),
         said_unknown=store.define("pipeline/resolve:none_said"),
+        refunded=store.define("pipeline/resolve:none_refunded"),
     )
 
 
@@ -75,6 +86,7 @@ def one_purchase(store: Store, purchase_no: int) -> Undecided:
     return Undecided(
         purchases=store.make("pipeline/resolve:of_purchase", purchase_no=purchase_no),
         said_unknown=store.make("pipeline/resolve:none_said"),
+        refunded=find_refunded(store),
     )
 
 
@@ -90,8 +102,8 @@ def import_looked_at(store: Store, import_no: int) -> Table:
 
 
 def resolve(engine: Engine, undecided: Undecided) -> Resolutions:
-    """Find the merchant of each of these purchases."""
-    made = engine.run("resolve", undecided.purchases)
+    """Find the merchant of each of these purchases, and what refunds have left of it."""
+    made = engine.run("resolve", undecided.purchases, undecided.refunded)
     return Resolutions(
         rows=made["resolutions"],
         said_unknown=undecided.said_unknown,

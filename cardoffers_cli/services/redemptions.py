@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
 
@@ -107,9 +108,7 @@ def reverse_redemption(
 ) -> KnownRedemption:
     """Reverse a pending or settled redemption; return it as it was before.
 
-    The budget and the use come back by themselves, as only entries that are not reversed count.
-    A settled entry leaves a negative adjustment. Raises `Refused` if it is reversed already, and
-    for a moment before it was made or settled.
+    Raises `Refused` if it is reversed already, and as `reverse_all` does.
     """
     found = find_redemption(store, redemption_id)
     if found.status == "reversed":
@@ -118,27 +117,42 @@ def reverse_redemption(
             code="already_reversed",
             hint="A reversal is final; nothing was changed.",
         )
-    last_at = found.settled_at or found.created_at
-    if now < last_at:
-        done = "settled" if found.settled_at else "made"
+    number = found.redemption_no
+    reversals = store.make("services/redemptions:one_reversal", redemption_no=number)
+    reverse_all(store, reversals, reason=reason, run_no=run_no, now=now, actor=actor)
+    return found
+
+
+def reverse_all(
+    store: Store, reversals: Table, *, reason: str, run_no: int, now: datetime, actor: str
+) -> None:
+    """Reverse redemptions that are pending or settled, in the caller's transaction.
+
+    The budgets and the uses come back by themselves, as only entries that are not reversed count.
+    Settled entries leave negative adjustments. Raises `Refused` for a moment before one of them was
+    made or settled.
+    """
+    last = store.row("services/redemptions:newest_move", reversals)
+    if last is None:
+        return
+    if now < last["moved_at"]:
+        done = "settled" if last["is_settled"] else "made"
         raise Refused(
-            f"The redemption was {done} at {format_moment(last_at)}, after this reversal's clock.",
+            f"The redemption was {done} at {format_moment(last['moved_at'])},"
+            " after this reversal's clock.",
             code="reversal_too_early",
             hint="Leave out --as-of, or give a time since then; nothing was changed.",
         )
-    entry = {"redemption_no": found.redemption_no}
-    if found.status == "settled":
-        store.execute("services/redemptions:adjust", **entry, now=now)
-    store.execute("services/redemptions:reverse", **entry, now=now, reason=reason)
+    store.execute("services/redemptions:adjust", reversals, now=now)
+    store.execute("services/redemptions:reverse", reversals, now=now, reason=reason)
     store.execute(
-        "services/redemptions:record_reversal",
-        **entry,
+        "services/redemptions:record_reversals",
+        reversals,
         run_no=run_no,
         now=now,
         actor=actor,
         reason=reason,
     )
-    return found
 
 
 def _unknown() -> NotFound:

@@ -45,7 +45,7 @@ class Migration:
 
 VIEWS = tuple(
     f"views/{name}"
-    for name in "ids money keys purchases counts offers redemptions webhooks".split()
+    for name in "ids money keys purchases counts offers redemptions refunds webhooks".split()
 )
 """The files of views and macros; what one reads stands in it, or in one before it."""
 

@@ -47,6 +47,10 @@ FAILED = [
     ({"outcome": "offer_expired", "expires_at": AT}, "the offer had ended at the same time"),
     ({"outcome": "below_min_spend", "amount": Decimal("12.5")}, "it is short by GBP 7.50"),
     (
+        {"outcome": "refunded", "amount": Decimal(0)},
+        "all of it came back before it was matched",
+    ),
+    (
         {"outcome": "budget_exhausted", "held_amount": Decimal("9.8999")},
         (
             "the budget was spent at 2026-05-31 12:00 UTC by earlier purchases, which held "

@@ -26,6 +26,7 @@ from cardoffers_cli.pipeline.redeem import (
 )
 from cardoffers_cli.pipeline.resolve import (
     find_not_redeemed,
+    find_refunded,
     find_undecided,
     find_waiting,
     keep_waiting,
@@ -101,7 +102,7 @@ def decide(store: Store, job: Job, *, rematch: bool = False, dry_run: bool = Fal
     """Decide what waits, in the caller's transaction, as one run."""
     engine = engine_of(store)
     if rematch:
-        undecided = find_not_redeemed(engine)
+        undecided = find_not_redeemed(engine, find_refunded(store))
     else:
         undecided = find_undecided(engine, find_waiting(store))
     return _decide(store, job, undecided, dry_run=dry_run)

@@ -184,7 +184,7 @@ def _begin(job: Job, target: EngineTarget) -> tuple[Run, _MatchGiven, Cardoffers
 def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _MatchGiven:
     """Take what an engine needs for a match: with what waits, and what earlier runs hold."""
     waiting, held = find_waiting(store), find_all_held(store, run.run_no)
-    handed = (waiting.watermark, waiting.known_now, *vars(held).values(), *more)
+    handed = (waiting.watermark, waiting.known_now, waiting.refunded, *vars(held).values(), *more)
     rows = given(store, target, handed, *_READ)
     return _MatchGiven(**vars(rows), still_unknown=waiting.still_unknown)
 
@@ -192,9 +192,12 @@ def _given(store: Store, target: EngineTarget, run: Run, *more: Table) -> _Match
 def _decided(
     engine: SparkEngine, there: Mapping[str, Table], still_unknown: int, *, rematch: bool
 ) -> tuple[Decided, MatchCounts]:
-    named = {name: there[name] for name in ("watermark", "known_now")}
+    named = {name: there[name] for name in ("watermark", "known_now", "refunded")}
     waiting = Waiting(**named, still_unknown=still_unknown)
-    undecided = find_not_redeemed(engine) if rematch else find_undecided(engine, waiting)
+    if rematch:
+        undecided = find_not_redeemed(engine, waiting.refunded)
+    else:
+        undecided = find_undecided(engine, waiting)
     resolutions = resolve(engine, undecided)
     held = Held(**{name: there[name] for name in ("reserved", "uses", "this_run")})
     decided = redeem(engine, resolutions, match(engine, resolutions), held)

@@ -39,6 +39,21 @@ select
     (select count(*) from unresolved_purchases) - count(known_now.purchase_no) as still_unknown
 from known_now;
 
+-- name: refunded
+-- makes: refunded(purchase_no, amount)
+-- Makes refunded: what came back of purchases so far, for a match that decides by what is left.
+-- Grain: one row per purchase with refunds.
+create temp view refunded as
+select refunded_purchases.purchase_no, refunded_purchases.amount
+from refunded_purchases;
+
+-- name: none_refunded
+-- makes: refunded(purchase_no, amount)
+-- Makes an empty refunded, for purchases that have only just come. Grain: one row per purchase.
+create temp table refunded as
+select cast(null as bigint) as purchase_no, cast(null as decimal(18, 4)) as amount
+where 1 = 0;
+
 -- name: none_said
 -- makes: said_unknown(purchase_no)
 -- Makes an empty said_unknown, for purchases that are looked at out of their turn.

@@ -35,6 +35,7 @@ select
         when link_starts.counts_from > resolutions.transacted_at then 'enrolled_after_purchase'
         when ranked_terms.starts_at > resolutions.transacted_at then 'offer_not_started'
         when ranked_terms.expires_at <= resolutions.transacted_at then 'offer_expired'
+        when resolutions.amount = 0 then 'refunded'
         when ranked_terms.min_spend > resolutions.amount then 'below_min_spend'
         else 'eligible'
     end as outcome

@@ -15,7 +15,8 @@ where purchases.institution_id = $institution_id
 
 -- name: judged
 -- Makes judged: the newest decision of every purchase of asked, if there is one; latest_decisions
--- would put all decisions in groups.
+-- would put all decisions in groups. Its amount is what refunds had left then
+-- (rules.md#net-amounts).
 -- Grain: one row per decided purchase of asked.
 create or replace temp table judged as
 with newest as (
@@ -26,13 +27,22 @@ with newest as (
     from decisions
     where decisions.purchase_no in (select asked.purchase_no from asked)
     group by decisions.purchase_no
+),
+gone as (
+    select newest.purchase_no, sum(refund_links.amount) as amount
+    from newest
+    inner join refund_links
+        on refund_links.purchase_no = newest.purchase_no
+        and refund_links.run_no < newest.run_no
+    group by newest.purchase_no
 )
 select
     asked.purchase_no, asked.institution_id, asked.transaction_ref, asked.cardholder_no,
-    asked.amount, asked.currency, asked.transacted_at, newest.run_no, newest.outcome,
-    merchants.merchant_id
+    cast(asked.amount - coalesce(gone.amount, 0) as decimal(18, 4)) as amount, asked.currency,
+    asked.transacted_at, newest.run_no, newest.outcome, merchants.merchant_id
 from newest
 inner join asked on asked.purchase_no = newest.purchase_no
+left join gone on gone.purchase_no = newest.purchase_no
 left join merchants on merchants.merchant_no = newest.merchant_no;
 
 -- name: purchases

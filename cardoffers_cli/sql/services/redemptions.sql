@@ -45,20 +45,42 @@ inner join redemptions on redemptions.redemption_no = ledger_moves.redemption_no
 where redemptions.redemption_id = try_cast($redemption_id as uuid)
 order by ledger_moves.moved_at, ledger_moves.run_no;
 
+-- name: one_reversal
+-- makes: reversals(redemption_no)
+-- Makes reversals of one redemption. Grain: one row.
+create temp table reversals as
+select cast($redemption_no as bigint) as redemption_no;
+
+-- name: newest_move
+-- reads: reversals(redemption_no)
+-- When the last of these redemptions was made or settled: none can be reversed before. Grain: one
+-- row, or none where there are no redemptions.
+select
+    coalesce(ledger_entries.settled_at, ledger_entries.created_at) as moved_at,
+    ledger_entries.settled_at is not null as is_settled
+from ledger_entries
+where ledger_entries.redemption_no in (select reversals.redemption_no from reversals)
+order by moved_at desc, is_settled
+limit 1;
+
 -- name: reverse
--- Moves one ledger entry to reversed; its amounts stay as they are.
+-- reads: reversals(redemption_no)
+-- Moves ledger entries to reversed; their amounts stay as they are.
 update ledger_entries
 set status = 'reversed', reversed_at = $now, reversal_reason = $reason
-where redemption_no = $redemption_no
+where redemption_no in (select reversals.redemption_no from reversals)
     and status <> 'reversed';
 
--- name: record_reversal
--- Writes the move into reversed.
+-- name: record_reversals
+-- reads: reversals(redemption_no)
+-- Writes their moves into reversed.
 insert into ledger_moves (redemption_no, run_no, status, moved_at, actor, reason)
-values ($redemption_no, $run_no, 'reversed', $now, $actor, $reason);
+select reversals.redemption_no, $run_no, 'reversed', $now, $actor, $reason
+from reversals;
 
 -- name: adjust
--- Owes the amounts of a settled entry back: a negative adjustment for the next settlement.
+-- reads: reversals(redemption_no)
+-- Owes the amounts of the settled entries back: a negative adjustment for the next settlement.
 insert into adjustments (
     redemption_no, institution_id, currency, merchant_funded_amount, commission_amount,
     institution_payout_amount, created_at
@@ -70,4 +92,5 @@ select
     -ledger_entries.institution_payout_amount,
     $now
 from ledger_entries
-where ledger_entries.redemption_no = $redemption_no;
+where ledger_entries.redemption_no in (select reversals.redemption_no from reversals)
+    and ledger_entries.status = 'settled';
