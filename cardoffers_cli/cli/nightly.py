@@ -43,7 +43,7 @@ def nightly(
     engine: Engine = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Do the nightly run: import, match, settle, notices, webhooks, reports, audits, snapshot."""
+    """Do the nightly run: import, match, refund, settle, notices, webhooks, reports, audits, snapshot."""  # noqa: E501  one line of help
     from cardoffers_cli.jobs.night.order import Order
 
     desk = Desk.of(ctx, engine=engine)

@@ -92,7 +92,7 @@ def take_back(store: Store, claims: Claims, *, run_no: int, now: datetime, actor
 
     The caller reverses them in the same transaction.
     """
-    asking = store.make("pipeline/refund:asking", claims.rows)
+    asking = store.make("pipeline/refund:asking", claims.rows, now=now)
     taking = store.make("pipeline/refund:taking", asking)
     effects = store.make("pipeline/refund:effects", claims.rows, taking)
     by = {"run_no": run_no, "actor": actor, "now": now}

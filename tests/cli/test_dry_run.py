@@ -201,5 +201,5 @@ def _broken(step: Any) -> Any:
 
 
 def _counts(result: dict[str, Any]) -> dict[str, Any]:
-    names = ("import", "match", "settle", "publish", "key_notices")
+    names = ("import", "match", "refund", "settle", "publish", "key_notices")
     return {each["name"]: each["counts"] for each in result["steps"] if each["name"] in names}

@@ -231,6 +231,19 @@ def test_a_refund_waits_for_its_purchase(store: Store) -> None:
     assert [("a", "linked", "reversed", Decimal(0))] == told(store)
 
 
+def test_what_a_clock_of_before_cannot_reverse_waits(store: Store) -> None:
+    """A nightly run that was broken off goes on by the clock it had."""
+    bought(store, "ref\n1\n2")
+    decide(store, later(2))
+    given(store, "refunds", "ref original amount at\na 1 20.00 13:00:00\nb 1 1.00 14:00:00")
+    assert (2, 2) == (
+        *(getattr(apply_in(store, later(1)), each) for each in ("considered", "waiting")),
+    )
+    assert [("a", "waiting", None, None), ("b", "waiting", None, None)] == told(store)
+    done = apply_in(store, later(2))
+    assert (1, 1, 0) == (done.reversed, done.refused, done.waiting)
+
+
 @pytest.mark.parametrize(
     ("outcome", "days", "refunded_at"),
     [

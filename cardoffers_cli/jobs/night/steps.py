@@ -20,6 +20,7 @@ from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, fin
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
+from cardoffers_cli.jobs.refunds.apply import apply_in
 from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.river.engines import compute
 from cardoffers_cli.jobs.river.match import keep
@@ -28,6 +29,8 @@ from cardoffers_cli.jobs.storage.doctor import TAKEN_FILES, examine, examine_par
 from cardoffers_cli.jobs.storage.publish import publish as publish_snapshot
 from cardoffers_cli.jobs.storage.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
+from cardoffers_cli.pipeline.redeem import AMOUNTS
+from cardoffers_cli.pipeline.refund import RefundCounts
 from cardoffers_cli.services import night_audits, nights, security_log
 from cardoffers_cli.services.nights import NightStep
 from cardoffers_cli.store.audits import is_mostly_new
@@ -127,8 +130,26 @@ def _unmerged(error: CardoffersError) -> NightFinding:
 
 _MATCHED = (
     *("considered", "redeemed", "merchant_unresolved", "not_redeemed", "rounds"),
-    *("merchant_funded_amount", "commission_amount", "institution_payout_amount"),
+    *AMOUNTS,
 )
+
+
+def _refund(work: Work, store: Store) -> Done:
+    report = apply_in(store, work.job)
+    findings = []
+    if refused := report.refused:
+        message = f"{counted(refused, 'refund')} {'was' if refused == 1 else 'were'} refused."
+        findings.append(
+            finding(
+                "refunds_refused",
+                message,
+                level="warning",
+                then="cardoffers refund list --state refused --all-institutions",
+                count=refused,
+            )
+        )
+    amounts = {name: report[name] for name in AMOUNTS}
+    return Done(counts={**RefundCounts.cut(report), **amounts}, findings=findings)
 
 
 def _settle(work: Work, store: Store) -> Done:
@@ -175,7 +196,7 @@ def _process(work: Work) -> Iterator[NightFinding]:
     """Do with late files what was done with the others; yield findings that ask for somebody."""
     _compute(work)
     with work.job.store() as store, store.transaction():
-        done = [act(work, store) for act in (_match, _settle, _publish)]
+        done = [act(work, store) for act in (_match, _refund, _settle, _publish)]
     done.append(send_webhooks(work))
     for each in done:
         yield from (one for one in each.findings if one.level != WITHOUT_CONSEQUENCE)
@@ -243,6 +264,7 @@ def _publish_snapshot(work: Work) -> Done:
 STEPS: tuple[Step, ...] = (
     Step("import", alone=import_files, rehearse=rehearse_files),
     Step("match", before=_compute, in_store=_match),
+    Step("refund", in_store=_refund),
     Step("settle", in_store=_settle),
     Step("publish", in_store=_publish),
     Step("key_notices", in_store=_give_notices),

@@ -48,10 +48,7 @@ class RefundsApplied(RefundCounts):
 
 
 def apply_refunds(job: Job, *, dry_run: bool = False) -> RefundsApplied:
-    """Apply the refunds that wait, in one transaction; return the shape of `refund apply`.
-
-    Raises `Refused` for a clock before that of what would be reversed.
-    """
+    """Apply the refunds that wait, in one transaction; return the shape of `refund apply`."""
     with job.store() as store, store.transaction(keep=not dry_run):
         return apply_in(store, job, dry_run=dry_run)
 

@@ -214,7 +214,8 @@ inner join purchases
 -- Makes asking: the turn of each refund among those that claim its purchase: by time, then reference
 -- (rules.md#turns-of-refunds); what it asks for, nothing if it is refused as it is; what earlier links
 -- have left of the purchase, and what refunds up to this one would take of that. Where all of them
--- together take no more than is left nobody contests it. Grain: one row per refund.
+-- together take no more than is left nobody contests it. Those of a redemption that was made or
+-- settled after the clock of this run wait, as it cannot be reversed yet. Grain: one row per refund.
 create temp table asking as
 with ordered as (
     select
@@ -224,6 +225,11 @@ with ordered as (
         claims.purchase_amount - coalesce(refunded_purchases.amount, 0) as left_amount
     from claims
     left join refunded_purchases on refunded_purchases.purchase_no = claims.purchase_no
+    where claims.purchase_no not in (
+            select redemption_entries.purchase_no
+            from redemption_entries
+            where coalesce(redemption_entries.settled_at, redemption_entries.created_at) > $now
+        )
     window turns as (
         partition by claims.purchase_no order by claims.refunded_at, claims.refund_ref
     )
