@@ -56,6 +56,7 @@ LINES = """
 0   institution set larkmere --profile bank.toml
 3   profile convert export.csv --profile bank.toml -o /dev/null
 3 ~ import transactions/larkmere-dirty.csv -i larkmere
+0 ~ refund import refunds/larkmere.csv -i larkmere
 0   simulate transactions/tarnhollow.csv -i larkmere
 0 ~ match
 0   settle

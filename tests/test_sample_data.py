@@ -11,7 +11,7 @@ import pytest
 
 SAMPLE = Path(__file__).parents[1] / "sample_data"
 COMMAND = ["sample", "--rows", "600", "--seed", "7", "--dirty"]
-FOLDERS = ("catalog", "transactions")
+FOLDERS = ("catalog", "transactions", "refunds")
 
 
 def contents(folder: Path) -> dict[str, bytes]:

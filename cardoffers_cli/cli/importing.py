@@ -1,4 +1,4 @@
-"""`cardoffers import`: take transaction files into the store."""
+"""`cardoffers import` and `cardoffers refund import`: take files of rows into the store."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,10 +24,12 @@ from cardoffers_cli.cli.kernel.options import (
 from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.cli.validate import one_file_for
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
-    from cardoffers_cli.jobs.river.imports import ImportReport
+    from cardoffers_cli.jobs.river.imports import ImportOptions, ImportReport
+    from cardoffers_cli.jobs.river.intake import Outputs
 
 
 def import_(
@@ -47,14 +49,9 @@ def import_(
     dry_run: DryRun = False,
 ) -> None:
     """Take transaction files into the store, each as a whole or not at all."""
-    from cardoffers_cli.cli.file_reports import show_files
-    from cardoffers_cli.domain.errors import FileUnusable
-    from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
-    from cardoffers_cli.jobs.river.intake import FileReport, Outputs
+    from cardoffers_cli.jobs.river.imports import ImportOptions
+    from cardoffers_cli.jobs.river.intake import Outputs
 
-    desk = Desk.of(ctx, engine=engine)
-    one_file_for(sources, errors, valid, rejected)
-    desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=sources)
     options = ImportOptions(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
@@ -63,6 +60,58 @@ def import_(
         dry_run=dry_run,
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
+    _import(Desk.of(ctx, engine=engine), sources, institution, options, outputs)
+
+
+def import_refunds(
+    ctx: typer.Context,
+    sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
+    *,
+    institution: Institution,
+    delimiter: Delimiter = ",",
+    assume_timezone: Timezone = None,
+    allow_unterminated: AllowUnterminated = False,
+    errors: Errors = None,
+    valid: Valid = None,
+    rejected: Rejected = None,
+    raw_rejected: RawRejected = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Take files of refunds into the store, each as a whole or not at all."""
+    from cardoffers_cli.jobs.river.imports import ImportOptions
+    from cardoffers_cli.jobs.river.intake import Outputs
+
+    options = ImportOptions(
+        delimiter=delimiter,
+        assume_timezone=assume_timezone,
+        allow_unterminated=allow_unterminated,
+        dry_run=dry_run,
+        kind=REFUNDS,
+    )
+    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
+    _import(Desk.of(ctx), sources, institution, options, outputs)
+
+
+def _import(
+    desk: Desk,
+    sources: list[str],
+    institution: str,
+    options: "ImportOptions",
+    outputs: "Outputs",
+) -> None:
+    """Import each file and show what came of it."""
+    from cardoffers_cli.cli.file_reports import show_files
+    from cardoffers_cli.domain.errors import FileUnusable
+    from cardoffers_cli.jobs.river.imports import import_file
+    from cardoffers_cli.jobs.river.intake import FileReport
+
+    written = {
+        "--errors": outputs.errors,
+        "--valid": outputs.valid,
+        "--rejected": outputs.rejected,
+    }
+    one_file_for(sources, *written.values())
+    desk.writes(written, reads=sources)
     documents, reports, taken = [], [], []
     for source in sources:
         try:
@@ -72,7 +121,8 @@ def import_(
                 )
         except FileUnusable as error:
             reports.append(FileReport(file=source, file_error=error))
-            documents.append({**reports[-1].document(), **_NOTHING_TAKEN, "dry_run": dry_run})
+            told = {**reports[-1].document(), **_NOTHING_TAKEN, "dry_run": options.dry_run}
+            documents.append(told)
         else:
             reports.append(made.report)
             documents.append({**made.document()})
@@ -96,7 +146,8 @@ def _taken(made: "ImportReport") -> str:
     """Say what an import took, or would take."""
     amount = made.document()["amount_accepted"]
     would_be = "would be " if made.dry_run else ""
+    kind = made.report.row_kind or PURCHASES
     return (
-        f"{made.report.file}: {counted(made.accepted, 'purchase')} {would_be}taken, "
+        f"{made.report.file}: {counted(made.accepted, kind.noun)} {would_be}taken, "
         f"{amount:,} {made.institution.currency}."
     )

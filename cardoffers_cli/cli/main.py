@@ -45,6 +45,7 @@ COMMANDS = (
     Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
     Entry("From file to money", "profile", "profile:app", "Read files in a layout of their own."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
+    Entry("From file to money", "refund", "refund:app", "Take files of refunds in."),
     Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
     Entry("From file to money", "match", "match:match", "Match purchases to offers."),
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),

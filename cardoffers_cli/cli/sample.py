@@ -22,6 +22,9 @@ def sample(
     seed: Annotated[int, option("Same seed and options, same bytes.", min=0)] = 1,
     institutions: Annotated[int, option("GBP, GBP, MXN, BRL, …", min=1, max=64)] = 2,
     links: Annotated[int | None, option("Links to offers [half as many as rows].", min=0)] = None,
+    refunds: Annotated[
+        int | None, option("Refunds of purchases [one for every 50 rows].", min=0)
+    ] = None,
     kind: Annotated[
         Literal["csv", "jsonl", "json"], option("The transaction files' form.")
     ] = "csv",
@@ -36,7 +39,7 @@ def sample(
     files: Annotated[int, option("Files for each institution's rows.", min=1)] = 1,
     dry_run: DryRun = False,
 ) -> None:
-    """Write realistic sample data: DIR/catalog and DIR/transactions."""
+    """Write realistic sample data: DIR/catalog, DIR/transactions and DIR/refunds."""
     from cardoffers_cli.files.samples.plan import Plan  # polars is heavy
     from cardoffers_cli.jobs.sample import sample as make
 
@@ -47,6 +50,7 @@ def sample(
         seed=seed,
         institutions=institutions,
         links=links,
+        refunds=refunds,
         kind=kind,
         gzip=gzip,
         dirty=dirty,

@@ -12,6 +12,7 @@ from cardoffers_cli.cli.kernel.options import (
     Currency,
     Delimiter,
     Errors,
+    Kind,
     LayoutProfile,
     RawRejected,
     Rejected,
@@ -23,6 +24,7 @@ from cardoffers_cli.cli.kernel.options import (
     option,
 )
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES
 
 
 def validate(
@@ -32,6 +34,7 @@ def validate(
     currency: Currency = None,
     delimiter: Delimiter = ",",
     profile: LayoutProfile = None,
+    kind: Kind = None,
     assume_timezone: Timezone = None,
     errors: Errors = None,
     valid: Valid = None,
@@ -41,7 +44,7 @@ def validate(
         Path | None, option("Write a page (.html) with the verdict, to be sent on.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Check transaction files: CSV, JSON or JSON Lines, also gzipped. Needs no store."""
+    """Check files of purchases or refunds: CSV, JSON, JSON Lines, gzipped. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
     from cardoffers_cli.files.transactions import FileReading
     from cardoffers_cli.jobs.river.intake import Outputs
@@ -63,6 +66,8 @@ def validate(
         assume_timezone=assume_timezone,
         unterminated="warning",
         profile=layout_of(profile, delimiter),
+        kind=BY_NAME[kind or PURCHASES.name],
+        is_kind_given=kind is not None,
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []

@@ -95,7 +95,7 @@ _FIELDS = (
         "required_missing",
         "a required field is empty",
         "fill cardholder_token, amount, transaction_ref, transacted_at and a card or instrument "
-        "token",
+        "token; of a refund refund_ref, amount and refunded_at",
     ),
     _error(
         "token_placeholder",
@@ -138,6 +138,17 @@ _FIELDS = (
         "use card, wallet or account, or leave it empty",
     ),
     _error(
+        "refund_kind_unknown",
+        "kind is not one that a refund has",
+        "use refund, void or adjustment, or leave it empty for refund",
+    ),
+    _error(
+        "original_missing",
+        "a refund names neither its purchase nor cardholder, instrument and merchant",
+        "send original_transaction_ref, the transaction_ref of the purchase; else "
+        "cardholder_token, card_token and a merchant field, so that it can be looked for",
+    ),
+    _error(
         "merchant_identifier_type_unknown",
         "merchant_identifier_type is not a known one",
         "use card_acceptor, pix_key, upi_vpa, codi or psp_merchant_id, or leave it empty",
@@ -161,7 +172,7 @@ _FIELDS = (
     _error(
         "amount_not_positive",
         "the amount is zero or negative",
-        "send purchases only; leave out refunds and reversals",
+        "write amounts above zero; send refunds in a file of their own: `cardoffers help files`",
     ),
     _error("amount_too_large", "the amount is 10^12 or more", "check the unit of the amounts"),
     _error(
@@ -274,6 +285,11 @@ _UNUSABLE = (
     _error("header_missing", "the first line is not a header", "put the column names first"),
     _error("header_column_missing", "the header lacks a column", "add the column"),
     _error("header_column_duplicate", "the header names a column twice", "remove one of them"),
+    _error(
+        "kind_of_rows_mismatch",
+        "the file holds rows of another kind than the command takes",
+        "take refunds with `cardoffers refund import`, purchases with `cardoffers import`",
+    ),
     _error(
         "profile_field_missing",
         "the profile lacks a field that every transaction has",

@@ -1,8 +1,10 @@
 """Judge one stretch of rows: the valid ones with their types, the findings, the rejected lines.
 
-A `Chunk` is what every door gets, whatever the rows came from. Of the fields of an event the valid
-rows keep one instrument and one merchant identifier (`card_acceptor_id` is the identifier of type
-card_acceptor; a `merchant_identifier` goes before it).
+A `Chunk` is what every door gets, whatever the rows came from. Of the fields of a row the valid
+ones keep one instrument and one merchant identifier (`card_acceptor_id` is the identifier of type
+card_acceptor; a `merchant_identifier` goes before it). Rows of every kind have the same columns
+from here on: `transaction_ref` is the row's own reference, such as the refund_ref of a refund, and
+`transacted_at` its moment.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.fields import FREE_TEXTS
 from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, NumberForms
 from cardoffers_cli.files.rulebook import rulebook
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.findings import Finding, Level
     from cardoffers_cli.domain.profiles import Profile
+    from cardoffers_cli.domain.row_kinds import RowKind
 
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
 VALID_SCHEMA: dict[str, Any] = {
@@ -52,8 +56,10 @@ _AHEAD = timedelta(hours=24)
 
 @dataclass(frozen=True, kw_only=True)
 class FileReading:
-    """How to read transactions: `now` is naive UTC, rows over 24 hours ahead of it are faulted.
+    """How to read rows: `now` is naive UTC, rows over 24 hours ahead of it are faulted.
 
+    Rows are of this `kind` where the file says nothing else, or where somebody has said so
+    (`is_kind_given`).
     `currency` is the program's, `decimals` its minor unit, `institution_id` whose events they must
     be (JSON only), `assume_timezone` what a timestamp without an offset means. Without a currency
     any of ISO 4217 will do. `unterminated` is the level of the finding on a last line without its
@@ -72,11 +78,13 @@ class FileReading:
     alone: bool = False
     profile: Profile | None = None
     token_key: bytes | None = field(default=None, repr=False)
+    kind: RowKind = PURCHASES
+    is_kind_given: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """Judged rows: `rows` as `VALID_SCHEMA`, `findings` as `FINDING_SCHEMA`, in line order.
+    """Judged rows: `rows` as `valid_schema`, `findings` as `FINDING_SCHEMA`, in line order.
 
     `doubts` (`number_forms.DOUBT_SCHEMA`) are numbers in rows that the end of the file judges.
     `rejected` holds the lines of the invalid rows (u64, sorted). `bytes_read` and `size_hint` tell
@@ -101,39 +109,54 @@ class Chunk:
         )
 
 
-NO_ROWS = Chunk(
-    rows=pl.DataFrame(schema=VALID_SCHEMA),
-    findings=pl.DataFrame(schema=FINDING_SCHEMA),
-    rejected=pl.Series("line", dtype=pl.UInt64),
-    doubts=pl.DataFrame(schema=DOUBT_SCHEMA),
-)
+def valid_schema(kind: RowKind) -> dict[str, Any]:
+    """Return the columns of valid rows of a kind: those of every kind, and what it has further."""
+    return {**VALID_SCHEMA, **dict.fromkeys(kind.further, pl.String)}
+
+
+def no_rows(kind: RowKind) -> Chunk:
+    """Return a chunk without rows."""
+    return Chunk(
+        rows=pl.DataFrame(schema=valid_schema(kind)),
+        findings=pl.DataFrame(schema=FINDING_SCHEMA),
+        rejected=pl.Series("line", dtype=pl.UInt64),
+        doubts=pl.DataFrame(schema=DOUBT_SCHEMA),
+    )
+
+
+NO_ROWS = no_rows(PURCHASES)
 
 
 class Judge:
-    """The rules with the limits of one reading; `forms` gathers what its numbers look like."""
+    """The rules of a kind of rows, with the limits of one reading.
 
-    def __init__(self, reading: FileReading) -> None:
+    `forms` gathers what the numbers of the rows look like.
+    """
+
+    def __init__(self, reading: FileReading, kind: RowKind = PURCHASES) -> None:
         self.reading = reading
-        self.forms = NumberForms()
+        self.forms = NumberForms(kind)
+        self._kind = kind
+        self._rules = rulebook(kind)
 
     def chunk(
         self, raw: pl.DataFrame, line_findings: Sequence[Finding] = (), *, is_plain: bool = False
     ) -> Chunk:
         """Judge rows of text columns, together with the lines that never became rows.
 
-        `raw` has `line`, the columns `REQUIRED` and others of `rulebook.OPTIONAL`; `is_plain` is
-        the promise of `delimited.Page`.
+        `raw` has `line`, the columns that its kind requires and others of `rulebook.optional`;
+        `is_plain` is the promise of `delimited.Page`.
         """
         rows = self.with_derived(raw)
-        suspicious = rows.filter(rulebook().suspicious(rows, is_plain=is_plain))
+        suspicious = rows.filter(self._rules.suspicious(rows, is_plain=is_plain))
         findings = _frame_of(line_findings)
         if suspicious.height:
-            broken = rulebook().findings(suspicious)
+            broken = self._rules.findings(suspicious)
             findings = pl.concat([findings, broken]).sort("line", maintain_order=True)
         bad = findings.filter(pl.col("level") == "error")["line"].unique().sort()
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
         return Chunk(
-            rows=_valid(valid),
+            rows=_valid(valid, self._kind),
             findings=findings,
             rejected=bad.rename("line"),
             doubts=NO_ROWS.doubts if self.reading.alone else self.forms.note(rows),
@@ -145,7 +168,7 @@ class Judge:
         reading = self.reading
         fraction = rf"(?:\.[0-9]{{1,{reading.decimals}}})?" if reading.decimals else ""
         return raw.with_columns(
-            moments(raw["transacted_at"], reading.assume_timezone).get_columns(),
+            moments(raw[self._kind.moment], reading.assume_timezone).get_columns(),
             value=pl.col("amount").cast(AMOUNT, strict=False),
             is_usual_amount=pl.col("amount").str.contains(f"^[0-9]{{1,12}}{fraction}$"),
             decimals=pl.lit(reading.decimals, pl.UInt32),
@@ -163,15 +186,17 @@ def _frame_of(findings: Sequence[Finding]) -> pl.DataFrame:
     )
 
 
-def _valid(rows: pl.DataFrame) -> pl.DataFrame:
-    def given(name: str) -> pl.Expr:
-        return pl.col(name) if name in rows.columns else pl.lit(None, pl.String)
+def _valid(rows: pl.DataFrame, kind: RowKind) -> pl.DataFrame:
+    def given(name: str, default: str | None = None) -> pl.Expr:
+        if name not in rows.columns:
+            return pl.lit(default, pl.String)
+        return pl.col(name) if default is None else pl.col(name).fill_null(default)
 
     typed, acceptor = given("merchant_identifier"), given("card_acceptor_id")
     return rows.select(
         "line",
-        "transaction_ref",
-        "cardholder_token",
+        pl.col(kind.reference).alias("transaction_ref"),
+        given("cardholder_token").alias("cardholder_token"),
         pl.coalesce(given("instrument_token"), given("card_token")).alias("instrument_token"),
         given("instrument_type").alias("instrument_type"),
         pl.when(typed.is_not_null())
@@ -184,4 +209,5 @@ def _valid(rows: pl.DataFrame) -> pl.DataFrame:
         *(given(name).alias(name) for name in FREE_TEXTS),
         pl.col("value").alias("amount"),
         pl.col("at").alias("transacted_at"),
+        *(given(name, default).alias(name) for name, default in kind.further.items()),
     )

@@ -1,8 +1,10 @@
-"""The fields of a transaction event, and the patterns that their text is held against."""
+"""The fields of rows that institutions send, and the patterns that their text is held against."""
 
 from __future__ import annotations
 
 import re
+
+from cardoffers_cli.domain.row_kinds import KINDS, PURCHASES
 
 INSTRUMENT_TYPES = ("card", "wallet", "account")
 IDENTIFIER_TYPES = ("card_acceptor", "pix_key", "upi_vpa", "codi", "psp_merchant_id")
@@ -10,27 +12,22 @@ TOKENS = ("cardholder_token", "card_token", "instrument_token")
 IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
 FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
 TEXTS = (*IDENTIFIERS, *FREE_TEXTS)
-COLUMNS = (
-    *TOKENS,
-    "instrument_type",
-    *TEXTS,
-    "merchant_identifier_type",
-    "merchant_id",
-    "amount",
-    "currency",
-    "transaction_ref",
-    "transacted_at",
-    "institution_id",
-)
+REFERENCES = ("transaction_ref", "refund_ref", "original_transaction_ref")
+MOMENTS = tuple(kind.moment for kind in KINDS)
+REFUND_KINDS = ("refund", "void", "adjustment")
+COLUMNS = PURCHASES.columns
 """The fields of a transaction event, as text columns."""
+
+ALL_COLUMNS = tuple(dict.fromkeys(name for kind in KINDS for name in kind.columns))
+"""The fields of rows of every kind."""
 
 OTHERS = "others"
 """The column that holds the text of all fields that are not known, where there are any."""
 
-ZEROS_KEPT = (*TOKENS, *IDENTIFIERS, "mcc", "transaction_ref")
+ZEROS_KEPT = (*TOKENS, *IDENTIFIERS, "mcc", *REFERENCES)
 """The fields whose numbers may begin with zeros that a spreadsheet would drop."""
 
-REQUIRED = ("cardholder_token", "amount", "transaction_ref", "transacted_at")
+REQUIRED = PURCHASES.required
 TOKEN_LENGTH = 256
 REF_LENGTH = 128
 STRONG_TOKEN_LENGTH = 32

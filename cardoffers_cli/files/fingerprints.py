@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import polars as pl
 
+from cardoffers_cli.files.chunks import VALID_SCHEMA
+
 _MICROSECONDS = 1_000_000
 
 
 def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Add u64 columns to valid transaction rows; every text is hashed once.
+    """Add u64 columns to valid rows; every text is hashed once.
 
     `reference` is of the transaction_ref, `cardholder` and `instrument` of the tokens, `payer` of
-    both, `identifier` of the merchant identifier with its type (null where there is none), `look`
-    of all that look-alikes have in common (rules.md#look-alikes), and `content` of all that tells a
-    duplicate from a conflict (rules.md#duplicates). What is of several fields has the bits of their
-    hashes put together: each field is hashed by a seed of its own, so none cancels another.
+    both (null where there is no cardholder), `identifier` of the merchant identifier with its type
+    (null where there is none), `look` of all that look-alikes have in common
+    (rules.md#look-alikes), and `content` of all that tells a duplicate from a conflict
+    (rules.md#duplicates), the fields that only some kinds have among it. What is of several fields
+    has the bits of their hashes put together: each field is hashed by a seed of its own, so none
+    cancels another.
     """
 
     def hashed(field: str | pl.Expr, number: int) -> pl.Expr:
@@ -37,4 +41,10 @@ def with_fingerprints(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
     payer = pl.col("cardholder") ^ pl.col("instrument")
     merchant = pl.col("identifier").fill_null(0) ^ hashed("merchant_id", 5)
     look = payer ^ merchant ^ hashed("amount", 6) ^ hashed(second, 7)
-    return texts.with_columns(payer=payer, look=look, content=look ^ hashed("transacted_at", 8))
+    content = look ^ hashed("transacted_at", 8)
+    further = (name for name in rows.columns if name not in VALID_SCHEMA)
+    for number, name in enumerate(further, start=9):
+        content ^= hashed(name, number)
+    if rows["cardholder_token"].null_count():
+        payer = pl.when(pl.col("cardholder_token").is_not_null()).then(payer)
+    return texts.with_columns(payer=payer, look=look, content=content)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.findings import Finding, make_finding
-from cardoffers_cli.files.fields import COLUMNS
 from cardoffers_cli.files.lines import MAX_LINE_BYTES
 from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.files.splitting import Layout, LineFault, split_fields
@@ -18,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cardoffers_cli.domain.errors import FileUnusable
+    from cardoffers_cli.domain.row_kinds import RowKind
 
-_DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_FROM_ACCOUNT = "institution_id"
+DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _SHOWN_NAME = 40
 _MOST_SHOWN = 20
 _NAME = re.compile(r"[^\W\d_](?:[ _-]?[^\W\d_])*(?:[ _-]?[0-9]{1,2})?")
@@ -39,28 +40,22 @@ class Names:
     ignored: Sequence[str] = ()
     own: Sequence[str] = ()
 
+    @classmethod
+    def of(cls, kind: RowKind) -> Names:
+        """Return those of files of a kind of rows; the institution comes from the account."""
+        return cls(
+            known=tuple(name for name in kind.columns if name != _FROM_ACCOUNT),
+            required=kind.in_header,
+            ignored=(_FROM_ACCOUNT,),
+            own=("cardholder_token", "instrument_token", kind.moment),
+        )
+
     def are_in(self, line: bytes) -> bool:
         """Say whether a header, however it is separated, has a name that no other file has."""
-        text = _folded(line.decode(errors="replace"))
-        return any(_folded(name) in text for name in self.own)
+        text = folded(line.decode(errors="replace"))
+        return any(folded(name) in text for name in self.own)
 
 
-LIST_KEY = "transactions"
-"""What an object with a list of transactions calls it."""
-
-TRANSACTIONS = Names(
-    known=tuple(name for name in COLUMNS if name != "institution_id"),
-    required=(
-        "cardholder_token",
-        "card_token|instrument_token",
-        "card_acceptor_id|merchant_id|merchant_identifier",
-        "amount",
-        "transaction_ref",
-        "transacted_at",
-    ),
-    ignored=("institution_id",),
-    own=("cardholder_token", "instrument_token", "transacted_at"),
-)
 """The columns of a transaction file."""
 
 
@@ -125,15 +120,15 @@ def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: 
 
 def _are_known(parts: Iterable[str], names: Names) -> bool:
     """Whether one of the parts is a known name, or almost so."""
-    return not set(map(_folded, names.known)).isdisjoint(map(_folded, parts))
+    return not set(map(folded, names.known)).isdisjoint(map(folded, parts))
 
 
 def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) -> None:
     """Refuse a header whose names are known once they are parted by something else."""
     for other in _separators(line):
-        parts = _parts(line, other)
+        parts = parts_of(line, other)
         if other != delimiter and len(parts) > 1 and _are_known(parts, names):
-            spoken = _DELIMITERS.get(other, f"the character {other}")
+            spoken = DELIMITERS.get(other, f"the character {other}")
             raise unusable(
                 "header_delimiter",
                 f"The columns of the header are separated by {spoken}.",
@@ -144,7 +139,7 @@ def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) ->
 
 def _refuse_quotes(line: bytes, names: Names, delimiter: str, number: int) -> None:
     """Refuse a header whose names are known once quotes are gone that are not those of a field."""
-    if _are_known(_parts(line, delimiter), names):
+    if _are_known(parts_of(line, delimiter), names):
         raise unusable(
             "header_quotes",
             "The quotes of the header are not those of its fields: they stand around the whole"
@@ -157,19 +152,20 @@ def _separators(line: bytes) -> list[str]:
     """Return what may separate the names: what mostly does, then the sign that is met most."""
     signs = Counter(char for char in line.decode() if char.isascii() and char.isprintable())
     others = [char for char, _ in signs.most_common() if not (char.isalnum() or char in _IN_NAMES)]
-    return [*_DELIMITERS, *others[:1]]
+    return [*DELIMITERS, *others[:1]]
 
 
-def _parts(line: bytes, delimiter: str) -> list[str]:
-    return _QUOTES.sub("", line.decode()).split(delimiter)
+def parts_of(line: bytes, delimiter: str) -> list[str]:
+    """Split a line, whatever its quotes are."""
+    return _QUOTES.sub("", line.decode(errors="replace")).split(delimiter)
 
 
 def _without_names(line: bytes, names: Names, number: int) -> FileUnusable:
     """Say what the first line holds where it has none of the names."""
-    delimiter = max(_DELIMITERS, key=lambda each: len(_parts(line, each)))
-    parts = _parts(line, delimiter)
+    delimiter = max(DELIMITERS, key=lambda each: len(parts_of(line, each)))
+    parts = parts_of(line, delimiter)
     seen = [shown_name(part.strip()) for part in parts]
-    between = f", separated by {_DELIMITERS[delimiter]}" if len(parts) > 1 else ""
+    between = f", separated by {DELIMITERS[delimiter]}" if len(parts) > 1 else ""
     what = f"{counted(len(parts), 'field')}{between}"
     named = [name for name in seen if name]
     are_names = len(named) == len(seen)
@@ -183,9 +179,9 @@ def _without_names(line: bytes, names: Names, number: int) -> FileUnusable:
 
 
 def _lacking(missing: list[str], given: list[str], number: int) -> FileUnusable:
-    folded = set(map(_folded, given))
+    almost = set(map(folded, given))
     alternatives = [name for wanted in missing for name in wanted.split("|")]
-    near = [name for name in alternatives if _folded(name) in folded]
+    near = [name for name in alternatives if folded(name) in almost]
     columns = [" or ".join(wanted.split("|")) for wanted in missing]
     word = "column" if len(columns) == 1 else "columns"
     hint = f"A column is named almost so: write it exactly {', '.join(near)}, in lower case without"
@@ -201,7 +197,8 @@ _QUOTES = re.compile("[\"'\u2018-\u201f]")
 _IN_NAMES = " _-\"'"
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """Return a name as it is compared with those that are almost so."""
     return "".join(name.casefold().replace("-", "_").split()).replace("_", "")
 
 

@@ -15,13 +15,15 @@ import polars as pl
 
 from cardoffers_cli.domain.card_forms import FieldForms
 from cardoffers_cli.domain.cards import CARD_LIKE, PREFIX_LENGTH
-from cardoffers_cli.files.fields import IDENTIFIERS
+from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.files.fields import IDENTIFIERS, REFERENCES
 from cardoffers_cli.files.numbers import identifiers_numbers, references_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_REF = "transaction_ref"
+    from cardoffers_cli.domain.row_kinds import RowKind
+
 DOUBT_SCHEMA = {
     "line": pl.UInt64,
     "field": pl.String,
@@ -29,11 +31,11 @@ DOUBT_SCHEMA = {
     "head": pl.String,
     "transaction_ref": pl.String,
 }
-"""Numbers that are right: where they stand, their form, and the text where that is the reference.
+"""Numbers that are right: where they stand, their form, and the text of the row's own reference.
 Grain: one row per line and field."""
 
 NUMBERED: dict[str, Callable[[pl.Series], pl.DataFrame]] = {
-    _REF: references_numbers,
+    **dict.fromkeys(REFERENCES, references_numbers),
     **dict.fromkeys(IDENTIFIERS, identifiers_numbers),
 }
 """The fields of which the file is asked, and how numbers are found in them."""
@@ -42,10 +44,11 @@ _MOST_MET = 1_000_000
 
 
 class NumberForms(FieldForms):
-    """The forms of the numbers in the references and identifiers of one file."""
+    """The forms of the numbers in the references and identifiers of one file of a kind of rows."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: RowKind = PURCHASES) -> None:
         super().__init__(tuple(NUMBERED))
+        self._reference = kind.reference
         self._met = {name: pl.Series(dtype=pl.String) for name in IDENTIFIERS}
 
     def note(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -65,7 +68,9 @@ class NumberForms(FieldForms):
                 form.insert_column(0, lines)
                 .with_columns(
                     field=pl.lit(name),
-                    transaction_ref=right["number"] if name == _REF else pl.lit(None, pl.String),
+                    transaction_ref=right["number"]
+                    if name == self._reference
+                    else pl.lit(None, pl.String),
                 )
                 .select(*DOUBT_SCHEMA)
             )

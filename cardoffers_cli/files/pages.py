@@ -36,7 +36,7 @@ class RecordFile:
     `header_findings`, `is_unterminated` (the last line has no line end) and, of CSV, `layout` and
     `header` (the header's line) are complete when the pages are exhausted. `unterminated` is the
     level of the finding on a last line without its end: it may have been cut, in an amount too. The
-    `kind` is given where the content does not decide it, which `beginning` is of.
+    `kind` is given where the content does not decide it, which `beginning` is of, if it was read.
     """
 
     def __init__(
@@ -48,9 +48,10 @@ class RecordFile:
         delimiter: str = ",",
         unterminated: Level | None = None,
         kind: str | None = None,
+        beginning: bytes = b"",
     ) -> None:
         self.source = source
-        self.beginning = b"" if kind else source.head()
+        self.beginning = b"" if kind else beginning or source.head()
         self.kind = kind or kind_of(self.beginning, list_key, names.known)
         self.position = "index" if self.kind == "json" else "line"
         self.header = 0
@@ -58,7 +59,7 @@ class RecordFile:
         self.header_findings: list[Finding] = []
         self.received = 0
         self.blank_lines = 0
-        self._names = names
+        self.names = names
         self._list_key = list_key
         self._delimiter = delimiter
         self._unterminated = unterminated
@@ -89,7 +90,7 @@ class RecordFile:
     def object_pages(self) -> Iterator[Objects]:
         """Read a JSON document or JSON Lines page by page."""
         if self.kind == "json":
-            pages = read_document(self.source.blocks(), self._list_key, self._names.known)
+            pages = read_document(self.source.blocks(), self._list_key, self.names.known)
         else:
             pages = self._json_lines()
         for page in pages:
@@ -121,7 +122,7 @@ class RecordFile:
     def take_header(self, header: bytes, line: int) -> Layout:
         """Read the header; raise `FileUnusable` with what is wrong with it."""
         layout, self.header_findings = read_header(
-            header, self._names, delimiter=self._delimiter, number=line
+            header, self.names, delimiter=self._delimiter, number=line
         )
         self.header, self.layout = line, layout
         return layout

@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from jiter import LosslessFloat
 
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.chunks import Chunk, FileReading, Judge
 from cardoffers_cli.files.documents import Objects, as_objects
-from cardoffers_cli.files.fields import COLUMNS, OTHERS, REQUIRED
+from cardoffers_cli.files.fields import OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_KNOWN = frozenset(COLUMNS)
+    from cardoffers_cli.domain.row_kinds import RowKind
+
+_KNOWN = frozenset(PURCHASES.columns)
 _AMOUNT_TYPES = {LosslessFloat, int, NoneType}  # and no bool, which is an int too
 _WIDEST = 40  # digits; more decide nothing an amount of 18 digits does not show
 
@@ -50,26 +53,26 @@ def unknown_fields(page: Objects) -> int:
     return sum(len(value.keys() - _KNOWN) for value in page.values if not _KNOWN.issuperset(value))
 
 
-def unknown_names(page: Objects) -> set[str]:
-    """Return the names of fields that are none of a transaction event."""
-    return set[str]().union(*page.values) - _KNOWN
+def unknown_names(page: Objects, kind: RowKind) -> set[str]:
+    """Return the names of fields that rows of this kind do not have."""
+    return set[str]().union(*page.values).difference(kind.columns)
 
 
-def columns_of(page: Objects) -> pl.DataFrame:
+def columns_of(page: Objects, kind: RowKind = PURCHASES) -> pl.DataFrame:
     """Return `line` and a String column for each field that occurs, empty as null.
 
     Where a value had the wrong type there is also `mistyped`: the names of such fields as `|a|b|`;
     where there are fields that are not known, `OTHERS`: their text.
     """
-    given = set(REQUIRED).union(*page.values)
+    given = set(kind.required).union(*page.values)
     columns = {"line": pl.Series(page.positions, dtype=pl.UInt64)}
     mistyped: dict[int, list[str]] = {}
-    for name in COLUMNS:
+    for name in kind.columns:
         if name in given:
             columns[name], wrong = _column(name, _values(name, page.values))
             for row in wrong:
                 mistyped.setdefault(row, []).append(name)
-    if unknown := given.difference(_KNOWN):
+    if unknown := given.difference(kind.columns):
         others = [_other_text(value, unknown) for value in page.values]
         columns[OTHERS] = pl.Series(others, dtype=pl.String)
     if mistyped:

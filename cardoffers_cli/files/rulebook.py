@@ -14,35 +14,41 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import MISTYPED
 from cardoffers_cli.files.expressions import expression
-from cardoffers_cli.files.fields import COLUMNS, OTHERS
+from cardoffers_cli.files.fields import OTHERS
 from cardoffers_cli.files.predicates import predicate
 
 if TYPE_CHECKING:
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.conditions import Condition
     from cardoffers_cli.files.rules import Rule, Suspicion
 
-OPTIONAL = (*COLUMNS, OTHERS, MISTYPED)
-"""The text columns that rows may lack."""
+
+def optional(kind: RowKind) -> tuple[str, ...]:
+    """Return the text columns that rows of a kind may lack."""
+    return (*kind.columns, OTHERS, MISTYPED)
 
 
-def rulebook() -> RuleBook:
-    """Return the rules of the table, ready to be applied."""
-    return _made(rules.RULES)
+def rulebook(kind: RowKind = PURCHASES) -> RuleBook:
+    """Return the rules of the table that hold of a kind of rows, ready to be applied."""
+    return _made(rules.RULES, kind)
 
 
-@lru_cache(maxsize=4)
-def _made(table: tuple[Rule, ...]) -> RuleBook:
-    return RuleBook(table)
+@lru_cache(maxsize=8)
+def _made(table: tuple[Rule, ...], kind: RowKind) -> RuleBook:
+    return RuleBook(table, kind)
 
 
 class RuleBook:
-    """Rules in order of precedence, with what is derived from them."""
+    """The rules of a kind of rows in order of precedence, with what is derived from them."""
 
-    def __init__(self, table: tuple[Rule, ...]) -> None:
-        self._rules = table
+    def __init__(self, table: tuple[Rule, ...], kind: RowKind) -> None:
+        self._rules = tuple(rule for rule in table if rule.holds_of(kind))
+        self._optional = optional(kind)
+        self._reference = kind.reference
 
     def suspicious(self, rows: pl.DataFrame, *, is_plain: bool) -> pl.Series:
         """Say of each row whether it may break a rule; `is_plain` as `delimited.Page` says it."""
@@ -88,13 +94,13 @@ class RuleBook:
         The reference is shown only where it can be nothing but a reference.
         """
         whole = rows.with_columns(
-            _EMPTY.alias(name) for name in OPTIONAL if name not in rows.columns
+            _EMPTY.alias(name) for name in self._optional if name not in rows.columns
         )
         return (
             whole.select(
                 "line",
-                pl.when(expression(rules.SHOWN_REFERENCE))
-                .then("transaction_ref")
+                pl.when(expression(rules.shown_reference(self._reference)))
+                .then(self._reference)
                 .alias("transaction_ref"),
                 *self._first_broken,
             )

@@ -1,8 +1,9 @@
-"""The rules of a transaction row, as one table that every door reads rows through.
+"""The rules of a row, as one table that every door reads rows of every kind through.
 
 Each rule is a condition (`conditions.py`) that holds of a row that breaks it. Of several rules
 broken by one column the first in the table speaks, so a card number is not also called a token with
-spaces. Levels and advice stand in `domain/findings.py`. To add a rule, add its code there and a
+spaces. A rule holds of the kinds of rows that have its column, or of those that it names. Levels
+and advice stand in `domain/findings.py`. To add a rule, add its code there and a
 line here: `rulebook.py` derives all else for columns, `plain/rulebook.py` for rows, which is why
 only the standard library is imported here. Messages name the column and the rule, never the value.
 In words they stand in rules.md#columns, rules.md#amounts, rules.md#currency,
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.cards import (
@@ -24,6 +26,7 @@ from cardoffers_cli.domain.cards import (
     is_reference_card_number,
 )
 from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.domain.row_kinds import KINDS, PURCHASES
 from cardoffers_cli.files.conditions import (
     MISTYPED as MISTYPED_COLUMN,
 )
@@ -41,13 +44,14 @@ from cardoffers_cli.files.conditions import (
     Told,
 )
 from cardoffers_cli.files.fields import (
-    COLUMNS,
+    ALL_COLUMNS,
     E_MAIL,
     FREE_TEXTS,
     IDENTIFIER_TYPES,
     IDENTIFIERS,
     INSTRUMENT_TYPES,
     INVISIBLE,
+    MOMENTS,
     NOBODY,
     NOT_PLAIN,
     NOT_VISIBLE_ASCII,
@@ -56,7 +60,8 @@ from cardoffers_cli.files.fields import (
     PLACEHOLDER,
     PLACEHOLDER_LENGTH,
     REF_LENGTH,
-    REQUIRED,
+    REFERENCES,
+    REFUND_KINDS,
     SPREADSHEET,
     STRONG_TOKEN_LENGTH,
     TEXTS,
@@ -68,6 +73,7 @@ from cardoffers_cli.files.fields import (
 )
 
 if TYPE_CHECKING:
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.conditions import Condition
 
 
@@ -88,7 +94,8 @@ class Rule:
 
     Of the rules of one column the first that is broken is the cause, and the others follow from it;
     a rule that stands `apart` is a cause of its own. Where none of its `suspicions` holds the rule
-    is not broken; one without suspicions is always looked at itself.
+    is not broken; one without suspicions is always looked at itself. It holds of rows of these
+    `kinds`; where it names none, of all that have its column.
     """
 
     code: str
@@ -97,6 +104,11 @@ class Rule:
     broken: Condition
     suspicions: tuple[Suspicion, ...] = ()
     apart: bool = False
+    kinds: tuple[RowKind, ...] = ()
+
+    def holds_of(self, kind: RowKind) -> bool:
+        """Whether rows of a kind are held against the rule."""
+        return kind in (self.kinds or KINDS) and self.column in (None, *kind.columns)
 
     @property
     def cause(self) -> str:
@@ -110,22 +122,29 @@ def _sized(column: str, least: int, most: int) -> Condition:
 
 ALONE = {
     name: Suspicion(Flagged("is_alone") & Matches(name, CARD_LIKE))
-    for name in ("transaction_ref", *IDENTIFIERS)
+    for name in (*REFERENCES, *IDENTIFIERS)
 }
 """In a file the other rows say whether numbers are references (`number_forms.py`)."""
 
 MISTYPED = Suspicion(~Missing(MISTYPED_COLUMN))
 PLAIN = {
     name: Suspicion(Matches(name, NOT_PLAIN), unless_plain=True)
-    for name in (*TOKENS, *IDENTIFIERS, "transaction_ref")
+    for name in (*TOKENS, *IDENTIFIERS, *REFERENCES)
 }
 """Every rule about the characters of a token, a reference or an identifier has this one."""
 
 HOLDER_LENGTH = Suspicion(~Surely(_sized("cardholder_token", STRONG_TOKEN_LENGTH, TOKEN_LENGTH)))
-REFERENCE_LENGTH = Suspicion(~Surely(_sized("transaction_ref", PLACEHOLDER_LENGTH + 1, REF_LENGTH)))
 LENGTH = {
     "cardholder_token": HOLDER_LENGTH,
-    "transaction_ref": REFERENCE_LENGTH,
+    **{
+        kind.reference: Suspicion(
+            ~Surely(_sized(kind.reference, PLACEHOLDER_LENGTH + 1, REF_LENGTH))
+        )
+        for kind in KINDS
+    },
+    "original_transaction_ref": Suspicion(
+        ~_sized("original_transaction_ref", PLACEHOLDER_LENGTH + 1, REF_LENGTH)
+    ),
     **{
         name: Suspicion(~_sized(name, PLACEHOLDER_LENGTH + 1, TOKEN_LENGTH))
         for name in ("card_token", "instrument_token", *IDENTIFIERS)
@@ -135,7 +154,7 @@ UNUSUAL_AMOUNT = Suspicion(~Surely(Flagged("is_usual_amount") & Exceeds("value",
 UNUSUAL_TIME = Suspicion(~Surely(~Exceeds("at", "latest")))
 SEVERAL_IDENTIFIERS = Suspicion(~Missing("card_acceptor_id") & ~Missing("merchant_identifier"))
 
-_IS_LOCAL = Matches("transacted_at", WITHOUT_OFFSET)
+_IS_LOCAL = {name: Matches(name, WITHOUT_OFFSET) for name in MOMENTS}
 _IS_NUMBER = Matches("amount", NUMBER)
 _NAMES_ACCEPTOR = OneOf("merchant_identifier_type", ("card_acceptor",))
 
@@ -152,7 +171,9 @@ def begins_with_day(text: str) -> bool:
         return False
 
 
-_HAS_DAY = Told("transacted_at", begins_with_day)
+_HAS_DAY = {name: Told(name, begins_with_day) for name in MOMENTS}
+_NO_INSTRUMENT = Missing("card_token") & Missing("instrument_token")
+_NO_MERCHANT = Missing("card_acceptor_id") & Missing("merchant_identifier") & Missing("merchant_id")
 
 RULES: tuple[Rule, ...] = (
     *(
@@ -173,7 +194,7 @@ RULES: tuple[Rule, ...] = (
             (ALONE[name],),
         )
         for name, is_card_number_of in (
-            ("transaction_ref", is_reference_card_number),
+            *((name, is_reference_card_number) for name in REFERENCES),
             *((name, is_identifier_card_number) for name in IDENTIFIERS),
         )
     ),
@@ -204,7 +225,7 @@ RULES: tuple[Rule, ...] = (
             Matches(name, INVISIBLE),
             (PLAIN.get(name) or Suspicion(Matches(name, INVISIBLE), unless_plain=True),),
         )
-        for name in COLUMNS
+        for name in ALL_COLUMNS
     ),
     Rule(
         "control_character",
@@ -213,12 +234,29 @@ RULES: tuple[Rule, ...] = (
         Matches(OTHERS, INVISIBLE),
         (Suspicion(Matches(OTHERS, INVISIBLE), unless_plain=True),),
     ),
-    *(Rule("required_missing", name, f"{name} is empty", Missing(name)) for name in REQUIRED),
+    *(
+        Rule(
+            "required_missing",
+            name,
+            f"{name} is empty",
+            Missing(name),
+            kinds=tuple(kind for kind in KINDS if name in kind.required),
+        )
+        for name in dict.fromkeys(name for kind in KINDS for name in kind.required)
+    ),
     Rule(
         "required_missing",
         "card_token",
         "card_token and instrument_token are both empty",
-        Missing("card_token") & Missing("instrument_token"),
+        _NO_INSTRUMENT,
+        kinds=(PURCHASES,),
+    ),
+    Rule(
+        "original_missing",
+        "original_transaction_ref",
+        "neither original_transaction_ref nor cardholder, instrument and merchant are filled",
+        Missing("original_transaction_ref")
+        & (Missing("cardholder_token") | _NO_INSTRUMENT | _NO_MERCHANT),
     ),
     *(
         Rule(
@@ -228,7 +266,7 @@ RULES: tuple[Rule, ...] = (
             Matches(name, PLACEHOLDER),
             (LENGTH[name], PLAIN[name]),
         )
-        for name in (*TOKENS, "transaction_ref", *IDENTIFIERS)
+        for name in (*TOKENS, *REFERENCES, *IDENTIFIERS)
     ),
     Rule(
         "token_placeholder",
@@ -245,7 +283,7 @@ RULES: tuple[Rule, ...] = (
             Matches(name, SPREADSHEET),
             (PLAIN[name],),
         )
-        for name in (*TOKENS, *IDENTIFIERS, "transaction_ref")
+        for name in (*TOKENS, *IDENTIFIERS, *REFERENCES)
     ),
     *(
         Rule(
@@ -257,7 +295,7 @@ RULES: tuple[Rule, ...] = (
         )
         for name, length in (
             *((token, TOKEN_LENGTH) for token in TOKENS),
-            ("transaction_ref", REF_LENGTH),
+            *((reference, REF_LENGTH) for reference in REFERENCES),
         )
     ),
     *(
@@ -275,6 +313,12 @@ RULES: tuple[Rule, ...] = (
         "instrument_type",
         f"instrument_type is none of {', '.join(INSTRUMENT_TYPES)}",
         _unknown("instrument_type", INSTRUMENT_TYPES),
+    ),
+    Rule(
+        "refund_kind_unknown",
+        "kind",
+        f"kind is none of {', '.join(REFUND_KINDS)}",
+        _unknown("kind", REFUND_KINDS),
     ),
     Rule(
         "merchant_identifier_type_unknown",
@@ -338,28 +382,37 @@ RULES: tuple[Rule, ...] = (
         "currency is none of ISO 4217, or not the program's",
         _unknown("currency", tuple(MINOR_UNITS)) | Differs("currency", "program_currency"),
     ),
-    Rule(
-        "timestamp_no_offset",
-        "transacted_at",
-        "transacted_at names no time zone: neither Z nor an offset",
-        ~Mistyped("transacted_at") & _IS_LOCAL & _HAS_DAY & ~Flagged("assumed"),
-        (UNUSUAL_TIME,),
+    *(
+        Rule(
+            "timestamp_no_offset",
+            name,
+            f"{name} names no time zone: neither Z nor an offset",
+            ~Mistyped(name) & _IS_LOCAL[name] & _HAS_DAY[name] & ~Flagged("assumed"),
+            (UNUSUAL_TIME,),
+        )
+        for name in MOMENTS
     ),
-    Rule(
-        "timestamp_invalid",
-        "transacted_at",
-        "transacted_at is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time",
-        Mistyped("transacted_at")
-        | ~(Matches("transacted_at", WITH_OFFSET) | _IS_LOCAL)
-        | (~Missing("transacted_at") & Missing("at")),
-        (MISTYPED, UNUSUAL_TIME),
+    *(
+        Rule(
+            "timestamp_invalid",
+            name,
+            f"{name} is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time",
+            Mistyped(name)
+            | ~(Matches(name, WITH_OFFSET) | _IS_LOCAL[name])
+            | (~Missing(name) & Missing("at")),
+            (MISTYPED, UNUSUAL_TIME),
+        )
+        for name in MOMENTS
     ),
-    Rule(
-        "timestamp_in_future",
-        "transacted_at",
-        "transacted_at is more than 24 hours ahead",
-        Exceeds("at", "latest"),
-        (UNUSUAL_TIME,),
+    *(
+        Rule(
+            "timestamp_in_future",
+            name,
+            f"{name} is more than 24 hours ahead",
+            Exceeds("at", "latest"),
+            (UNUSUAL_TIME,),
+        )
+        for name in MOMENTS
     ),
     Rule(
         "institution_mismatch",
@@ -380,18 +433,22 @@ RULES: tuple[Rule, ...] = (
         "merchant_missing",
         "card_acceptor_id",
         "no merchant field is filled",
-        Missing("card_acceptor_id") & Missing("merchant_identifier") & Missing("merchant_id"),
+        _NO_MERCHANT,
+        kinds=(PURCHASES,),
     ),
 )
-"""The rules in order of precedence. They read the text columns `COLUMNS`, `OTHERS` and `mistyped`,
+"""The rules in order of precedence. They read the text columns of a kind, `OTHERS` and `mistyped`,
 what is derived from them (`at`, `value`, `assumed`, `is_usual_amount`), and the limits `decimals`,
 `program_currency`, `latest`, `caller` and `is_alone`. A column that a file does not have is empty
 in every row."""
 
-SHOWN_REFERENCE = (
-    Matches("transaction_ref", f"^[ -~]{{1,{REF_LENGTH}}}$")
-    & ~Matches("transaction_ref", E_MAIL)
-    & ~Told("transaction_ref", is_card_number, CARD_LIKE)
-    & ~Mistyped("transaction_ref")
-)
-"""Where a finding names the reference of its row: it can be nothing but one."""
+
+@cache
+def shown_reference(column: str) -> Condition:
+    """Say where a finding names the reference of its row: it can be nothing but one."""
+    return (
+        Matches(column, f"^[ -~]{{1,{REF_LENGTH}}}$")
+        & ~Matches(column, E_MAIL)
+        & ~Told(column, is_card_number, CARD_LIKE)
+        & ~Mistyped(column)
+    )

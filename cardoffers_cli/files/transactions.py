@@ -1,6 +1,7 @@
-"""Read a transaction file: chunks of judged rows, then, if wanted, its lines sorted apart.
+"""Read a file of rows: chunks of judged rows, then, if wanted, its lines sorted apart.
 
-Which files are read stands in rules.md#file-kinds.
+Which files are read stands in rules.md#file-kinds. Rows are of a kind (`domain/row_kinds.py`),
+which the names in the file tell; all else is the same for each.
 
 Read this file first to follow a file from its bytes to valid rows: `sources` opens it, `pages`
 numbers its records and splits them into text columns, `chunks` judges them by `rules`.
@@ -19,9 +20,10 @@ from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
 from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import OTHERS
-from cardoffers_cli.files.headers import LIST_KEY, TRANSACTIONS, unknown_column
+from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
 from cardoffers_cli.files.profiles.telling import in_other_layout
+from cardoffers_cli.files.recognising import row_kind_of
 from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
 from cardoffers_cli.files.zeros import LostZerosOfColumns
@@ -46,7 +48,7 @@ _MOST_UNKNOWN = 20
 
 
 class TransactionFile(RecordFile):
-    """An open transaction file; `chunks()` reads it once, `split()` once more.
+    """An open file of rows of one `row_kind`; `chunks()` reads it once, `split()` once more.
 
     `sha256`, `size_bytes` (of the decompressed bytes), the counts, `assumed_timezone` (some valid
     row needed the assumed time zone) and `file_findings` are complete when `chunks()` is exhausted.
@@ -57,19 +59,23 @@ class TransactionFile(RecordFile):
     """What the columns of fields are called in the file, where not as the fields."""
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
+        beginning = b"" if kind else source.head()
+        is_said = kind is not None or reading.is_kind_given
+        self.row_kind = reading.kind if is_said else row_kind_of(beginning, reading.kind)
         super().__init__(
             source,
-            TRANSACTIONS,
-            list_key=LIST_KEY,
+            Names.of(self.row_kind),
+            list_key=self.row_kind.list_key,
             delimiter=reading.delimiter,
             unterminated=reading.unterminated,
             kind=kind,
+            beginning=beginning,
         )
         self.name = source.name
         self.invalid = 0
         self.assumed_timezone = False
         self._zeros = LostZerosOfColumns()
-        self._judge = Judge(reading)
+        self._judge = Judge(reading, self.row_kind)
         self._unknown: list[str] = []
 
     @property
@@ -115,11 +121,11 @@ class TransactionFile(RecordFile):
         else:
             for objects in self.object_pages():
                 self._note_unknown(objects)
-                yield columns_of(objects), objects.findings, False
+                yield columns_of(objects, self.row_kind), objects.findings, False
 
     def _note_unknown(self, objects: Objects) -> None:
         """Remember which fields are not known, the first few of them."""
-        for name in sorted(unknown_names(objects).difference(self._unknown)):
+        for name in sorted(unknown_names(objects, self.row_kind).difference(self._unknown)):
             if len(self._unknown) < _MOST_UNKNOWN:
                 self._unknown.append(name)
 
@@ -128,7 +134,7 @@ class TransactionFile(RecordFile):
         try:
             return super().take_header(header, line)
         except FileUnusable as error:
-            if TRANSACTIONS.are_in(header):
+            if self.names.are_in(header):
                 raise
             raise in_other_layout(error, self.source.name, self.beginning) from None
 
@@ -148,7 +154,7 @@ class TransactionFile(RecordFile):
         blocks = self.source.blocks()
         masks = Masks(rows_of(masked), self.layout)
         if self.kind == "json":
-            copy_items(blocks, rejected, LIST_KEY, valid_to, rejected_to, masks=masks)
+            copy_items(blocks, rejected, self.row_kind.list_key, valid_to, rejected_to, masks=masks)
         else:
             copy_lines(blocks, self.header, rejected, valid_to, rejected_to, masks=masks)
 

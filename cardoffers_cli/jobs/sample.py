@@ -50,5 +50,7 @@ def _check(plan: Plan) -> None:
         raise UsageError("--rows must be at least one for each institution.")
     if plan.days < 1 or plan.files < 1:
         raise UsageError("--days and --files must be at least 1.")
+    if not 0 <= plan.total_refunds <= plan.rows:
+        raise UsageError("--refunds must be from 0 to --rows.")
     if plan.total_links < 0 or not 0 <= plan.seed < 1 << 64:
         raise UsageError("--links and --seed must not be negative.")

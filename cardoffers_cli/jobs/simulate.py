@@ -19,7 +19,13 @@ from cardoffers_cli.files.records import judge_records
 from cardoffers_cli.files.sources import aside
 from cardoffers_cli.jobs.river.decide import MatchReport, decide_one
 from cardoffers_cli.jobs.river.engines import target_of
-from cardoffers_cli.jobs.river.imports import ImportOptions, ImportReport, reading_for, take_in
+from cardoffers_cli.jobs.river.imports import (
+    ImportOptions,
+    ImportReport,
+    check_kind,
+    reading_for,
+    take_in,
+)
 from cardoffers_cli.jobs.river.intake import FileTold, Outputs, write_outputs
 from cardoffers_cli.jobs.river.match import decide_at
 from cardoffers_cli.pipeline.admit import admit
@@ -94,6 +100,7 @@ def simulate_file(
         target = target_of(store, job)
         owner = find_institution(store, institution)
         with open_layout(given, reading_for(owner, job, options)) as file:
+            check_kind(file, owner, options)
             taken = take_in(store, file, owner, job, options, target=target, progress=progress)
             write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
         made = taken.made

@@ -1,8 +1,13 @@
-"""Admit: staged rows that are no duplicates become purchases; the others leave their reasons."""
+"""Admit: staged rows that are no duplicates become purchases, or refunds, of the store.
+
+The others leave their reasons.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.row_kinds import PURCHASES
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,19 +35,19 @@ def admit(
     stride: int = ALL_LINES,
     is_kept: bool = True,
 ) -> int:
-    """Write the purchases, rejects and duplicates of one import; return how many purchases.
+    """Write the rows, rejects and duplicates of one import; return how many rows.
 
     What is not to be kept (`is_kept`) need not be found by its references. With a `stride` several
     imports are staged together: lines from 0 on belong to `import_no`, those from `stride` on to
     the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    if is_kept:
+    if is_kept and staged.kind is PURCHASES:
         tables = (staged.rows, repeats.rows)
         store.execute("pipeline/admit:purchase_refs", *tables, institution_id=institution_id)
     accepted = store.execute(
-        "pipeline/admit:purchases",
-        *(staged.rows, repeats.rows, numbered.payers, numbered.identifiers),
+        f"pipeline/admit:{staged.kind.name}",
+        *(numbered.refs, repeats.rows),
         **place,
         currency=currency,
         received_at=received_at,

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.sql.binding import Table
 
 
 @dataclass(frozen=True, kw_only=True)
 class Staged:
-    """What was read of a file, for a check: valid rows and findings.
+    """What was read of a file, for a check: valid rows of one kind, and findings.
 
     `doubts` are the numbers that may be card numbers, None where there are none. `differ` says that
     no two rows have one ref; where rows are many, that is not known before they are looked through.
     """
 
+    kind: RowKind
     rows: Table
     findings: Table
     doubts: Table | None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.domain.tokens import ROWS_TO_JUDGE, look_rotated
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.pipeline.handles import Known, Repeats, StagedWhole
@@ -56,6 +57,7 @@ def refuse_card_numbers(
     store.execute(
         "pipeline/judge:refused_findings",
         *(staged.findings, staged.rows, refused),
+        reference=staged.kind.reference,
         code=_CARD_NUMBER.code,
         level=_CARD_NUMBER.level,
         message=" is a real card number",
@@ -84,6 +86,8 @@ def take_masked(
 
     `masked` has what each reference would be masked as. To be done before `find_known`.
     """
+    if not masked:
+        return
     masks = [{"transaction_ref": ref, "masked": text} for ref, text in masked.items()]
     store.execute(
         "pipeline/judge:take_masked", staged.rows, masks=masks, institution_id=institution_id
@@ -101,7 +105,10 @@ def find_same(store: Store, staged: StagedWhole, institution_id: UUID) -> Table:
 def find_known(
     store: Store, staged: StagedWhole, numbered: Numbered, institution_id: UUID
 ) -> Known:
-    """Find the staged rows whose refs their institution has purchases of."""
+    """Find the staged rows whose refs their institution has rows of the same kind of."""
+    if staged.kind is not PURCHASES:
+        address = f"pipeline/judge:known_{staged.kind.name}"
+        return Known(refs=store.make(address, numbered.refs, institution_id=institution_id))
     same = find_same(store, staged, institution_id)
     if store.is_known_empty(same):
         return none_known(store)
@@ -147,8 +154,11 @@ def find_look_alikes(
 ) -> Table:
     """Find the admissible rows that are like others of the file, or of purchases before it.
 
-    They are admitted all the same: references decide.
+    They are admitted all the same: references decide. Only purchases are looked through: goods of
+    one price that go back together are alike, and none may be kept by it.
     """
+    if staged.kind is not PURCHASES:
+        return no_look_alikes(store)
     (times,) = store.rows("pipeline/judge:times", staged.rows)
     return store.make(
         "pipeline/judge:look_alikes",
@@ -174,6 +184,7 @@ def note_repeats(
     store.execute(
         "pipeline/judge:duplicate_findings",
         *(staged.findings, repeats.rows),
+        reference=staged.kind.reference,
         code=_DUPLICATE.code,
         level=_DUPLICATE.level,
         message=_DUPLICATE.summary,
@@ -181,6 +192,7 @@ def note_repeats(
     store.execute(
         "pipeline/judge:repeat_findings",
         *(staged.findings, repeats.rows, look_alikes),
+        reference=staged.kind.reference,
         level=_CONFLICT.level,
         position=position,
         conflict=_CONFLICT.code,
@@ -191,8 +203,8 @@ def note_repeats(
 
 
 def tokens_look_rotated(store: Store, staged: Staged, received: int) -> bool:
-    """Whether over 99 % of the cardholder tokens occur once (rules.md#tokens)."""
-    if received <= ROWS_TO_JUDGE:
+    """Whether over 99 % of the cardholder tokens of purchases occur once (rules.md#tokens)."""
+    if received <= ROWS_TO_JUDGE or staged.kind is not PURCHASES:
         return False
     counted = store.rows("pipeline/judge:tokens_once", staged.rows)[0]
     return look_rotated(received, counted["tokens"], counted["once"])

@@ -1,8 +1,8 @@
 """Number: the tokens and merchant identifiers of staged rows get their numbers in the store.
 
-Fingerprints join rows to numbers, so texts are compared once per distinct text and not once per
-row. That two texts share a fingerprint is checked here: it will hardly ever be seen, and must never
-pass.
+Of a row that may lack a cardholder, or an instrument, what is there gets its number. Fingerprints
+join rows to numbers, so texts are compared once per distinct text and not once per row. That two
+texts share a fingerprint is checked here: it will hardly ever be seen, and must never pass.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
 
     Those of few rows are remembered: the next call of a cardholder finds them without a statement.
     """
-    payers = _payers(store, staged.tokens, institution_id)
+    payers = _payers(store, staged, institution_id)
     identifiers = _identifiers(store, staged.merchants)
     numbers = (payers, identifiers)
     of_many = store.height(staged.tokens) is None  # chunks of few were looked at as one
@@ -44,12 +44,16 @@ def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
             code="fingerprint_collision",
             hint="Import it again: the fingerprints are drawn anew each time.",
         )
-    refs = store.make("pipeline/number:staged_refs", staged.rows, *numbers)
+    refs = store.make(f"pipeline/number:staged_{staged.kind.name}", staged.rows, *numbers)
     return Numbered(payers=payers, identifiers=identifiers, refs=refs)
 
 
-def _payers(store: Store, texts: Table, institution_id: UUID) -> Table:
+def _payers(store: Store, staged: StagedWhole, institution_id: UUID) -> Table:
     of = {"institution_id": institution_id}
+    texts = staged.tokens
+    if "cardholder_token" not in staged.kind.required:
+        intern_payers(store, store.make("pipeline/number:staged_payers", texts, **of))
+        return store.make("pipeline/number:partial_payer_numbers", texts, **of)
     remembered = _Remembered(store, "payer", _PAYER, ("cardholder_no", "instrument_no"), of)
     if (numbers := remembered.numbers(texts)) is None:
         intern_payers(store, store.make("pipeline/number:staged_payers", texts, **of))

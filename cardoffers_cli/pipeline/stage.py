@@ -15,6 +15,7 @@ from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.pipeline.handles import Staged, StagedWhole
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
@@ -43,14 +45,18 @@ _PLACES = (1 << 18, 1 << 22)
 _HALF = 1 << 32
 
 
-def stage_slim(store: Store, chunks: Iterable[Chunk]) -> Staged:
+def stage_slim(store: Store, chunks: Iterable[Chunk], kind: RowKind = PURCHASES) -> Staged:
     """Stage what a check needs of a file; there is one chunk at least."""
     findings, doubts = _findings(store), _doubts(store)
     rows, differ = _stage(store, chunks, "slim", [findings, doubts], findings)
-    return Staged(rows=rows, findings=findings.made(), doubts=doubts.table, differ=differ)
+    return Staged(
+        kind=kind, rows=rows, findings=findings.made(), doubts=doubts.table, differ=differ
+    )
 
 
-def stage_whole(store: Store, chunks: Iterable[Chunk], *, is_file: bool = True) -> StagedWhole:
+def stage_whole(
+    store: Store, chunks: Iterable[Chunk], kind: RowKind = PURCHASES, *, is_file: bool = True
+) -> StagedWhole:
     """Stage what an import needs: also the texts behind the fingerprints; one chunk at least.
 
     Findings are added to those of a file, so of these a table is made in both sizes.
@@ -59,8 +65,9 @@ def stage_whole(store: Store, chunks: Iterable[Chunk], *, is_file: bool = True) 
     met = [_Met(store, name) for name in ("tokens", "merchants")]
     tokens, merchants = (_Part(store, each.name, each) for each in met)
     sides = [findings, doubts, details, tokens, merchants]
-    rows, differ = _stage(store, chunks, "whole", sides, findings if is_file else None)
+    rows, differ = _stage(store, chunks, kind.name, sides, findings if is_file else None)
     return StagedWhole(
+        kind=kind,
         rows=rows,
         findings=findings.made(),
         doubts=doubts.table,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def intern_payers(store: Store, payers: Table) -> None:
     """Give new cardholders and instruments numbers, in the caller's transaction.
 
-    `payers` has institution_id, cardholder_token and instrument_token, none of them null; repeated
-    rows do no harm.
+    `payers` has institution_id, cardholder_token and instrument_token, of which only the last may
+    be null; repeated rows do no harm.
     """
     intern_cardholders(store, payers)
     store.execute("store/interning:instruments", payers.called("staged_payers"))

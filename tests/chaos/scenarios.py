@@ -31,6 +31,7 @@ ready     0  0  offer add {offer} -i larkmere --cardholder - --card - < cardhold
 ready     3  3  validate bad.csv --errors errors.csv --valid valid.csv --rejected rejected.csv
 ready     3  3  import bad.csv -i larkmere
 ready     3  -  import bad.csv -i larkmere --errors errors.csv --rejected rejected.csv
+ready     0  0  refund import made/refunds/larkmere.csv -i larkmere
 ready     0  0  match
 ready     0  0  settle
 ready     3  0  nightly drop
@@ -88,6 +89,7 @@ READING = frozenset(
 
 MORE_ROWS = {
     "import": {"imports", "duplicates", "rejects"},
+    "refund import": {"imports", "duplicates", "rejects"},
     "api": {"imports", "duplicates"},
     "webhook": {"attempts", "security_log"},
     "nightly": {"attempts"},

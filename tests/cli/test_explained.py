@@ -40,6 +40,8 @@ WITHOUT_EXAMPLE = {
     # is about a file that is read by a profile
     *("timestamp_ambiguous", "timestamp_skipped", "refunds_left_out"),
     *("profile_field_missing", "trailer_mismatch"),
+    # is about the command that was given the file
+    "kind_of_rows_mismatch",
     # is about where files lie, how large they are, and what lies beside them
     *DROP_CODES,
     # is asked of the store, of its clock, or of the settings

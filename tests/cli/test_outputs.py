@@ -22,6 +22,7 @@ HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,tr
 WRITERS: dict[str, tuple[str, ...]] = {
     "validate FILE": ("--errors", "--valid", "--rejected", "--report", "-o"),
     "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
+    "refund import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "profile convert FILE --profile FILE -o new.csv": ("--errors", "--rejected", "-o"),
     "simulate FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "catalog import FILE": ("--errors", "-o"),

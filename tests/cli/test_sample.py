@@ -40,6 +40,7 @@ def test_without_a_word_it_writes_a_small_sample(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     cardoffers("sample")
-    assert ["catalog", "transactions"] == sorted(path.name for path in Path("sample").iterdir())
+    folders = sorted(path.name for path in Path("sample").iterdir())
+    assert ["catalog", "refunds", "transactions"] == folders
     rows = [len(path.read_text().splitlines()) - 1 for path in Path("sample").glob("trans*/*.csv")]
     assert 1000 == sum(rows)

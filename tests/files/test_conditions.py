@@ -29,7 +29,7 @@ from cardoffers_cli.files.conditions import (
 )
 from cardoffers_cli.files.expressions import TOLD, expression
 from cardoffers_cli.files.predicates import predicate
-from cardoffers_cli.files.rules import RULES, SHOWN_REFERENCE
+from cardoffers_cli.files.rules import RULES, shown_reference
 from sizes import tries
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def test_what_python_reads_otherwise_is_among_them(pattern: str, text: str) -> N
 
 CELLS = st.none() | st.sampled_from(NASTY) | st.text(max_size=20)
 WHOLE_ROWS = st.fixed_dictionaries(
-    dict.fromkeys((*fields.COLUMNS, fields.OTHERS, "caller", "program_currency"), CELLS)
+    dict.fromkeys((*fields.ALL_COLUMNS, fields.OTHERS, "caller", "program_currency"), CELLS)
     | {
         "mistyped": st.none() | st.sampled_from(["|mcc|", "|amount|", "|transaction_ref|amount|"]),
         "at": st.sampled_from([None, NOON, NOON + timedelta(days=2)]),
@@ -175,7 +175,7 @@ WHOLE_ROWS = st.fixed_dictionaries(
     }
 )
 ASKED = [
-    SHOWN_REFERENCE,
+    shown_reference("transaction_ref"),
     *(rule.broken for rule in RULES),
     *(each.holds for rule in RULES for each in rule.suspicions),
 ]

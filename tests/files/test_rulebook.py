@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cardoffers_cli.domain.row_kinds import KINDS
 from cardoffers_cli.files.chunks import FileReading, Judge
-from cardoffers_cli.files.fields import COLUMNS, REQUIRED
-from cardoffers_cli.files.rulebook import OPTIONAL, rulebook
+from cardoffers_cli.files.fields import ALL_COLUMNS, REQUIRED
+from cardoffers_cli.files.rulebook import optional, rulebook
 from sizes import tries
+
+if TYPE_CHECKING:
+    from cardoffers_cli.domain.row_kinds import RowKind
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -45,12 +49,14 @@ VALUES = {
         "2026-02-30T00:00:00Z",
         "2026-03-18T13:12:54.1+02:00",
     ],
+    "kind": ["refund", "void", "Void"],
     "institution_id": [UUID, UUID[::-1]],
 }
+VALUES["refunded_at"] = VALUES["transacted_at"]
 ROW = st.fixed_dictionaries(
     {
         name: st.none() | st.sampled_from([*VALUES.get(name, [*GOOD, *TOKENS]), *ODD])
-        for name in COLUMNS
+        for name in ALL_COLUMNS
     }
     | {"mistyped": st.none() | st.sampled_from(["|mcc|", "|amount|card_token|"])}
 )
@@ -64,6 +70,10 @@ MOSTLY_GOOD = st.fixed_dictionaries(
         "transaction_ref": st.sampled_from(["r" * 128, "r" * 129]),
         "amount": st.sampled_from(VALUES["amount"]),
         "transacted_at": st.sampled_from(VALUES["transacted_at"]),
+        "refund_ref": st.sampled_from(["r" * 128, "r" * 129]),
+        "refunded_at": st.sampled_from(VALUES["refunded_at"]),
+        "original_transaction_ref": st.none() | st.sampled_from(["r" * 128, "r" * 129]),
+        "kind": st.none() | st.sampled_from(VALUES["kind"]),
         "merchant_id": st.none() | st.sampled_from(VALUES["merchant_id"]),
     }
 )
@@ -85,18 +95,20 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
 @settings(max_examples=tries(30, 200), deadline=None)
 @given(
     rows=st.lists(ROW, min_size=1, max_size=30) | st.lists(MOSTLY_GOOD, min_size=1, max_size=60),
-    absent=st.sets(st.sampled_from([name for name in OPTIONAL if name not in REQUIRED])),
+    kind=st.sampled_from(KINDS),
+    absent=st.sets(st.sampled_from([*dict.fromkeys(n for k in KINDS for n in optional(k))])),
     decimals=st.sampled_from([0, 2, 3]),
     zone=st.sampled_from([None, "Europe/Madrid"]),
 )
 def test_a_row_that_breaks_a_rule_is_suspicious(
-    rows: list[dict[str, Any]], absent: set[str], decimals: int, zone: str | None
+    rows: list[dict[str, Any]], kind: RowKind, absent: set[str], decimals: int, zone: str | None
 ) -> None:
-    kept = [{name: text for name, text in row.items() if name not in absent} for row in rows]
+    had = {*optional(kind)} - (absent - {*kind.required})
+    kept = [{name: text for name, text in row.items() if name in had} for row in rows]
     reading = FileReading(now=NOW, decimals=decimals, assume_timezone=zone, institution_id=UUID)
-    derived = Judge(reading).with_derived(_frame(kept))
-    suspicious = rulebook().suspicious(derived, is_plain=_is_plain(kept))
-    assert [] == rulebook().findings(derived.filter(~suspicious)).rows()
+    derived = Judge(reading, kind).with_derived(_frame(kept))
+    suspicious = rulebook(kind).suspicious(derived, is_plain=_is_plain(kept))
+    assert [] == rulebook(kind).findings(derived.filter(~suspicious)).rows()
 
 
 USUAL = {

@@ -56,6 +56,31 @@ def test_every_cell_of_a_clean_file_has_its_form(folder: Path, column: str, form
     assert everything(folder)[column].str.contains(form).all()
 
 
+@pytest.mark.parametrize(("refunds", "expected"), [(None, 6), (0, 0), (30, 30), (300, 300)])
+def test_refunds_are_of_purchases_and_of_no_more_than_these(
+    tmp_path: Path, refunds: int | None, expected: int
+) -> None:
+    made(tmp_path, institutions=1, refunds=refunds)
+    files = list((tmp_path / "refunds").glob("*.csv"))
+    assert bool(expected) == bool(files)
+    for path in files:
+        rows = pl.read_csv(path, infer_schema=False)
+        assert (expected, expected) == (rows.height, rows["refund_ref"].n_unique())
+        found = rows.join(
+            transactions(tmp_path, path.stem).unique("transaction_ref", maintain_order=True),
+            left_on="original_transaction_ref",
+            right_on="transaction_ref",
+        )
+        assert expected // 2 <= found.height
+        cents = pl.Decimal(18, 2)
+        assert found.filter(
+            (pl.col("cardholder_token") != pl.col("cardholder_token_right"))
+            | (pl.col("amount").cast(cents) > pl.col("amount_right").cast(cents))
+            | (pl.col("refunded_at") < pl.col("transacted_at"))
+            | (pl.col("refunded_at") >= "2026-10-01")
+        ).is_empty()
+
+
 def test_rows_and_links_add_up(folder: Path) -> None:
     assert (ROWS, LINKS) == (everything(folder).height, table(folder, "links").height)
 

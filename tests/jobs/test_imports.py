@@ -109,6 +109,7 @@ def test_the_import_is_recorded(alder: Job, tmp_path: Path) -> None:
         "currency": "GBP",
         "options": '{"delimiter": ",", "assume_timezone": null, "allow_unterminated": false}',
         "imported_at": NOON,
+        "kind_of_rows": "purchases",
     } == record
     assert [("import", NOON, "tester")] == found(alder, "select kind, as_of, actor from runs")
     rejects = "select line, transaction_ref, field, code from rejects order by all"

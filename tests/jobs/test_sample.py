@@ -23,7 +23,9 @@ def test_each_file_is_told_with_its_rows_and_bytes(tmp_path: Path) -> None:
         "catalog/links.csv",
         "catalog/engagement.csv",
         "transactions/larkmere.csv",
+        "refunds/larkmere.csv",
         "transactions/tarnhollow.csv",
+        "refunds/tarnhollow.csv",
     ] == list(told)
     assert (60, 40) == (
         told["transactions/larkmere.csv"]["rows"],
@@ -36,7 +38,8 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     list(sample(tmp_path, Plan(rows=100, seed=1)))
     list(sample(tmp_path, Plan(rows=100, seed=1)))
-    assert {"catalog", "transactions", "notes.txt"} == {path.name for path in tmp_path.iterdir()}
+    there = {path.name for path in tmp_path.iterdir()}
+    assert {"catalog", "transactions", "refunds", "notes.txt"} == there
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,8 @@ def test_other_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
         {"days": 0},
         {"files": 0},
         {"links": -1},
+        {"refunds": -1},
+        {"refunds": 101},
         {"seed": -1},
     ],
 )

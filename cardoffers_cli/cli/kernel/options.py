@@ -108,6 +108,10 @@ LayoutProfile = Annotated[
     Path | None,
     option("The layout of the file, if not our own: see `cardoffers profile`.", metavar="P.toml"),
 ]
+Kind = Annotated[
+    Literal["purchases", "refunds"] | None,
+    option("What the rows are [as the names in the file say; else purchases]."),
+]
 Timezone = Annotated[
     str | None,
     option("Accept times without an offset, as times of this zone.", metavar="ZONE", callback=zone),

@@ -10,6 +10,7 @@ from cardoffers_cli.files.samples.words import BANKS, MARKETS, Market
 
 DEFAULT_END = date(2026, 10, 1)
 PURCHASES_PER_CARDHOLDER = 18
+PURCHASES_PER_REFUND = 50
 MAX_ACTIVE_OFFERS = 100
 
 
@@ -21,6 +22,7 @@ class Plan:
     seed: int
     institutions: int = 2
     links: int | None = None
+    refunds: int | None = None
     kind: str = "csv"
     gzip: bool = False
     dirty: bool = False
@@ -38,16 +40,19 @@ class Plan:
         """The links to make: one for every second purchase, if not said otherwise."""
         return self.rows // 2 if self.links is None else self.links
 
+    @property
+    def total_refunds(self) -> int:
+        """The refunds to make: one for every fiftieth purchase, if not said otherwise."""
+        return self.rows // PURCHASES_PER_REFUND if self.refunds is None else self.refunds
+
     def banks(self) -> list[Bank]:
-        """List the institutions, the largest first; their rows and links add up to the totals."""
+        """List the institutions, the largest first; what they have adds up to the totals."""
         count = self.institutions
         bounds = [_share(number, count) for number in range(count + 1)]
-        edges = [
-            (self.rows * part // bounds[-1], self.total_links * part // bounds[-1])
-            for part in bounds
-        ]
+        totals = (self.rows, self.total_links, self.total_refunds)
+        edges = [[total * part // bounds[-1] for total in totals] for part in bounds]
         return [
-            Bank(number, rows=after[0] - before[0], links=after[1] - before[1])
+            Bank(number, *(end - start for start, end in zip(before, after, strict=True)))
             for number, (before, after) in enumerate(pairwise(edges))
         ]
 
@@ -64,6 +69,7 @@ class Bank:
     number: int
     rows: int
     links: int
+    refunds: int
 
     @property
     def slug(self) -> str:

@@ -15,6 +15,7 @@ from cardoffers_cli.files.samples.merchants import Merchants, identifiers, make_
 from cardoffers_cli.files.samples.offers import COLUMNS, Program, make_offers, make_program
 from cardoffers_cli.files.samples.plan import MAX_ACTIVE_OFFERS
 from cardoffers_cli.files.samples.purchases import Cardholders, Purchases
+from cardoffers_cli.files.samples.refunds import Refunds
 from cardoffers_cli.files.samples.writing import write_bytes, write_table, write_transactions
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def write_sample(folder: Path, plan: Plan) -> Iterator[SampleFile]:
     for scene in scenes:
         for bank in scene.banks:
             yield from _transactions(folder / "transactions", chance, plan, scene, bank)
+            yield from _refunds(folder / "refunds", chance, plan, scene, bank)
 
 
 def _scenes(chance: Chance, plan: Plan) -> Iterator[Scene]:
@@ -153,7 +155,19 @@ def _transactions(
         yield write_bytes(folder / f"{bank.slug}-dirty.{kind}", *make_dirty(made, kind))
 
 
-def _stretches(made: Purchases, first: int, last: int) -> Iterator[pl.DataFrame]:
+def _refunds(
+    folder: Path, chance: Chance, plan: Plan, scene: Scene, bank: Bank
+) -> Iterator[SampleFile]:
+    """Write the file of refunds of a bank, if it has any."""
+    if bank.refunds:
+        cardholders = _cardholders(chance, scene, bank)
+        made = Refunds(Purchases(cardholders.chance, plan, bank, cardholders))
+        path = folder / f"{bank.slug}.{plan.kind}{'.gz' if plan.gzip else ''}"
+        stretches = _stretches(made, 0, bank.refunds)
+        yield write_transactions(path, plan.kind, stretches, zipped=plan.gzip)
+
+
+def _stretches(made: Purchases | Refunds, first: int, last: int) -> Iterator[pl.DataFrame]:
     """Make the rows from `first` up to `last`; an empty stretch is one empty frame."""
     for start in range(first, max(last, first + 1), CHUNK_ROWS):
         yield made.rows(start, min(CHUNK_ROWS, last - start))

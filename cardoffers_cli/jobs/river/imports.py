@@ -1,17 +1,24 @@
-"""Import: a transaction file into the store, all of it or nothing, in one transaction."""
+"""Import: a file of purchases or refunds into the store, all or nothing, in one transaction.
+
+Who imports one kind of rows is told of a file that holds another (rules.md#row-kinds): what a row
+means must not depend on a file being where it does not belong. The nightly run takes each for what
+it is.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.opening import open_layout
-from cardoffers_cli.files.sources import aside
+from cardoffers_cli.files.sources import aside, unusable
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
 from cardoffers_cli.jobs.river.card_numbers import recognised
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.river.intake import FileReport, Judged, Progress
@@ -51,7 +59,7 @@ PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
 
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions:
-    """How to read the file, and whether to keep what it held.
+    """How to read the file, rows of what `kind` it must hold, and whether to keep them.
 
     Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
     manifest. Of a `profile` the record of the import keeps the digest.
@@ -62,6 +70,7 @@ class ImportOptions:
     allow_unterminated: bool = False
     profile: Profile | None = None
     dry_run: bool = False
+    kind: RowKind = PURCHASES
 
 
 class ImportTold(FileTold):
@@ -131,6 +140,7 @@ def import_file(
             owner = find_institution(store, institution)
             may_upload(owner)
             with open_layout(given, reading_for(owner, job, options)) as file:
+                check_kind(file, owner, options)
                 taken = take_in(store, file, owner, job, options, target=target, progress=progress)
                 write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
         if target and not options.dry_run:
@@ -157,7 +167,8 @@ def take_in(
     if target is not None:
         begin(store, target.root)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
-    if masked := recognised(job, owner.id, lambda: doubtful_references(store, staged)):
+    if staged.kind is PURCHASES:
+        masked = recognised(job, owner.id, lambda: doubtful_references(store, staged))
         take_masked(store, staged, masked, owner.id)
     numbered = number(store, staged, owner.id)
     judged = judge_file(store, file, staged, numbered, owner.id, target=target)
@@ -205,7 +216,20 @@ def reading_for(owner: Institution, job: Job, options: ImportOptions) -> FileRea
         assume_timezone=options.assume_timezone,
         unterminated=None if options.allow_unterminated else "error",
         profile=options.profile,
+        kind=options.kind,
     )
+
+
+def check_kind(file: TransactionFile, owner: Institution, options: ImportOptions) -> None:
+    """Raise `FileUnusable` for a file whose rows are of another kind than those that are wanted."""
+    found = file.row_kind
+    if found is not options.kind:
+        name = "FILE" if file.name == "-" else quote(file.name)
+        raise unusable(
+            "kind_of_rows_mismatch",
+            f"The file holds {found.name}, not {options.kind.name}.",
+            hint=f"Take it with `cardoffers {found.command} {name} -i {owner.slug}`.",
+        )
 
 
 def may_upload(owner: Institution) -> None:
@@ -228,6 +252,7 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
         "run_no": run_no,
         "file_name": report.file,
         "file_kind": report.kind,
+        "kind_of_rows": report.row_kind and report.row_kind.name,
         "file_sha256": report.sha256,
         "size_bytes": report.size_bytes,
         "received": report.received,

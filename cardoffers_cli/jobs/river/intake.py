@@ -1,4 +1,4 @@
-"""Intake: what `validate`, `import` and `simulate` do alike with one transaction file.
+"""Intake: what `validate`, `import` and `simulate` do alike with one file of rows of any kind.
 
 The file is read ahead in a thread while the store takes the chunk before, and the report says the
 same of a file whichever command read it.
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
 from cardoffers_cli.domain.records import Record, if_any
-from cardoffers_cli.files.chunks import NO_ROWS
+from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.files.chunks import no_rows
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.fingerprints import with_fingerprints
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.pipeline.handles import Numbered, Repeats, Staged, StagedWhole
     from cardoffers_cli.sql.binding import Table
@@ -84,6 +86,7 @@ class FileTold(Record):
     simulated: bool | None = if_any()
     file: str
     kind: str | None
+    kind_of_rows: str | None
     sha256: str | None
     bytes: int
     received: int
@@ -103,6 +106,7 @@ class FileReport:
 
     file: str
     kind: str | None = None
+    row_kind: RowKind | None = None
     sha256: str | None = None
     size_bytes: int = 0
     received: int = 0
@@ -136,6 +140,7 @@ class FileReport:
         return FileTold(
             file=self.file,
             kind=self.kind,
+            kind_of_rows=self.row_kind.name if self.row_kind else None,
             sha256=self.sha256,
             bytes=self.size_bytes,
             received=self.received,
@@ -155,7 +160,7 @@ def stage_check(store: Store, file: TransactionFile, *, progress: Progress | Non
 
     What the end of the file says of its numbers is applied to all of its rows.
     """
-    staged = stage_slim(store, _read(file, progress))
+    staged = stage_slim(store, _read(file, progress), file.row_kind)
     _refuse_card_numbers(store, staged, file)
     return staged
 
@@ -164,7 +169,7 @@ def stage_file(
     store: Store, file: TransactionFile, *, progress: Progress | None = None
 ) -> StagedWhole:
     """Read what an import needs of the file, with the same care as `stage_check`."""
-    staged = stage_whole(store, _read(file, progress))
+    staged = stage_whole(store, _read(file, progress), file.row_kind)
     _refuse_card_numbers(store, staged, file)
     return staged
 
@@ -178,8 +183,8 @@ def _read(
     file: TransactionFile, progress: Progress | None
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]]:
     """Yield the file's chunks, after an empty one; the next one is judged in a thread meanwhile."""
-    seed = secrets.randbits(64)
-    yield with_fingerprints(NO_ROWS.rows, seed), NO_ROWS.findings, NO_ROWS.doubts
+    seed, nothing = secrets.randbits(64), no_rows(file.row_kind)
+    yield with_fingerprints(nothing.rows, seed), nothing.findings, nothing.doubts
     for chunk in ahead(file.chunks()):
         yield with_fingerprints(chunk.rows, seed), chunk.findings, chunk.doubts
         if progress:
@@ -216,10 +221,10 @@ def judge_file(
 ) -> Judged:
     """Judge what was staged of the file, against the history of its institution.
 
-    At a `target` it is the engine there that knows the history, and look-alikes are those of the
-    file alone.
+    At a `target` it is the engine there that knows the history of purchases, and look-alikes are
+    those of the file alone.
     """
-    if target:
+    if target and staged.kind is PURCHASES:
         known = dedupe(store, target, numbered, find_same(store, staged, institution_id))
     else:
         known = find_known(store, staged, numbered, institution_id)
@@ -239,6 +244,7 @@ def _judged(
     report = FileReport(
         file=file.name,
         kind=file.kind,
+        row_kind=file.row_kind,
         sha256=file.sha256,
         size_bytes=file.size_bytes,
         received=file.received,

@@ -15,6 +15,10 @@ with taken as (
     select purchases.import_no, count(*) as accepted, sum(purchases.amount) as amount_accepted
     from purchases
     group by purchases.import_no
+    union all
+    select refunds.import_no, count(*), sum(refunds.amount)
+    from refunds
+    group by refunds.import_no
 ),
 repeated as (
     select

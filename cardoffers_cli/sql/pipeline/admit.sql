@@ -16,9 +16,8 @@ where not exists (
 order by 1;
 
 -- name: purchases
--- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
---     staged_duplicates(line), payer_numbers(payer, cardholder_no, instrument_no),
---     identifier_numbers(identifier, identifier_no)
+-- reads: staged_refs(line, transaction_ref, cardholder_no, instrument_no, identifier_no, merchant_id,
+--     amount, transacted_at), staged_duplicates(line)
 -- Writes one purchase per staged row that is no duplicate. Idempotent through staged_duplicates, which holds every
 -- ref the institution has purchases of. Purchase numbers follow the lines, with gaps. Imports that
 -- are staged together have $stride lines each, so a line tells its import and its line there.
@@ -27,27 +26,65 @@ insert into recent_purchases (
     merchant_id, amount, currency, transacted_at, received_at, import_no, line
 )
 select
-    last_purchase.purchase_no + 1 + staged.line,
+    last_purchase.purchase_no + 1 + staged_refs.line,
     $institution_id,
-    staged.transaction_ref,
-    payer_numbers.cardholder_no,
-    payer_numbers.instrument_no,
-    identifier_numbers.identifier_no,
-    staged.merchant_id,
-    staged.amount,
+    staged_refs.transaction_ref,
+    staged_refs.cardholder_no,
+    staged_refs.instrument_no,
+    staged_refs.identifier_no,
+    staged_refs.merchant_id,
+    staged_refs.amount,
     $currency,
-    staged.transacted_at,
+    staged_refs.transacted_at,
     $received_at,
-    $import_no + staged.line // $stride,
-    staged.line % $stride
-from staged
+    $import_no + staged_refs.line // $stride,
+    staged_refs.line % $stride
+from staged_refs
 cross join last_purchase
-inner join payer_numbers on payer_numbers.payer = staged.payer
-left join identifier_numbers on identifier_numbers.identifier = staged.identifier
 where not exists (
     select 1
     from staged_duplicates
-    where staged_duplicates.line = staged.line
+    where staged_duplicates.line = staged_refs.line
+);
+
+-- name: refunds
+-- reads: staged_refunds(line, refund_ref, ref_hash, kind, original_transaction_ref, cardholder_no,
+--     instrument_no, identifier_no, merchant_id, amount, refunded_at), staged_duplicates(line)
+-- Writes one refund per staged row that is no duplicate. Idempotent through staged_duplicates, which holds every
+-- refund_ref the institution has refunds of. Refund numbers follow the lines, with gaps; of $stride
+-- as in `purchases`.
+insert into refunds (
+    refund_no, institution_id, refund_ref, ref_hash, kind, original_transaction_ref, cardholder_no,
+    instrument_no, identifier_no, merchant_id, amount, currency, refunded_at, received_at,
+    import_no, line
+)
+with last_refund as (
+    select coalesce(max(refunds.refund_no), 0) as refund_no
+    from refunds
+)
+select
+    last_refund.refund_no + 1 + staged_refunds.line,
+    $institution_id,
+    staged_refunds.refund_ref,
+    hash_of_institution(staged_refunds.ref_hash, $institution_id),
+    staged_refunds.kind,
+    staged_refunds.original_transaction_ref,
+    staged_refunds.cardholder_no,
+    staged_refunds.instrument_no,
+    staged_refunds.identifier_no,
+    staged_refunds.merchant_id,
+    staged_refunds.amount,
+    $currency,
+    staged_refunds.refunded_at,
+    $received_at,
+    $import_no + staged_refunds.line // $stride,
+    staged_refunds.line % $stride
+from staged_refunds
+cross join last_refund
+where not exists (
+    select 1
+    from staged_duplicates
+    where staged_duplicates.line = staged_refunds.line
 );
 
 -- name: purchase_details

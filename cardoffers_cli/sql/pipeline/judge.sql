@@ -31,7 +31,8 @@ where staged.line in (select refused_numbers.line from refused_numbers);
 -- name: refused_findings
 -- reads: refused_numbers(line, field), staged(line, transaction_ref)
 -- changes: staged_findings(line, transaction_ref, field, code, level, message)
--- Appends a finding for every refused number, with the reference of its row unless that is one.
+-- Appends a finding for every refused number, with the reference of its row (the field $reference)
+-- unless that is one.
 insert into staged_findings
 select
     refused_numbers.line,
@@ -41,7 +42,7 @@ from refused_numbers
 left join staged on staged.line = refused_numbers.line
 left join refused_numbers as refused_references
     on refused_references.line = refused_numbers.line
-    and refused_references.field = 'transaction_ref';
+    and refused_references.field = $reference;
 
 -- name: show_references
 -- reads: staged_doubts(line, field, transaction_ref), refused_numbers(line, field)
@@ -51,7 +52,7 @@ update staged_findings
 set transaction_ref = staged_doubts.transaction_ref
 from staged_doubts
 where staged_doubts.line = staged_findings.line
-    and staged_doubts.field = 'transaction_ref'
+    and staged_doubts.transaction_ref is not null
     and not exists (
         select 1
         from refused_numbers
@@ -92,12 +93,12 @@ where staged_merchants.identifier not in (
 );
 
 -- name: doubtful_references
--- reads: staged_doubts(line, field, transaction_ref), staged(line)
+-- reads: staged_doubts(line, transaction_ref), staged(line)
 -- The references of staged rows that look like card numbers. Grain: one row per reference.
 select distinct staged_doubts.transaction_ref
 from staged_doubts
 inner join staged on staged.line = staged_doubts.line
-where staged_doubts.field = 'transaction_ref';
+where staged_doubts.transaction_ref is not null;
 
 -- name: take_masked
 -- changes: staged(transaction_ref, hash_of_text)
@@ -129,6 +130,34 @@ with hashed as (
 select hashed.line, purchase_refs.purchase_no
 from hashed
 inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash;
+
+-- name: known_refunds
+-- reads: staged_refunds(line, refund_ref, ref_hash, kind, original_transaction_ref, cardholder_no,
+--     instrument_no, identifier_no, merchant_id, amount, refunded_at)
+-- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
+-- Makes known_refs of refunds: the staged rows whose refund_ref the institution has a refund of, found
+-- by hash, told apart by text. A conflict where what was said then differs. Grain: one row per such
+-- row.
+create temp table known_refs as
+select
+    staged_refunds.line,
+    staged_refunds.refund_ref as transaction_ref,
+    refunds.kind <> staged_refunds.kind
+    or refunds.original_transaction_ref is distinct from staged_refunds.original_transaction_ref
+    or refunds.cardholder_no is distinct from staged_refunds.cardholder_no
+    or refunds.instrument_no is distinct from staged_refunds.instrument_no
+    or refunds.identifier_no is distinct from staged_refunds.identifier_no
+    or refunds.merchant_id is distinct from staged_refunds.merchant_id
+    or refunds.amount <> staged_refunds.amount
+    or refunds.refunded_at <> staged_refunds.refunded_at as is_conflict,
+    refunds.received_at,
+    refunds.import_no as first_import_no,
+    refunds.line as first_line
+from staged_refunds
+inner join refunds
+    on refunds.ref_hash = hash_of_institution(staged_refunds.ref_hash, $institution_id)
+    and refunds.refund_ref = staged_refunds.refund_ref
+where refunds.institution_id = $institution_id;
 
 -- name: no_history
 -- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
@@ -353,10 +382,10 @@ from final;
 -- name: duplicate_findings
 -- reads: staged_duplicates(line, transaction_ref, is_conflict)
 -- changes: staged_findings(line, transaction_ref, field, code, level, message)
--- Appends a finding for every row that merely came again.
+-- Appends a finding for every row that merely came again, about its field $reference.
 insert into staged_findings
 select
-    staged_duplicates.line, staged_duplicates.transaction_ref, 'transaction_ref',
+    staged_duplicates.line, staged_duplicates.transaction_ref, $reference,
     $code, $level, $message
 from staged_duplicates
 where not staged_duplicates.is_conflict;
@@ -384,7 +413,7 @@ with repeats as (
 select
     repeats.line,
     repeats.transaction_ref,
-    'transaction_ref',
+    $reference,
     repeats.code,
     $level,
     repeats.message || ': the first ' || case

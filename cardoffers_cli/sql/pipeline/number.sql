@@ -26,6 +26,24 @@ inner join instruments
     and instruments.cardholder_no = cardholders.cardholder_no
     and instruments.instrument_token = staged_tokens.instrument_token;
 
+-- name: partial_payer_numbers
+-- reads: staged_tokens(payer, cardholder_token, instrument_token)
+-- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)
+-- Makes payer_numbers of tokens among which there may be cardholders without an instrument: the
+-- number of that is null. Grain: one row per payer.
+create temp table payer_numbers as
+select distinct
+    staged_tokens.payer, cardholders.institution_id, cardholders.cardholder_no,
+    instruments.instrument_no
+from staged_tokens
+inner join cardholders
+    on cardholders.institution_id = $institution_id
+    and cardholders.cardholder_token = staged_tokens.cardholder_token
+left join instruments
+    on instruments.institution_id = cardholders.institution_id
+    and instruments.cardholder_no = cardholders.cardholder_no
+    and instruments.instrument_token = staged_tokens.instrument_token;
+
 -- name: known_payers
 -- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)
 -- Makes payer_numbers of numbers that are remembered. Grain: one row per payer.
@@ -55,14 +73,14 @@ inner join identifiers
     on identifiers.merchant_identifier_type = staged_merchants.merchant_identifier_type
     and identifiers.merchant_identifier = staged_merchants.merchant_identifier;
 
--- name: staged_refs
+-- name: staged_purchases
 -- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at),
 --     payer_numbers(payer, institution_id, cardholder_no, instrument_no),
 --     identifier_numbers(identifier, identifier_no)
 -- makes: staged_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
 --     identifier_no, merchant_id, amount, transacted_at)
--- Makes staged_refs: what staged rows say, by numbers where the store has given them. Grain: one
--- row per staged row.
+-- Makes staged_refs: what staged purchases say, by numbers where the store has given them. Grain:
+-- one row per staged row.
 create temp view staged_refs as
 select
     staged.line,
@@ -76,6 +94,32 @@ select
     staged.transacted_at
 from staged
 inner join payer_numbers on payer_numbers.payer = staged.payer
+left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
+
+-- name: staged_refunds
+-- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at,
+--     hash_of_text, original_transaction_ref, kind),
+--     payer_numbers(payer, cardholder_no, instrument_no),
+--     identifier_numbers(identifier, identifier_no)
+-- makes: staged_refunds(line, refund_ref, ref_hash, kind, original_transaction_ref, cardholder_no,
+--     instrument_no, identifier_no, merchant_id, amount, refunded_at)
+-- Makes staged_refunds: what staged refunds say, by numbers where the store has given them. Grain:
+-- one row per staged row.
+create temp view staged_refunds as
+select
+    staged.line,
+    staged.transaction_ref as refund_ref,
+    staged.hash_of_text as ref_hash,
+    staged.kind,
+    staged.original_transaction_ref,
+    payer_numbers.cardholder_no,
+    payer_numbers.instrument_no,
+    identifier_numbers.identifier_no,
+    staged.merchant_id,
+    staged.amount,
+    staged.transacted_at as refunded_at
+from staged
+left join payer_numbers on payer_numbers.payer = staged.payer
 left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
 
 -- name: collisions

@@ -6,11 +6,11 @@ create temp table staged as
 select frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder
 from frame;
 
--- name: whole
+-- name: purchases
 -- makes: staged(line, transaction_ref, reference, content, cardholder, payer, identifier,
 --     merchant_id, amount, transacted_at, look, hash_of_text)
--- Reads frame (valid rows with fingerprints) and makes staged of it, for an import. Grain: one row
--- per valid row of the file.
+-- Reads frame (valid purchases with fingerprints) and makes staged of it, for an import. Grain: one
+-- row per valid row of the file.
 create temp table staged as
 select
     frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder,
@@ -18,6 +18,20 @@ select
     cast(frame.amount as decimal(18, 4)) as amount,
     cast(frame.transacted_at as timestamp) as transacted_at, frame.look,
     text_hash(frame.transaction_ref) as hash_of_text
+from frame;
+
+-- name: refunds
+-- makes: staged(line, transaction_ref, reference, content, cardholder, payer, identifier,
+--     merchant_id, amount, transacted_at, hash_of_text, original_transaction_ref, kind)
+-- Reads frame (valid refunds with fingerprints) and makes staged of it, for an import. Grain: one
+-- row per valid row of the file.
+create temp table staged as
+select
+    frame.line, frame.transaction_ref, frame.reference, frame.content, frame.cardholder,
+    frame.payer, frame.identifier, cast(frame.merchant_id as uuid) as merchant_id,
+    cast(frame.amount as decimal(18, 4)) as amount,
+    cast(frame.transacted_at as timestamp) as transacted_at,
+    text_hash(frame.transaction_ref) as hash_of_text, frame.original_transaction_ref, frame.kind
 from frame;
 
 -- name: findings

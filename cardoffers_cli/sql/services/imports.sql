@@ -17,12 +17,12 @@ limit 1;
 insert into imports (
     import_no, import_id, institution_id, run_no, file_name, file_kind, file_sha256, size_bytes,
     received, accepted, duplicates, conflicts, invalid, blank_lines, amount_accepted, currency,
-    options, imported_at
+    options, imported_at, kind_of_rows
 )
 values (
     $import_no, $import_id, $institution_id, $run_no, $file_name, $file_kind, $file_sha256,
     $size_bytes, $received, $accepted, $duplicates, $conflicts, $invalid, $blank_lines,
-    $amount_accepted, $currency, $options, $imported_at
+    $amount_accepted, $currency, $options, $imported_at, $kind_of_rows
 );
 
 -- name: record_calls

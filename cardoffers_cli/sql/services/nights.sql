@@ -179,13 +179,17 @@ where redemptions.run_no > $after_run_no
 order by redemptions.run_no;
 
 -- name: came_in
--- What the runs of a night took in and what it became. Grain: one row per institution and currency.
+-- What the runs of a night took in and what it became; rows and amounts are of purchases. Grain: one
+-- row per institution and currency.
 with imported as (
     select
         imports.institution_id, imports.currency, count(*) as imports,
-        sum(imports.received) as received, sum(imports.accepted) as accepted,
-        sum(imports.duplicates) as duplicates, sum(imports.invalid) as invalid,
-        sum(imports.amount_accepted) as amount_accepted
+        sum(imports.received) filter (where imports.kind_of_rows = 'purchases') as received,
+        sum(imports.accepted) filter (where imports.kind_of_rows = 'purchases') as accepted,
+        sum(imports.duplicates) filter (where imports.kind_of_rows = 'purchases') as duplicates,
+        sum(imports.invalid) filter (where imports.kind_of_rows = 'purchases') as invalid,
+        sum(imports.amount_accepted) filter (where imports.kind_of_rows = 'purchases')
+            as amount_accepted
     from imports
     where imports.run_no > $after_run_no
         and ($to_run_no is null or imports.run_no <= $to_run_no)
@@ -344,6 +348,7 @@ imported as (
     inner join imports
         on imports.run_no > chosen.after_run_no
         and (chosen.to_run_no is null or imports.run_no <= chosen.to_run_no)
+    where imports.kind_of_rows = 'purchases'
     group by chosen.night_no
 ),
 

@@ -295,9 +295,10 @@ order by imports.imported_at desc, duplicates.import_no desc, duplicates.line
 limit $limit;
 
 -- name: searched
--- How much was looked through. Grain: one row.
+-- How many purchases were looked through. Grain: one row.
 select
     coalesce(sum(imports.accepted), 0) as purchases, coalesce(sum(imports.invalid), 0) as rejected,
     coalesce(sum(imports.duplicates), 0) as duplicates, max(imports.imported_at) as last_import_at
 from imports
-where imports.institution_id = $institution_id;
+where imports.institution_id = $institution_id
+    and imports.kind_of_rows = 'purchases';

@@ -47,6 +47,7 @@ with carried as (
     inner join cardholders
         on cardholders.institution_id = staged_payers.institution_id
         and cardholders.cardholder_token = staged_payers.cardholder_token
+    where staged_payers.instrument_token is not null
 ),
 
 unknown as (

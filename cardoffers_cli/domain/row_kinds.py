@@ -1,0 +1,108 @@
+"""The kinds of rows that institutions send in files: what their fields are called.
+
+A kind is a value: whatever reads, judges, stages or admits rows is handed one and asks it for
+names, so every kind goes the same way. Each row has a reference, which its institution gives once
+(rules.md#duplicates), a moment and an amount, under names of its own. Behind the rules of
+`files/rules.py`, rows of every kind have one shape, in which they are called `transaction_ref`,
+`transacted_at` and `amount`, as those of a purchase.
+
+To add a kind, add its value to `KINDS`; to `files/rules.py` what holds of its fields alone; and to
+`pipeline/` the statements by which its rows are staged, found again and admitted, which are named
+after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowKind:
+    """A kind of rows, by the word that `--kind` and `kind_of_rows` have for it.
+
+    `noun` is one of its rows; `list_key` the field of a JSON object that holds them; `columns` are
+    all fields, of which none of the `required` ones may be empty in a row. A header has those
+    `in_header`, where `a|b` means one of them; `own` are names of columns that no other kind has,
+    and by which it is known. `further` are fields that are kept beside those of every kind, each
+    with what an empty one means. `command` takes its files.
+    """
+
+    name: str
+    noun: str
+    list_key: str
+    reference: str
+    moment: str
+    columns: tuple[str, ...]
+    required: tuple[str, ...]
+    in_header: tuple[str, ...]
+    own: tuple[str, ...]
+    command: str
+    further: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
+
+
+_TOKENS = ("cardholder_token", "card_token", "instrument_token")
+_ACCEPTORS = ("card_acceptor_id", "merchant_identifier")
+
+PURCHASES = RowKind(
+    name="purchases",
+    noun="purchase",
+    list_key="transactions",
+    reference="transaction_ref",
+    moment="transacted_at",
+    columns=(
+        *_TOKENS,
+        "instrument_type",
+        *_ACCEPTORS,
+        *("mcc", "merchant_descriptor", "network"),
+        *("merchant_identifier_type", "merchant_id"),
+        *("amount", "currency", "transaction_ref", "transacted_at", "institution_id"),
+    ),
+    required=("cardholder_token", "amount", "transaction_ref", "transacted_at"),
+    in_header=(
+        "cardholder_token",
+        "card_token|instrument_token",
+        "card_acceptor_id|merchant_id|merchant_identifier",
+        "amount",
+        "transaction_ref",
+        "transacted_at",
+    ),
+    own=("transaction_ref", "transacted_at"),
+    command="import",
+)
+"""What cardholders bought (rules.md#columns)."""
+
+REFUNDS = RowKind(
+    name="refunds",
+    noun="refund",
+    list_key="refunds",
+    reference="refund_ref",
+    moment="refunded_at",
+    columns=(
+        *("refund_ref", "original_transaction_ref"),
+        *_TOKENS,
+        *_ACCEPTORS,
+        *("merchant_identifier_type", "merchant_id"),
+        *("amount", "currency", "refunded_at", "kind", "institution_id"),
+    ),
+    required=("refund_ref", "amount", "refunded_at"),
+    in_header=(
+        "refund_ref",
+        "original_transaction_ref|cardholder_token",
+        "amount",
+        "refunded_at",
+    ),
+    own=("refund_ref", "refunded_at"),
+    command="refund import",
+    further=MappingProxyType({"original_transaction_ref": None, "kind": "refund"}),
+)
+"""What went back, in amounts above zero (rules.md#refund-files)."""
+
+KINDS = (PURCHASES, REFUNDS)
+"""Every kind; what says nothing of itself is taken for the first."""
+
+BY_NAME: Mapping[str, RowKind] = MappingProxyType({kind.name: kind for kind in KINDS})

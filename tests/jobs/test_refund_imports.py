@@ -1,0 +1,237 @@
+"""Refunds are taken in as purchases are, in both sizes, and none counts as a purchase."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime
+from decimal import Decimal
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
+from cardoffers_cli.files.chunks import FileReading
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
+from cardoffers_cli.jobs.river.validate import validate
+from cardoffers_cli.jobs.simulate import simulate_file
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.pipeline import stage
+from tables import NOON, read
+from work import found, job, new_store, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+HOLDERS = {letter: letter * 40 for letter in "abc"}
+NAMES = {
+    "ref": "refund_ref",
+    "of": "original_transaction_ref",
+    "holder": "cardholder_token",
+    "card": "card_token",
+    "shop": "card_acceptor_id",
+    "amount": "amount",
+    "at": "refunded_at",
+    "kind": "kind",
+}
+PURCHASE_FILE = (
+    "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
+    f"{HOLDERS['a']},a1,M1,20.00,TX-1,2026-05-01T10:00:00Z\n"
+)
+
+
+@pytest.fixture(params=[2_000, -1], ids=["few rows", "many rows"])
+def alder(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """A job on a store with two institutions, that takes every file as of that size."""
+    monkeypatch.setattr(stage, "FEW_ROWS", request.param)
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan currency\nalder growth GBP\nbrook growth GBP")
+    return made
+
+
+def refunds_of(table: str) -> str:
+    """Write a text table as a file of refunds; `-` is an empty field, a letter a holder."""
+    text = io.StringIO()
+    rows = read(table)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(NAMES[name] for name in rows[0])
+    for row in rows:
+        writer.writerow(
+            HOLDERS.get(value, value) if name == "holder" else value or ""
+            for name, value in row.items()
+        )
+    return text.getvalue()
+
+
+def take(made: Job, path: Path, text: str, institution: str = "alder", **more: Any) -> Any:
+    path.write_text(text)
+    options = ImportOptions(**{"kind": REFUNDS, **more})
+    return import_file(str(path), institution, made, options, outputs=Outputs()).document()
+
+
+REFUNDS_SENT = """
+ref  of    holder  card  shop  amount  at                    kind
+R1   TX-1  a       a1    M1    5.00    2026-05-03T10:00:00Z  -
+R2   TX-1  -       -     -     2.50    2026-05-04T10:00:00Z  void
+R3   TX-9  b       -     -     1.00    2026-05-05T10:00:00Z  adjustment
+R4   -     c       c1    M2    7.00    2026-05-06T10:00:00Z  refund
+R5   -     c       -     M2    7.00    2026-05-06T10:00:00Z  refund
+R1   TX-1  a       a1    M1    5.00    2026-05-03T10:00:00Z  refund
+R2   TX-1  -       -     -     2.50    2026-05-04T10:00:00Z  refund
+R3   TX-9  b       b1    -     1.00    2026-05-05T10:00:00Z  adjustment
+"""
+KEPT = """
+select
+    refund_ref, original_transaction_ref, kind, refunds.amount, cardholder_token, instrument_token,
+    merchant_identifier, refunds.merchant_id, refunds.currency, refunded_at, line
+from refunds
+left join cardholders using (cardholder_no)
+left join instruments on instruments.instrument_no = refunds.instrument_no
+left join identifiers using (identifier_no)
+order by refund_no
+"""
+
+
+def test_each_refund_is_kept_once_as_it_was_sent(alder: Job, tmp_path: Path) -> None:
+    told = take(alder, tmp_path / "refunds.csv", refunds_of(REFUNDS_SENT))
+    names = ("kind_of_rows", "received", "accepted", "duplicates", "conflicts", "invalid")
+    assert ("refunds", 8, 4, 3, 2, 1) == tuple(told[name] for name in names)
+    assert Decimal("15.50") == told["amount_accepted"]
+    a, b, c = HOLDERS.values()
+    at = [datetime(2026, 5, day, 10) for day in (3, 4, 5, 6)]  # noqa: DTZ001
+    assert [
+        ("R1", "TX-1", "refund", Decimal("5.0000"), a, "a1", "M1", None, "GBP", at[0], 2),
+        ("R2", "TX-1", "void", Decimal("2.5000"), None, None, None, None, "GBP", at[1], 3),
+        ("R3", "TX-9", "adjustment", Decimal("1.0000"), b, None, None, None, "GBP", at[2], 4),
+        ("R4", None, "refund", Decimal("7.0000"), c, "c1", "M2", None, "GBP", at[3], 5),
+    ] == found(alder, KEPT)
+    assert [("original_missing", 6)] == found(alder, "select code, line from rejects")
+    assert [("R1", False, 7), ("R2", True, 8), ("R3", True, 9)] == found(
+        alder, "select transaction_ref, is_conflict, line from duplicates order by line"
+    )
+    assert [("refunds", 4)] == found(alder, "select kind_of_rows, accepted from imports")
+    assert [(0,)] == found(alder, "select count(*) from purchases")
+    assert doctor(alder)["ok"]
+
+
+def test_the_same_file_again_is_all_duplicates(alder: Job, tmp_path: Path) -> None:
+    path = tmp_path / "refunds.csv"
+    text = refunds_of("\n".join(REFUNDS_SENT.splitlines()[:5]))
+    first = take(alder, path, text)
+    again = take(alder, path, text)
+    assert (0, 3, 0) == (again["accepted"], again["duplicates"], again["conflicts"])
+    assert first["import_id"] == again["already_imported"]
+    assert 3 == take(alder, path, text, "brook")["accepted"]
+
+
+CHANGED = {
+    "of": "TX-2",
+    "holder": "b",
+    "card": "a2",
+    "shop": "M2",
+    "amount": "5.01",
+    "at": "2026-05-03T10:00:01Z",
+    "kind": "void",
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_another_content_under_one_reference_is_a_conflict(
+    alder: Job, tmp_path: Path, name: str
+) -> None:
+    header, first = REFUNDS_SENT.strip().splitlines()[:2]
+    values = dict(zip(header.split(), first.split(), strict=True)) | {name: CHANGED[name]}
+    changed = " ".join(values.values())
+    path = tmp_path / "refunds.csv"
+    together = take(alder, path, refunds_of(f"{header}\n{first}\n{changed}"))
+    assert (1, 1, 1) == tuple(together[each] for each in ("accepted", "duplicates", "conflicts"))
+    later = take(alder, path, refunds_of(f"{header}\n{changed}\n{first}"))
+    assert (0, 2, 1) == tuple(later[each] for each in ("accepted", "duplicates", "conflicts"))
+
+
+def test_references_of_refunds_are_apart_from_those_of_purchases(
+    alder: Job, tmp_path: Path
+) -> None:
+    take(alder, tmp_path / "tx.csv", PURCHASE_FILE, kind=PURCHASES)
+    same = refunds_of(REFUNDS_SENT.replace("R1", "TX-1"))
+    assert 4 == take(alder, tmp_path / "refunds.csv", same)["accepted"]
+    assert [(1,)] == found(alder, "select count(*) from purchases")
+    assert doctor(alder)["ok"]
+
+
+def test_a_dry_run_keeps_nothing(alder: Job, tmp_path: Path) -> None:
+    path, text = tmp_path / "refunds.csv", refunds_of(REFUNDS_SENT)
+    assert 4 == take(alder, path, text, dry_run=True)["accepted"]
+    assert [(0,)] == found(alder, "select count(*) from refunds")
+    assert 4 == take(alder, path, text)["accepted"]
+
+
+def test_validate_reaches_the_same_verdict(alder: Job, tmp_path: Path) -> None:
+    path = tmp_path / "refunds.csv"
+    taken = take(alder, path, refunds_of(REFUNDS_SENT))
+    checked = validate(str(path), FileReading(now=NOON), alder, outputs=Outputs()).document()
+    assert {name: taken[name] for name in checked} == {**checked}
+
+
+def test_numbers_that_look_like_cards_in_refunds_are_errors(alder: Job, tmp_path: Path) -> None:
+    sent = REFUNDS_SENT.replace("TX-9", "4111111111111111")
+    told = take(alder, tmp_path / "refunds.csv", refunds_of(sent))
+    (finding,) = [each for each in told["findings"] if each["code"] == "card_number"]
+    assert [4, 9] == finding["lines"]
+    assert [("original_transaction_ref", "R3")] * 2 == found(
+        alder, "select field, transaction_ref from rejects where code = 'card_number'"
+    )
+
+
+READERS: dict[str, Callable[[str, Job, ImportOptions], Any]] = {
+    "import": lambda path, made, options: import_file(
+        path, "alder", made, options, outputs=Outputs()
+    ),
+    "simulate": lambda path, made, options: simulate_file(
+        path, "alder", made, options, outputs=Outputs()
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("reader", "kind"),
+    [*product(["import"], [PURCHASES, REFUNDS]), ("simulate", PURCHASES)],
+    ids=lambda each: getattr(each, "name", each),
+)
+def test_a_file_of_the_other_kind_is_told_so_by_name(
+    tmp_path: Path, reader: str, kind: Any
+) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan currency\nalder growth GBP")
+    path = tmp_path / "a file.csv"
+    path.write_text({PURCHASES: refunds_of(REFUNDS_SENT), REFUNDS: PURCHASE_FILE}[kind])
+    with pytest.raises(FileUnusable) as told:
+        READERS[reader](str(path), job(made.path), ImportOptions(kind=kind))
+    other = {PURCHASES: REFUNDS, REFUNDS: PURCHASES}[kind]
+    assert "kind_of_rows_mismatch" == told.value.code
+    assert f"The file holds {other.name}, not {kind.name}." == told.value.message
+    assert f"`cardoffers {other.command} '{path}' -i alder`" in (told.value.hint or "")
+    assert [(0,)] == found(made, "select count(*) from imports")
+
+
+def test_a_header_of_no_kind_is_told_by_the_names_that_were_wanted(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan currency\nalder growth GBP")
+    with pytest.raises(FileUnusable) as told:
+        take(made, tmp_path / "refunds.csv", "reference,value\nR1,5.00\n")
+    assert "header_missing" == told.value.code
+    assert "refund_ref, original_transaction_ref" in (told.value.hint or "")
+
+
+def test_refunds_are_no_part_of_what_was_bought(tmp_path: Path) -> None:
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan currency\nalder growth GBP")
+    take(made, tmp_path / "refunds.csv", refunds_of(REFUNDS_SENT))
+    assert [(0,)] == found(made, "select count(*) from waiting_purchases")
+    assert [] == found(made, "select * from purchase_totals where purchases > 0")
