@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE, MINOR_UNITS
-from cardoffers_cli.files.fields import IDENTIFIER_TYPES, UUID, in_any_case
-from cardoffers_cli.files.timestamps import WITH_OFFSET, WITHOUT_OFFSET, moments
+from cardoffers_cli.files.fields import (
+    IDENTIFIER_TYPES,
+    UUID,
+    WITH_OFFSET,
+    WITHOUT_OFFSET,
+    in_any_case,
+)
+from cardoffers_cli.files.timestamps import moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -56,9 +56,6 @@ class Names:
         return any(folded(name) in text for name in self.own)
 
 
-"""The columns of a transaction file."""
-
-
 def read_header(
     line: bytes, names: Names, *, delimiter: str, number: int
 ) -> tuple[Layout, list[Finding]]:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.files.headers import TRANSACTIONS, read_header
+from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.files.headers import Names, read_header
 from cardoffers_cli.files.lines import first_filled, is_blank, is_cut_off, unterminated
 from cardoffers_cli.files.plain.slices import RowSlice, read_lines
 from cardoffers_cli.files.profiles.telling import in_other_layout
@@ -15,6 +16,8 @@ from cardoffers_cli.files.sources import unusable
 if TYPE_CHECKING:
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.files.splitting import Layout
+
+_NAMES = Names.of(PURCHASES)
 
 
 class DelimitedRows:
@@ -56,10 +59,10 @@ class DelimitedRows:
     def _read_header(self, header: bytes, head: bytes) -> Layout:
         try:
             layout, self.header_findings = read_header(
-                header, TRANSACTIONS, delimiter=self._delimiter, number=self._line
+                header, _NAMES, delimiter=self._delimiter, number=self._line
             )
         except FileUnusable as error:
-            if TRANSACTIONS.are_in(header):
+            if _NAMES.are_in(header):
                 raise
             raise in_other_layout(error, self._name, head) from None
         self.header = self._line

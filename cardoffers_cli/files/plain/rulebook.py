@@ -14,6 +14,7 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.fields import NUMBER
 from cardoffers_cli.files.plain.times import Moments
@@ -61,7 +62,8 @@ class PlainRules:
         fraction = rf"(?:\.[0-9]{{1,{decimals}}})?" if decimals else ""
         self._is_usual = searching(f"^[0-9]{{1,12}}{fraction}$")
         self._is_number = searching(NUMBER)
-        self._shown = predicate(rules.SHOWN_REFERENCE)
+        self._table = tuple(rule for rule in rules.RULES if rule.holds_of(PURCHASES))
+        self._shown = predicate(rules.shown_reference(PURCHASES.reference))
         self._books: dict[frozenset[str], _Book] = {}
 
     def broken(self, rows: RowSlice) -> Iterator[tuple[int, list[Rule]]]:
@@ -71,12 +73,12 @@ class PlainRules:
         present = frozenset(rows.columns)
         book = self._books.get(present)
         if book is None:
-            book = self._books[present] = _Book(rules.RULES, present, self._limits, self._row_of)
+            book = self._books[present] = _Book(self._table, present, self._limits, self._row_of)
         found = book.broken(rows)
         for row in sorted(found):
             causes: dict[str, Rule] = {}
             for number in sorted(found[row]):
-                rule = rules.RULES[number]
+                rule = self._table[number]
                 causes.setdefault(rule.cause, rule)
             yield row, [*causes.values()]
 
