@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files.copies import LineCopy, Masks
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.lines import WholeLines, in_parts, with_lf
@@ -127,6 +128,7 @@ class PlainValidation:
         return {
             "file": self._name,
             "kind": "csv" if is_read else None,
+            "kind_of_rows": PURCHASES.name if is_read else None,
             "sha256": self._blocks.sha256 if is_read else None,
             "bytes": self._blocks.size_bytes if is_read else 0,
             "received": received,
