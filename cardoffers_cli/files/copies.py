@@ -43,7 +43,7 @@ def copy_lines(
 ) -> None:
     """Copy lines; the one numbered `header` (0 for none) goes to both, blank ones to neither.
 
-    So many lines `above` all others go to both too.
+    So many lines `above` all others go to both too, blank ones as well.
     """
     copy = LineCopy(header, rejected, valid_to, rejected_to, masks=masks, above=above)
     for block in blocks:
@@ -90,7 +90,7 @@ class LineCopy:
         self._copy(self._held)
 
     def _copy(self, piece: bytes) -> None:
-        if not self._is_open and is_blank(piece):
+        if not self._is_open and self._number > self._above and is_blank(piece):
             return
         number = self._number
         is_for_both = number == self._header or number <= self._above

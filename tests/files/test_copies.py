@@ -116,3 +116,13 @@ def test_a_document_without_items_is_copied_as_none() -> None:
     valid = io.BytesIO()
     copy_items([b"[ ]"], pl.Series([], dtype=pl.UInt64), "transactions", valid, None)
     assert b"[\n\n]\n" == valid.getvalue()
+
+
+def test_blank_lines_above_the_header_stay_where_a_profile_counts_them() -> None:
+    valid, others = io.BytesIO(), io.BytesIO()
+    blocks = [b"title\n\n \nhead\n\n1\n", b"2\n"]
+    copy_lines(blocks, 4, pl.Series([7], dtype=pl.UInt64), valid, others, above=3)
+    assert (b"title\n\n \nhead\n1\n", b"title\n\n \nhead\n2\n") == (
+        valid.getvalue(),
+        others.getvalue(),
+    )
