@@ -26,8 +26,12 @@ _BLANK = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\
 
 def python_pattern(pattern: str) -> str:
     """Write a pattern of Rust's regex for Python, as far as those of the rules go."""
-    text = pattern.replace("$", r"\Z")
-    text = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", text)
+    return python_text(pattern).replace("$", r"\Z")
+
+
+def python_text(pattern: str) -> str:
+    """Write it so for lines of text, where `^` and `$` are the ends of each."""
+    text = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", pattern)
     text = re.sub(r"(\[[^\]]*)\\s", lambda found: found[1] + _BLANK, text)
     return text.replace(r"\s", f"[{_BLANK}]")
 
@@ -36,6 +40,9 @@ def python_pattern(pattern: str) -> str:
 def searching(pattern: str) -> Callable[[str], re.Match[str] | None]:
     """Return the function that searches a text for a pattern."""
     return re.compile(python_pattern(pattern)).search
+
+
+_CONTRARY = {True: False, False: True, None: None}
 
 
 @singledispatch
@@ -75,8 +82,7 @@ def _(it: conditions.Either) -> Predicate:
 @predicate.register(conditions.Not)
 def _(it: conditions.Not) -> Predicate:
     holds = predicate(it.condition)
-    contrary = {True: False, False: True, None: None}
-    return lambda row: contrary[holds(row)]
+    return lambda row: _CONTRARY[holds(row)]
 
 
 @predicate.register(conditions.Surely)
@@ -172,3 +178,47 @@ def _(it: conditions.MoreDecimals) -> Predicate:
         return None if found is None or limit is None else len(found[1]) > limit
 
     return has_more
+
+
+_COMPARISONS = (conditions.Differs, conditions.Exceeds, conditions.MoreDecimals)
+"""What is unknown where one of several columns is empty."""
+
+
+def settled(condition: Condition, known: Row) -> Condition | bool | None:
+    """Return what is left of a condition where some columns are known: the same in all rows.
+
+    True, False and None (unknown) are what it comes to whatever else a row holds.
+    """
+    left: Condition | bool | None = condition
+    if condition.columns <= known.keys():
+        left = predicate(condition)(known)
+    elif isinstance(condition, _COMPARISONS):
+        is_empty = any(name in known and known[name] is None for name in condition.columns)
+        left = None if is_empty else condition
+    elif isinstance(condition, conditions.Both | conditions.Either):
+        sides = settled(condition.one, known), settled(condition.other, known)
+        left = _together(condition, *sides, decides=isinstance(condition, conditions.Either))
+    elif isinstance(condition, conditions.Not | conditions.Surely):
+        inner = settled(condition.condition, known)
+        if isinstance(inner, Condition):
+            left = type(condition)(inner)
+        else:
+            left = _CONTRARY[inner] if isinstance(condition, conditions.Not) else bool(inner)
+    return left
+
+
+def _together(
+    whole: conditions.Both | conditions.Either,
+    one: Condition | bool | None,
+    other: Condition | bool | None,
+    *,
+    decides: bool,
+) -> Condition | bool | None:
+    """Put two conditions together, of which either alone may decide."""
+    if decides in (one, other):
+        return decides
+    if isinstance(one, Condition) and isinstance(other, Condition):
+        return type(whole)(one, other)
+    if (not decides) in (one, other):
+        return other if one is (not decides) else one
+    return whole

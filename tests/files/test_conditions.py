@@ -28,7 +28,8 @@ from cardoffers_cli.files.conditions import (
     Told,
 )
 from cardoffers_cli.files.expressions import TOLD, expression
-from cardoffers_cli.files.predicates import predicate
+from cardoffers_cli.files.plain.proofs import exceptions, proof
+from cardoffers_cli.files.predicates import predicate, settled
 from cardoffers_cli.files.rules import RULES, shown_reference
 from sizes import tries
 
@@ -187,6 +188,53 @@ def test_the_rules_are_the_same_of_rows_and_of_columns(rows: list[dict[str, Any]
     for condition in ASKED:
         plain, columnar = both(condition, rows)
         assert columnar == plain, condition
+
+
+@settings(max_examples=tries(15, 150), deadline=None)
+@given(
+    row=WHOLE_ROWS, known=st.sets(st.sampled_from(sorted(set().union(*(e.columns for e in ASKED)))))
+)
+def test_what_is_settled_of_some_columns_is_what_it_comes_to(
+    row: dict[str, Any], known: set[str]
+) -> None:
+    for condition in ASKED:
+        left = settled(condition, {name: row.get(name) for name in known})
+        told = predicate(left)(row) if isinstance(left, Condition) else left
+        assert predicate(condition)(row) == told, (condition, left)
+
+
+TOLD_BY_PATTERN = [
+    Missing("a"),
+    ~Sized("a", 2, 8),
+    ~Surely(Sized("a", 2, 8)),
+    ~OneOf("a", ("card", "N/A", "12.50")),
+    *(Matches("a", each) for each in PATTERNS.values()),
+    *(each for each in ASKED if isinstance(each, Told)),
+]
+
+
+@pytest.mark.parametrize("condition", TOLD_BY_PATTERN, ids=str)
+def test_a_pattern_proves_no_text_that_is_suspicious(condition: Condition) -> None:
+    run = proof([condition])
+    assert run
+    texts = [text for text in NASTY if text.isascii() and "\n" not in text]
+    (column,) = condition.columns
+    suspicious = {text for text in texts if predicate(condition)({column: text or None})}
+    assert suspicious <= (exceptions(texts, run) or set())
+    assert set() == exceptions([], run)
+    good = [each for each in texts if each not in suspicious]
+    assert exceptions(good, run) != {*good}, "it proves nothing"
+
+
+@pytest.mark.parametrize("texts", [["é"], ["a\nb"]])
+def test_texts_that_no_pattern_tells_apart_are_not_proven(texts: list[str]) -> None:
+    run = proof([Missing("a")])
+    assert run
+    assert exceptions(texts, run) is None
+
+
+def test_what_no_pattern_says_has_no_proof() -> None:
+    assert proof([Missing("a"), Exceeds("at", "latest")]) is None
 
 
 def test_every_told_function_has_one_for_columns() -> None:

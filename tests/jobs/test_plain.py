@@ -16,8 +16,9 @@ import pytest
 
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.files import sources
 from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.plain import PlainValidation
+from cardoffers_cli.files.plain import PlainValidation, blocks
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.validate import validate
 from sizes import FULL, tries
@@ -233,6 +234,25 @@ def test_files_of_many_rows(names: str, tmp_path: Path) -> None:
         cells["card_acceptor_id"] = f"{chance.choice([49875, 4987500, 498750000000129 + number])}"
         lines.append(",".join(cells.get(name, "") for name in names.split(",")))
     check("\n".join(lines).encode(), tmp_path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_is_counted_stretch_by_stretch(
+    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (sources, blocks):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 2_000)
+        monkeypatch.setattr(module, "LINE_BYTES", 100)
+        monkeypatch.setattr(module, "HEAD_BYTES", 300)
+    for seed in range(tries(6, 60)):
+        chance = random.Random(seed)  # noqa: S311
+        lines = [HEADER]
+        for number in range(200):
+            reference = 4000000000000000 + number * 7 if chance.random() < 0.3 else f"TX-{number}"
+            row = ROW.replace("TX-{}", str(reference))
+            lines.append(row if seed % 2 else row.replace("M6CF4DC01F8024C", f"{number * 997}"))
+        text = "\n".join([*lines, "x" * 150, *lines[1:20]]).encode()
+        check(gzip.compress(text, mtime=0) if packed else text, tmp_path, 700)
 
 
 @pytest.mark.skipif(not CORPORA.exists(), reason="the public corpora are not here")

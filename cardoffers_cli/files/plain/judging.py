@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.plain.slices import RowSlice
     from cardoffers_cli.files.plain.tallies import Doubt
 
+_ACCEPTOR = "card_acceptor"
 _CARD_NUMBER, _REF = "card_number", "transaction_ref"
 _FIELDS = (
     *("cardholder_token", "card_token", "instrument_token", "card_acceptor_id"),
@@ -143,27 +144,21 @@ class PlainJudge:
             refs,
             ats,
         ) = valid
-        moments = self._rules.moments
-        contents = [
-            (
-                cardholder,
-                instrument or card,
-                (kind or "card_acceptor") if named_so else "card_acceptor" if acceptor else "",
-                named_so or acceptor,
-                merchant.lower(),
-                amount,
-                moment or "",
-            )
-            for cardholder, card, instrument, acceptor, named_so, kind, merchant, amount, (
-                moment,
-                _,
-            ) in zip(
-                *(cardholders, cards, instruments, acceptors, named, types, ids),
-                map(self._amounts.__getitem__, amounts),
-                map(moments.__getitem__, ats),
-                strict=True,
-            )
-        ]
+        moments = self._rules.derive.moments
+        usual = moments.usual(ats)
+        contents = zip(
+            cardholders,
+            _first_filled(instruments, cards),
+            [
+                (kind or _ACCEPTOR) if name else _ACCEPTOR if acceptor else ""
+                for name, kind, acceptor in zip(named, types, acceptors, strict=True)
+            ],
+            _first_filled(named, acceptors),
+            map(str.lower, ids),
+            map(self._amounts.__getitem__, amounts),
+            [moments[at][0] or "" for at in ats] if usual is None else usual,
+            strict=True,
+        )
         self._references.add(numbers, refs, contents, cardholders)
 
     def _refuse_card_numbers(self) -> None:
@@ -200,6 +195,12 @@ class PlainJudge:
                     column=doubt.field,
                 )
             )
+
+
+def _first_filled(texts: Sequence[str], others: Sequence[str]) -> Sequence[str]:
+    if not any(texts):
+        return others
+    return [text or other for text, other in zip(texts, others, strict=True)]
 
 
 class _Amounts(dict[str, str]):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 _ROWS_BITS = 64
 
@@ -54,7 +54,7 @@ class References:
         self,
         numbers: Sequence[int],
         references: Sequence[str],
-        contents: Sequence[tuple[str, ...]],
+        contents: Iterable[tuple[str, ...]],
         cardholders: Sequence[str],
     ) -> None:
         """Add the valid rows of a slice; `contents` tell a duplicate from a conflict."""

@@ -9,26 +9,30 @@ which has the order of moments.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files import rules
+from cardoffers_cli.files.conditions import Condition, Exceeds, Not, Surely
 from cardoffers_cli.files.fields import NUMBER
+from cardoffers_cli.files.plain.proofs import exceptions, proof
 from cardoffers_cli.files.plain.times import Moments
-from cardoffers_cli.files.predicates import predicate, searching
+from cardoffers_cli.files.predicates import predicate, searching, settled
 from cardoffers_cli.files.splitting import plain_line_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    import re
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from cardoffers_cli.files.conditions import Condition
     from cardoffers_cli.files.plain.slices import RowSlice
     from cardoffers_cli.files.predicates import Predicate
-    from cardoffers_cli.files.rules import Rule, Suspicion
+    from cardoffers_cli.files.rules import Rule
 
 _DERIVED = {
     "at": "transacted_at",
@@ -51,7 +55,7 @@ class PlainRules:
     def __init__(
         self, *, now: datetime, currency: str | None, decimals: int, zone: str | None
     ) -> None:
-        self.moments = Moments(zone)
+        self.derive = Derive(zone, decimals)
         self._limits: dict[str, Any] = {
             "decimals": decimals,
             "program_currency": currency,
@@ -59,9 +63,6 @@ class PlainRules:
             "is_alone": False,
             "caller": None,
         }
-        fraction = rf"(?:\.[0-9]{{1,{decimals}}})?" if decimals else ""
-        self._is_usual = searching(f"^[0-9]{{1,12}}{fraction}$")
-        self._is_number = searching(NUMBER)
         self._table = tuple(rule for rule in rules.RULES if rule.holds_of(PURCHASES))
         self._shown = predicate(rules.shown_reference(PURCHASES.reference))
         self._books: dict[frozenset[str], _Book] = {}
@@ -73,7 +74,7 @@ class PlainRules:
         present = frozenset(rows.columns)
         book = self._books.get(present)
         if book is None:
-            book = self._books[present] = _Book(self._table, present, self._limits, self._row_of)
+            book = self._books[present] = _Book(self._table, present, self._limits, self.derive)
         found = book.broken(rows)
         for row in sorted(found):
             causes: dict[str, Rule] = {}
@@ -87,18 +88,25 @@ class PlainRules:
         row = {"transaction_ref": reference or None, "mistyped": mistyped or None}
         return self._shown(row) is True
 
-    def _row_of(self, columns: Sequence[str], value: Value) -> Mapping[str, Any]:
-        """Return a row of some columns, with what is derived from them, and the limits."""
-        values = (value,) if isinstance(value, str) else value
-        row = {**self._limits, **dict(zip(columns, (text or None for text in values), strict=True))}
-        if text := row.get("transacted_at"):
-            row["at"], row["assumed"] = self.moments[text]
-        elif "transacted_at" in row:
-            row["assumed"] = False
-        if text := row.get("amount"):
-            row["value"] = Decimal(text) if self._is_number(text) else None
-            row["is_usual_amount"] = self._is_usual(text) is not None
-        return row
+
+class Derive:
+    """What the rules read of a row beside its texts."""
+
+    def __init__(self, zone: str | None, decimals: int) -> None:
+        self.moments = Moments(zone)
+        fraction = rf"(?:\.[0-9]{{1,{decimals}}})?" if decimals else ""
+        self._is_usual = searching(f"^[0-9]{{1,12}}{fraction}$")
+        self._is_number = searching(NUMBER)
+
+    def fill(self, row: dict[str, Any]) -> None:
+        """Put what is derived of a row's texts beside them."""
+        if "transacted_at" in row:
+            text = row["transacted_at"]
+            row["at"], row["assumed"] = self.moments[text] if text else (None, False)
+        if "amount" in row:
+            text = row["amount"]
+            row["value"] = Decimal(text) if text and self._is_number(text) else None
+            row["is_usual_amount"] = self._is_usual(text) is not None if text else None
 
 
 class _Book:
@@ -109,19 +117,44 @@ class _Book:
         table: Sequence[Rule],
         present: frozenset[str],
         limits: Mapping[str, Any],
-        row_of: Callable[[Sequence[str], Value], Mapping[str, Any]],
+        derive: Derive,
     ) -> None:
+        self._present = present
         self._always: list[int] = []
         self._groups: dict[tuple[str, ...], _Group] = {}
+        asked = [each for rule in table for each in (rule.broken, *_holds(rule))]
+        read = {_DERIVED.get(name, name) for each in asked for name in each.columns}
+        absent = {*(read - present), *(name for name, of in _DERIVED.items() if of not in present)}
+        known = {**dict.fromkeys(absent), **limits}
         for number, rule in enumerate(table):
-            asked = [rule.broken, *(each.holds for each in rule.suspicions)]
-            read = {_DERIVED.get(name, name) for each in asked for name in each.columns}
-            columns = tuple(sorted(read & present))
-            if columns:
-                group = self._groups.setdefault(columns, _Group(columns, row_of))
-                group.add(number, rule)
-            elif predicate(rule.broken)(limits):
+            broken = settled(rule.broken, known)
+            suspicions = [(each, settled(each.holds, known)) for each in rule.suspicions]
+            is_suspected = not any(left is True for _, left in suspicions)
+            open_ones = {
+                left: each.unless_plain for each, left in suspicions if isinstance(left, Condition)
+            }
+            if broken is True:
                 self._always.append(number)
+            elif isinstance(broken, Condition) and not (
+                suspicions and is_suspected and not open_ones
+            ):
+                screens = open_ones if suspicions and is_suspected else {broken: False}
+                self._add(number, broken, screens, limits, derive)
+
+    def _add(
+        self,
+        number: int,
+        broken: Condition,
+        screens: Mapping[Condition, bool],
+        limits: Mapping[str, Any],
+        derive: Derive,
+    ) -> None:
+        """Add a rule to those that read the same columns."""
+        read = {_DERIVED.get(name, name) for each in (broken, *screens) for name in each.columns}
+        columns = tuple(sorted(read & self._present))
+        if columns not in self._groups:
+            self._groups[columns] = _Group(columns, limits, derive)
+        self._groups[columns].add(number, broken, screens)
 
     def broken(self, rows: RowSlice) -> dict[int, list[int]]:
         """Return the rows that break rules, and the numbers of these."""
@@ -134,71 +167,114 @@ class _Book:
         return found
 
 
+def _holds(rule: Rule) -> Iterator[Condition]:
+    return (each.holds for each in rule.suspicions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Screens:
+    """What is asked of the values of a group: one by one, or of a column by one pattern.
+
+    `run` proves all but what is `limited`, which the least and the greatest moment are asked.
+    """
+
+    asked: Sequence[Predicate]
+    run: re.Pattern[str] | None
+    limited: Sequence[Predicate]
+
+
 class _Group:
     """The rules that read the same columns; `columns` are sorted, one or more."""
 
-    def __init__(
-        self,
-        columns: tuple[str, ...],
-        row_of: Callable[[Sequence[str], Value], Mapping[str, Any]],
-    ) -> None:
+    def __init__(self, columns: tuple[str, ...], limits: Mapping[str, Any], derive: Derive) -> None:
         self._columns = columns
-        self._row_of = row_of
+        self._row = dict(limits)
+        self._derive = derive
         self._rules: list[tuple[int, Predicate]] = []
-        self._suspicions: dict[Suspicion, None] = {}
-        self._unsuspected: list[Condition] = []
+        self._suspicions: dict[Condition, bool] = {}
         self._good: dict[bool, set[Value]] = {True: set(), False: set()}
         self._screens = cache(self._made_screens)
 
-    def add(self, number: int, rule: Rule) -> None:
-        """Add a rule by its number in the table."""
-        self._rules.append((number, predicate(rule.broken)))
-        self._suspicions |= dict.fromkeys(rule.suspicions)
-        if not rule.suspicions:
-            self._unsuspected.append(rule.broken)
+    def add(self, number: int, broken: Condition, screens: Mapping[Condition, bool]) -> None:
+        """Add a rule by its number; `screens` are its suspicions, each with its `unless_plain`."""
+        self._rules.append((number, predicate(broken)))
+        for each, unless_plain in screens.items():
+            self._suspicions[each] = unless_plain and self._suspicions.get(each, True)
 
     def broken(self, rows: RowSlice) -> Iterator[tuple[int, list[int]]]:
         """Yield the rows that break rules, and the numbers of these."""
-        values = self._values(rows)
-        suspicious = self._suspicious(set(values), is_plain=rows.is_plain or _are_plain(values))
-        verdicts = {value: numbers for value in suspicious if (numbers := self._broken_by(value))}
+        columns = [rows.columns[name] for name in self._columns]
+        values: Sequence[Value] = columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
+        is_plain = rows.is_plain or _are_plain(columns)
+        screens = self._screens(is_plain)
+        found: Iterable[Value] | None = None
+        if screens.run and len(columns) == 1 and self._is_within(columns[0], screens.limited):
+            found = exceptions(columns[0], screens.run)
+        if found is None:
+            found = self._suspicious(values, self._good[is_plain], screens.asked)
+        verdicts = {value: numbers for value in found if (numbers := self._broken_by(value))}
         if verdicts:
             for row, value in enumerate(values):
                 if value in verdicts:
                     yield row, verdicts[value]
 
-    def _values(self, rows: RowSlice) -> Sequence[Value]:
-        columns = [rows.columns[name] for name in self._columns]
-        return columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
-
-    def _suspicious(self, values: set[Value], *, is_plain: bool) -> list[Value]:
+    def _suspicious(
+        self, values: Sequence[Value], good: set[Value], screens: Sequence[Predicate]
+    ) -> list[Value]:
         """Return the values that may break a rule, each of them once."""
-        good = self._good[is_plain]
-        new = [*(values - good)]
-        left = [(value, self._row_of(self._columns, value)) for value in new]
+        new = set(values) - good
         found = []
-        for screen in self._screens(is_plain):
-            doubted = [value for value, row in left if screen(row)]
-            if doubted:
-                found += doubted
-                gone = set(doubted)
-                left = [each for each in left if each[0] not in gone]
-        if len(good) < _MOST_KNOWN and len(new) < len(values):
-            good.update(value for value, _ in left)
+        for value in new:
+            row = self._row_of(value)
+            for screen in screens:
+                if screen(row):
+                    found.append(value)
+                    break
+        if len(good) < _MOST_KNOWN and len(new) * 2 < len(values):
+            good.update(new.difference(found))
         return found
 
-    def _made_screens(self, is_plain: bool) -> list[Predicate]:
-        held = (each for each in self._suspicions if not (each.unless_plain and is_plain))
-        return [predicate(each) for each in (*(each.holds for each in held), *self._unsuspected)]
+    def _is_within(self, texts: Sequence[str], limited: Sequence[Predicate]) -> bool:
+        """Whether the first and the last moment of a column are within limits, and so all are."""
+        if not limited:
+            return True
+        moments = self._derive.moments.usual(texts)
+        if not moments:
+            return False
+        rows = [{**self._row, "at": each} for each in (min(moments), max(moments))]
+        return not any(exceeds(row) for exceeds in limited for row in rows)
+
+    def _made_screens(self, is_plain: bool) -> _Screens:
+        asked = [each for each, but in self._suspicions.items() if not (but and is_plain)]
+        limited = [each for each in asked if _is_limit(each)]
+        return _Screens(
+            asked=[*map(predicate, asked)],
+            run=proof(each for each in asked if each not in limited),
+            limited=[*map(predicate, limited)],
+        )
 
     def _broken_by(self, value: Value) -> list[int]:
-        row = self._row_of(self._columns, value)
+        row = self._row_of(value)
         return [number for number, is_broken in self._rules if is_broken(row)]
 
+    def _row_of(self, value: Value) -> Mapping[str, Any]:
+        """Return the row of these columns; there is one, which is filled again and again."""
+        if isinstance(value, str):
+            self._row[self._columns[0]] = value or None
+        else:
+            self._row.update(zip(self._columns, (text or None for text in value), strict=True))
+        self._derive.fill(self._row)
+        return self._row
 
-def _are_plain(values: Sequence[Value]) -> bool:
-    """Say whether the texts of a column are plain, as `TextPage.is_plain` says of a page."""
-    if not values or not isinstance(values[0], str):
-        return False
-    text = "\n".join(values)  # type: ignore[arg-type]
+
+def _is_limit(condition: Condition) -> bool:
+    """Whether a condition asks nothing but whether the moment of a row exceeds a limit."""
+    while isinstance(condition, Not | Surely):
+        condition = condition.condition
+    return isinstance(condition, Exceeds) and condition.column == "at"
+
+
+def _are_plain(columns: Sequence[Sequence[str]]) -> bool:
+    """Say whether the texts of columns are plain, as `TextPage.is_plain` says of a page."""
+    text = "\n".join(chain.from_iterable(columns))
     return '"' not in text and plain_line_ends(text.encode(), ",") is not None

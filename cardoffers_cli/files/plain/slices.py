@@ -38,30 +38,38 @@ class RowSlice:
 
 def read_lines(text: bytes, layout: Layout, *, first_line: int, is_plain: bool) -> RowSlice:
     """Read whole, LF-ended lines of which the first has the number `first_line`."""
-    rows = _all_plain(text, layout)
-    if rows is None:
+    columns = _all_plain(text, layout)
+    if columns is None:
         return _line_by_line(text, layout, first_line, is_plain=is_plain)
+    lines = len(columns[0])
     return RowSlice(
-        numbers=range(first_line, first_line + len(rows)),
-        columns=_columns(rows, layout),
-        lines=len(rows),
+        numbers=range(first_line, first_line + lines),
+        columns=_named(columns, layout),
+        lines=lines,
         is_plain=is_plain,
     )
 
 
 def _all_plain(text: bytes, layout: Layout) -> list[list[str]] | None:
-    """Split all lines at once, if every one is a record without a quote."""
+    """Split all lines at once into columns, if every one is a record without a quote.
+
+    The line ends are put in as a column of their own. Where they all come to stand in that column,
+    and as many as there are lines, each line has its fields.
+    """
     if QUOTE.encode() in text or layout.delimiter.isspace() or has_long_line(text):
         return None
+    ended = text if text.endswith(b"\n") else text + b"\n" * bool(text)
+    delimiter, width = layout.delimiter, len(layout.names)
     try:
-        lines = text.decode().split("\n")
+        lines = ended.decode().replace("\n", f"{delimiter}\n{delimiter}")
     except UnicodeDecodeError:
         return None
-    if not lines[-1]:
-        lines.pop()
-    delimiter = layout.delimiter
-    rows = [line.split(delimiter) for line in lines]
-    return rows if set(map(len, rows)) <= {len(layout.names)} else None
+    fields = lines.split(delimiter)[:-1]
+    ends = fields[width :: width + 1]
+    is_whole = len(ends) == ended.count(b"\n") and len(fields) == len(ends) * (width + 1)
+    if not is_whole or set(ends) - {"\n"}:
+        return None
+    return [fields[column :: width + 1] for column in range(width)]
 
 
 def _line_by_line(text: bytes, layout: Layout, first_line: int, *, is_plain: bool) -> RowSlice:
@@ -78,7 +86,7 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int, *, is_plain: boo
             findings.append(make_finding(fault.code, fault.message, line=number))
     return RowSlice(
         numbers=numbers,
-        columns=_columns(rows, layout),
+        columns=_named([*zip(*rows, strict=True)], layout),
         findings=findings,
         lines=len(lines),
         blank_lines=blank_lines,
@@ -86,10 +94,10 @@ def _line_by_line(text: bytes, layout: Layout, first_line: int, *, is_plain: boo
     )
 
 
-def _columns(rows: Sequence[Sequence[str]], layout: Layout) -> Columns:
-    """Put rows into columns; those that are not known together as one."""
-    columns = dict(zip(layout.names, zip(*rows, strict=True), strict=False))
-    unknown = [columns.pop(name) for name in layout.names if name.startswith(" ") and rows]
+def _named(columns: Sequence[Sequence[str]], layout: Layout) -> Columns:
+    """Name the columns; those that are not known come together as one."""
+    named = dict(zip(layout.names, columns, strict=False))
+    unknown = [named.pop(name) for name in [*named] if name.startswith(" ")]
     if unknown:
-        columns[OTHERS] = tuple(map(" ".join, zip(*unknown, strict=True)))
-    return columns
+        named[OTHERS] = [*map(" ".join, zip(*unknown, strict=True))]
+    return named

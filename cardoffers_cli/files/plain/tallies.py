@@ -16,7 +16,9 @@ from cardoffers_cli.domain.cards import (
     is_reference_issued,
 )
 from cardoffers_cli.domain.lost_zeros import LOOKED_AT, LostZeros
+from cardoffers_cli.files.conditions import Matches
 from cardoffers_cli.files.fields import IDENTIFIERS, ZEROS_KEPT
+from cardoffers_cli.files.plain.proofs import exceptions, proof
 from cardoffers_cli.files.predicates import byte_length, searching
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _is_number = searching("^[0-9]+$")
 _is_card_like = searching(CARD_LIKE)
+_NONE_LIKE = proof([Matches("", CARD_LIKE)])
 
 
 class LostZerosOfRows(LostZeros):
@@ -94,13 +97,17 @@ class NumberFormsOfRows(FieldForms):
         doubts = []
         for name, (is_issued, is_right) in _NUMBERED.items():
             texts = rows.columns.get(name, ())
-            like = [(row, text) for row, text in enumerate(texts) if _is_card_like(text)]
-            right = [(row, text) for row, text in like if is_right(text)]
+            like = _card_like(texts)
+            right = {*filter(is_right, like)}
             if not right:  # a slice without right numbers has nothing to be compared
                 continue
-            numbers = [text for _, text in like]
+            numbers = [text for text in texts if text in like]
             self._count(name, texts, numbers, [*filter(is_issued, numbers)])
-            doubts += [Doubt(rows.numbers[row], name, _key_of(text), text) for row, text in right]
+            doubts += [
+                Doubt(number, name, _key_of(text), text)
+                for number, text in zip(rows.numbers, texts, strict=True)
+                if text in right
+            ]
         return doubts
 
     def _count(
@@ -114,6 +121,15 @@ class NumberFormsOfRows(FieldForms):
             self._met[name].update(issued)
         tally.issued.update(map(_key_of, issued))
         tally.right.update(map(_key_of, filter(_NUMBERED[name][1], issued)))
+
+
+def _card_like(texts: Sequence[str]) -> set[str]:
+    """Return the texts that may be numbers; of texts that differ most are proven to be none."""
+    different = doubted = set(texts)
+    if len(different) * 2 > len(texts) and _NONE_LIKE:
+        proven = exceptions(texts, _NONE_LIKE)
+        doubted = different if proven is None else proven
+    return {text for text in doubted if _is_card_like(text)}
 
 
 def _key_of(number: str) -> Key:

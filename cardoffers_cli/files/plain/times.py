@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from cardoffers_cli.files.fields import USUAL_TIME, WITH_OFFSET, WITHOUT_OFFSET
-from cardoffers_cli.files.predicates import searching
+from cardoffers_cli.files.plain.proofs import exceptions
+from cardoffers_cli.files.predicates import python_text, searching
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Moment = tuple[str | None, bool]
 """A moment in UTC as ISO text without a zone, and whether its time zone was assumed."""
@@ -17,32 +22,42 @@ _SECOND = len("YYYY-MM-DDTHH:MM:SS")
 _PARTS = re.compile(
     r"(.{10})(?:.(.{5})(?::([0-9]{2})(?:[.,]([0-9]+))?)?)?(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2})?)?"
 )
+_ALL_USUAL = re.compile(f"(?:{python_text(USUAL_TIME)}\\n)*+", re.MULTILINE)
+_MOST = 100_000
 _MINUTE = timedelta(minutes=1)
 
 
 class Moments(dict[str, Moment]):
-    """The moments of texts: a mapping that reads what it is asked for, and remembers parts of it.
+    """The moments of texts: a mapping that reads what it is asked for, and remembers it a while.
 
-    Of the usual form, day and clock are each remembered as such: both parts of a text known, it
-    needs no further look. A time without an offset is local in `zone`, if there is one.
+    A time without an offset is local in `zone`, if there is one.
     """
 
     def __init__(self, zone: str | None) -> None:
         super().__init__()
         self._zone = ZoneInfo(zone) if zone else None
-        self._is_usual = searching(USUAL_TIME)
         self._with_offset, self._local = searching(WITH_OFFSET), searching(WITHOUT_OFFSET)
         self._days: set[str] = set()
-        self._clocks: set[str] = set()
+        self._last: tuple[Sequence[str], list[str] | None] = ((), [])
 
     def __missing__(self, text: str) -> Moment:
-        if text[:_DAY] in self._days and text[_DAY:] in self._clocks:
-            return text[:_SECOND], False
-        moment = self._read(text)
-        if moment[0] is not None and self._is_usual(text):
-            self._days.add(text[:_DAY])
-            self._clocks.add(text[_DAY:])
+        if len(self) >= _MOST:
+            self.clear()
+        moment = self[text] = self._read(text)
         return moment
+
+    def usual(self, texts: Sequence[str]) -> list[str] | None:
+        """Return the moments of texts that all have the usual form, else None; in one look."""
+        if self._last[0] is not texts:
+            self._last = (texts, self._usual(texts))
+        return self._last[1]
+
+    def _usual(self, texts: Sequence[str]) -> list[str] | None:
+        if exceptions(texts, _ALL_USUAL) != set():
+            return None
+        new = {text[:_DAY] for text in texts} - self._days
+        self._days |= {day for day in new if self[f"{day}T00:00:00Z"][0]}
+        return None if new - self._days else [text[:_SECOND] for text in texts]
 
     def _read(self, text: str) -> Moment:
         has_offset = self._with_offset(text) is not None
