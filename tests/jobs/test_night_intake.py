@@ -102,6 +102,47 @@ def test_a_file_that_the_kept_profile_does_not_fit_fails(made: Job) -> None:
     assert {"alder/a.csv": "failed"} == ended(made)
 
 
+REFUNDS = b"""refund_ref,original_transaction_ref,amount,refunded_at
+f1,r1,4.00,2026-05-20T10:00:00Z
+f2,r9,2.00,2026-05-20T10:00:00Z
+f3,,2.00,2026-05-20T10:00:00Z
+"""
+
+
+def test_refunds_in_the_drop_folder_are_taken_for_what_they_are(made: Job) -> None:
+    dropped(made, "alder/purchases.csv")
+    dropped(made, "alder/returned.csv", REFUNDS)
+    told = night(made)
+    kinds = {each["file"]: (each["kind_of_rows"], each["accepted"]) for each in told["imports"]}
+    assert {"alder/purchases.csv": ("purchases", 2), "alder/returned.csv": ("refunds", 2)} == kinds
+    (step,) = [each for each in told["steps"] if each["name"] == "import"]
+    counts = step["counts"]
+    assert (5, 4, 1, 2) == tuple(
+        counts[name] for name in ("received", "accepted", "invalid", "refunds")
+    )
+    assert [("f1",), ("f2",)] == found(made, "select refund_ref from refunds order by refund_no")
+    (report,) = made.path.parent.rglob("*.errors.csv")
+    assert "original_missing" in report.read_text()
+    assert [("rows_rejected", "alder/returned.csv")] == [
+        (each["code"], each["file"]) for each in told["findings"] if each.get("file")
+    ]
+
+
+def test_refunds_lie_beside_the_exports_of_an_institution_with_a_profile(made: Job) -> None:
+    dropped(made, "alder/export.csv", EXPORT)
+    dropped(made, "alder/returned.csv", REFUNDS)
+    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
+    assert {"alder/export.csv": "imported", "alder/returned.csv": "imported"} == ended(made)
+    assert [(2,)] == found(made, "select count(*) from refunds")
+
+
+def test_the_manifest_of_a_file_of_refunds_counts(made: Job) -> None:
+    good = b"".join(REFUNDS.splitlines(keepends=True)[:3])
+    dropped(made, "alder/a.csv", good, rows=2, amount_sum="6.00")
+    dropped(made, "alder/b.csv", good, rows=2, amount_sum="-6.00")
+    assert {"alder/a.csv": "imported", "alder/b.csv": "failed"} == ended(made)
+
+
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
