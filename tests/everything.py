@@ -56,7 +56,13 @@ LINES = """
 0   institution set larkmere --profile bank.toml
 3   profile convert export.csv --profile bank.toml -o /dev/null
 3 ~ import transactions/larkmere-dirty.csv -i larkmere
-0 ~ refund import refunds/larkmere.csv -i larkmere
+0 ~ refund import refunds/tarnhollow.csv -i tarnhollow
+0 ~ refund apply
+0   refund list -i larkmere
+0   refund show RF-LAR1-000003 -i larkmere
+0   refund suggest -i larkmere
+0   refund link RF-LAR1-000003 LAR1-5cd18016a546ac67 -i larkmere --reason 'till receipt'
+0   refund dismiss RF-LAR1-000003 -i larkmere --reason 'sent twice'
 0   simulate transactions/tarnhollow.csv -i larkmere
 0 ~ match
 0   settle
@@ -217,6 +223,7 @@ def _made() -> Place:
             Path(name).write_text(text)
         shutil.copy("transactions/larkmere-dirty.csv", "drop/larkmere/dirty.csv")
         _run("nightly drop", exit_code=3)
+        _run("refund import refunds/larkmere.csv -i larkmere")
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())

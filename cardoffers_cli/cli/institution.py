@@ -1,8 +1,9 @@
 """`cardoffers institution`: who takes part, and the settings of their programs."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,6 +21,16 @@ app = group("List, show, add and set institutions.")
 Slug = Annotated[
     str, argument("INST", "The institution: slug or id.", autocompletion=completing.institutions)
 ]
+
+NONE = "none"
+
+
+def days(value: str | None) -> str | None:
+    """Read a number of days, or `none`."""
+    if value is None or value == NONE or re.fullmatch("[0-9]{1,6}", value):
+        return value
+    raise typer.BadParameter("a number of days, such as 90, or none")
+
 
 COLUMNS = show.read_columns("institution.columns")
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
@@ -109,6 +120,17 @@ def set_(
         option("The layout of its own files, by which nightly reads them.", metavar="P.toml"),
     ] = None,
     no_profile: Annotated[bool, option("Its files are in our own layout.", "--no-profile")] = False,
+    refund_window_days: Annotated[
+        int | None, option("Days from a purchase to a refund without a reference.", min=0)
+    ] = None,
+    refund_auto_link: Annotated[
+        Literal["never", "unique_exact"] | None,
+        option("Link a refund without a reference by itself, where one purchase alone fits."),
+    ] = None,
+    clawback_days: Annotated[
+        str | None,
+        option("Days from settlement until refunds take nothing back; none.", callback=days),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
@@ -126,10 +148,20 @@ def set_(
     }
     values = {field: str(value) for field, value in given.items() if value is not None}
     layout = _layout(profile, none=no_profile)
-    if not values and layout is None:
+    about = {
+        "refund_window_days": refund_window_days,
+        "refund_auto_link": refund_auto_link,
+        "clawback_days": clawback_days,
+    }
+    refunds = {name: value for name, value in about.items() if value is not None}
+    if not values and not refunds and layout is None:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
-    result = set_institution(desk.job, slug, values, layout=layout, dry_run=dry_run)
+    if clawback_days is not None:
+        refunds["clawback_days"] = None if clawback_days == NONE else int(clawback_days)
+    result = set_institution(
+        desk.job, slug, values, layout=layout, refunds=refunds, dry_run=dry_run
+    )
     if not result.changes:
         desk.note("Nothing changes.")
     desk.show(result, show.Sheet("changes", CHANGES, result.changes))

@@ -1,7 +1,219 @@
-"""`cardoffers refund`: what came back, from the file on."""
+"""`cardoffers refund`: what came back, from the file on to what it takes back."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from cardoffers_cli.cli.importing import import_refunds
 from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AllInstitutions,
+    AskedInstitution,
+    DryRun,
+    Extent,
+    Institution,
+    Limit,
+    Raw,
+    argument,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.errors import FileUnusable, UsageError
 
-app = group("Take refunds in.")
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.refunds.linking import Said
+    from cardoffers_cli.jobs.refunds.reading import ShownRefund
+
+app = group("Refunds: take them in, link them to purchases, look at them.")
 app.command("import")(import_refunds)
+
+WITH_FINDINGS = 3
+
+RefundRef = Annotated[str, argument("REFUND_REF", "The institution's own name of the refund.")]
+
+FOUND = (Column("found"), Column("refunds", kind="integer"), Column("meaning"))
+MONEY = read_columns("match.money")
+LISTED = read_columns("refund.listed")
+CANDIDATES = read_columns("refund.candidates")
+LINKED = read_columns("refund.linked")
+_MEANINGS = {
+    "reversed": "took the cashback of their purchase back",
+    "kept": "left enough for the offer: nothing moved",
+    "already_reversed": "of a redemption that was reversed before",
+    "outside_clawback_window": "came too long after the settlement",
+    "not_redeemed": "of a purchase that earned nothing",
+    "not_matched_yet": "of a purchase that will be matched by what is left",
+    "refused": "not linked, for ever: `cardoffers refund list --state refused`",
+    "waiting": "wait for their purchase, or for a person",
+    "considered": "in all",
+}
+
+
+@app.command()
+def apply(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+    """Link refunds to their purchases, and take back what these earned."""
+    from cardoffers_cli.jobs.refunds.apply import apply_refunds
+
+    desk = Desk.of(ctx)
+    told = apply_refunds(desk.job, dry_run=dry_run)
+    desk.show(told, *_applied(told))
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AskedInstitution = None,
+    all_institutions: AllInstitutions = False,
+    state: Annotated[
+        Literal["waiting", "linked", "refused", "dismissed"] | None, option("Only in this state.")
+    ] = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """List refunds, how far they are and what became of them, the newest first."""
+    from cardoffers_cli.jobs.refunds.reading import refund_rows
+
+    desk = Desk.of(ctx)
+    most = Extent(limit=limit, all_rows=all_rows).most
+    rows, refunds = refund_rows(
+        desk.job, institution, state=state, limit=most, everywhere=all_institutions
+    )
+    desk.show(rows, Sheet("refunds", LISTED, rows), raw=raw)
+    if refunds > len(rows):
+        desk.note(f"There are {counted(refunds, 'refund')}: --all for every one.")
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context, refund_ref: RefundRef, *, institution: AskedInstitution = None
+) -> None:
+    """Show a refund: what was received, its purchase, what it took back, and what it may be of."""
+    from cardoffers_cli.jobs.refunds.reading import show_refund
+
+    desk = Desk.of(ctx)
+    found = show_refund(desk.job, institution, refund_ref)
+    desk.show(found, *_shown(found))
+
+
+@app.command()
+def suggest(ctx: typer.Context, *, institution: AskedInstitution = None, raw: Raw = False) -> None:
+    """Show the purchases that refunds without a reference may be of, best first."""
+    from cardoffers_cli.jobs.refunds.reading import suggestions
+
+    desk = Desk.of(ctx)
+    rows = suggestions(desk.job, institution)
+    desk.show(rows, Sheet("candidates", CANDIDATES, rows), raw=raw)
+    if rows:
+        desk.note("Next: write a reason beside those that are right, then `refund link --from`.")
+
+
+@app.command()
+def link(
+    ctx: typer.Context,
+    refund_ref: Annotated[str | None, argument("[REFUND_REF]", "The refund.")] = None,
+    transaction_ref: Annotated[
+        str | None, argument("[TRANSACTION_REF]", "The purchase that it is of.")
+    ] = None,
+    *,
+    institution: Institution,
+    reason: Annotated[str | None, option("Why; kept with the link.")] = None,
+    source: Annotated[
+        Path | None,
+        option(
+            "A reviewed list of `refund suggest`: rows with a reason.", "--from", metavar="FILE"
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Link a refund to its purchase, or those of a reviewed list. This is final."""
+    from cardoffers_cli.jobs.refunds.linking import Said, link_refund, link_refunds
+
+    desk = Desk.of(ctx)
+    desk.writes({}, reads=[source] if source else [])
+    if source is not None:
+        if refund_ref or reason:
+            raise UsageError(
+                "--from has references and reasons of its own.", hint="Leave them out."
+            )
+        told = link_refunds(desk.job, institution, _reviewed(source), dry_run=dry_run)
+        failed = sum(not each.is_linked for each in told)
+        desk.show(told, Sheet("links", LINKED, told), exit_code=WITH_FINDINGS if failed else 0)
+        return
+    if not refund_ref or not transaction_ref or not reason:
+        raise UsageError(
+            "Name a refund, its purchase and a reason, or a file.",
+            hint='Write `cardoffers refund link REFUND_REF TRANSACTION_REF --reason "…" -i INST`.',
+        )
+    said = Said(refund_ref=refund_ref, transaction_ref=transaction_ref, reason=reason)
+    done = link_refund(desk.job, institution, said, dry_run=dry_run)
+    desk.show(done, Sheet("links", LINKED, [done]))
+
+
+@app.command()
+def dismiss(
+    ctx: typer.Context,
+    refund_ref: RefundRef,
+    *,
+    reason: Annotated[str, option("Why; kept with the refund.")],
+    institution: AskedInstitution = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Lay a refund aside: nothing will be looked for any more. This is final."""
+    from cardoffers_cli.jobs.refunds.linking import dismiss_refund
+
+    desk = Desk.of(ctx)
+    desk.show(dismiss_refund(desk.job, institution, refund_ref, reason, dry_run=dry_run))
+
+
+def _applied(told: Mapping[str, Any]) -> Iterator[Block]:
+    rows = [
+        {"found": name, "refunds": told[name], "meaning": meaning}
+        for name, meaning in _MEANINGS.items()
+    ]
+    yield Sheet("found", FOUND, rows)
+    money = [
+        {"currency": currency, **{each.name: told[each.name][currency] for each in MONEY[1:]}}
+        for currency in told["merchant_funded_amount"]
+    ]
+    if money:
+        yield Sheet("money", MONEY, money, title="Taken back")
+    if told["dry_run"]:
+        yield Text(["Nothing was written (--dry-run)."])
+
+
+def _shown(found: "ShownRefund") -> Iterator[Block]:
+    fields = {name: value for name, value in found.items() if name != "may_be_of"}
+    yield Sheet.of_fields("refund", fields)
+    if found.may_be_of:
+        yield Sheet("candidates", CANDIDATES, found.may_be_of, title="It may be of")
+
+
+def _reviewed(source: Path) -> "list[Said]":
+    """Read the rows of a reviewed list that have a reason."""
+    from cardoffers_cli.files.lists import read_list
+    from cardoffers_cli.jobs.refunds.linking import Said
+
+    rows = csv.DictReader(read_list(str(source)))
+    if missing := {"refund_ref", "transaction_ref", "reason"} - set(rows.fieldnames or ()):
+        raise FileUnusable(
+            f"The list has no column {', '.join(sorted(missing))}.",
+            code="header_column_missing",
+            hint="`cardoffers refund suggest -i INST -o review.csv` writes one to fill in.",
+        )
+    said = [
+        Said(**{name: (row[name] or "").strip() for name in Said.__annotations__}) for row in rows
+    ]
+    found = [each for each in said if each.reason]
+    if not found:
+        raise UsageError(
+            "No row of the list has a reason.", hint="Write one beside each link that is right."
+        )
+    return found

@@ -24,6 +24,7 @@ PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("
 CHECKS = read_columns("why.checks")
 OFFERS = read_columns("why.offers")
 REJECTS = read_columns("why.rejects")
+REFUNDS = read_columns("why.refunds")
 DUPLICATES = read_columns("why.duplicates")
 
 
@@ -165,6 +166,8 @@ def _blocks(found: "Why") -> Iterator[Block]:
     for name in ("purchase", "redemption"):
         if found[name]:
             yield Sheet.of_fields(name, found[name], name.capitalize())
+    if found.refunds:
+        yield Sheet("refunds", REFUNDS, found.refunds, title="Refunds")
     if found.rejects:
         yield Sheet("rejects", REJECTS, found.rejects, title="Rejected rows")
     if found.duplicates:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.refunds import refund_answer
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
@@ -210,9 +211,15 @@ def answer(found: Row, titles: dict[str, str], locale: str) -> str:
     `titles` holds those of the nearest offer by language; one in English stands in for a missing.
     """
     redemption = found["redemption"]
+    refunds = [
+        refund_answer(each, locale, money=_money, day=_day) for each in found.get("refunds") or ()
+    ]
+    if found.get("status", "").startswith("refund_"):
+        return refunds[0]
     reason = _earned(redemption) if redemption else found["reason"]
     text = TEXTS["not_received" if reason == "duplicate" else reason][locale]
-    return text.format(**_purchase(found, locale), **_nearest(found, titles, locale))
+    told = text.format(**_purchase(found, locale), **_nearest(found, titles, locale))
+    return " ".join([told, *refunds])
 
 
 def _earned(redemption: Row) -> str:

@@ -168,6 +168,14 @@ class Claims:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TakenBack:
+    """What becomes of each claim, and the redemptions that are to be reversed for it."""
+
+    effects: Table
+    reversals: Table
+
+
+@dataclass(frozen=True, kw_only=True)
 class MatchCounts:
     """Purchases that a match considered, and how many rounds of proposals it took.
 

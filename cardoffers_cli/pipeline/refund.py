@@ -16,13 +16,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.pipeline.handles import Claims, OpenRefunds
+from cardoffers_cli.pipeline.handles import Claims, OpenRefunds, TakenBack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from decimal import Decimal
     from typing import Any
+    from uuid import UUID
 
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
@@ -59,9 +60,12 @@ class GivenBack(Record):
     institution_payout_amount: Decimal
 
 
-def find_open(store: Store) -> OpenRefunds:
-    """Find the refunds that wait."""
-    return OpenRefunds(rows=store.make("pipeline/refund:open_refunds"))
+def find_open(
+    store: Store, institution_id: UUID | None = None, refund_nos: Sequence[int] | None = None
+) -> OpenRefunds:
+    """Find the refunds that wait: all, or those of one institution, or of these numbers."""
+    of = {"institution_id": institution_id, "refund_nos": refund_nos}
+    return OpenRefunds(rows=store.make("pipeline/refund:open_refunds", **of))
 
 
 def find_referenced(store: Store, refunds: OpenRefunds) -> Claims:
@@ -71,9 +75,12 @@ def find_referenced(store: Store, refunds: OpenRefunds) -> Claims:
     return Claims(rows=rows, how="referenced")
 
 
-def find_candidates(store: Store, refunds: OpenRefunds) -> Table:
-    """Find the purchases that open refunds without a reference may be of."""
-    return store.make("pipeline/refund:candidates", refunds.rows)
+def find_candidates(store: Store, refunds: OpenRefunds, *, by_policy: bool = False) -> Table:
+    """Find the purchases that open refunds without a reference may be of.
+
+    With `by_policy` only of the institutions that link some by themselves.
+    """
+    return store.make("pipeline/refund:candidates", refunds.rows, by_policy=by_policy)
 
 
 def find_by_policy(store: Store, candidates: Table) -> Claims:
@@ -87,8 +94,8 @@ def find_said(store: Store, refunds: OpenRefunds, said: Sequence[Mapping[str, An
     return Claims(rows=rows, how="person")
 
 
-def take_back(store: Store, claims: Claims, *, run_no: int, now: datetime, actor: str) -> Table:
-    """Link refunds, and write what becomes of each; return the redemptions to be reversed.
+def take_back(store: Store, claims: Claims, *, run_no: int, now: datetime, actor: str) -> TakenBack:
+    """Link refunds; return what becomes of each, and the redemptions to be reversed.
 
     The caller reverses them in the same transaction.
     """
@@ -97,8 +104,15 @@ def take_back(store: Store, claims: Claims, *, run_no: int, now: datetime, actor
     effects = store.make("pipeline/refund:effects", claims.rows, taking)
     by = {"run_no": run_no, "actor": actor, "now": now}
     store.execute("pipeline/refund:links", effects, how=claims.how, **by)
-    store.execute("pipeline/refund:outcomes", effects, run_no=run_no)
-    return store.make("pipeline/refund:reversals", effects)
+    store.execute("pipeline/refund:outcomes", effects, how=claims.how, run_no=run_no)
+    reversals = store.make("pipeline/refund:reversals", effects)
+    return TakenBack(effects=effects, reversals=reversals)
+
+
+def refusals(store: Store, taken: TakenBack) -> dict[int, str]:
+    """Return why claims were not linked, by the number of the refund."""
+    rows = store.rows("pipeline/refund:refusals", taken.effects)
+    return {row["refund_no"]: row["outcome"] for row in rows}
 
 
 def keep_not_received(

@@ -21,7 +21,7 @@ from cardoffers_cli.domain.deliveries import delivery_of
 from cardoffers_cli.domain.findings import CODES
 from cardoffers_cli.domain.near_refs import are_near, pattern, spellings
 from cardoffers_cli.domain.outcomes import NEAREST, Check, checks, compared, nearest
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.store.references import purchases_of_refs
 
@@ -129,11 +129,41 @@ class RepeatedRow(Record):
     conflict: bool
 
 
+class ExplainedRefund(Record):
+    """A refund, the purchase that it is of, and what it took back.
+
+    `net_after` is what it left of the purchase; the offer had asked for `min_spend`.
+    """
+
+    refund_ref: str
+    kind: str
+    amount: Amount
+    currency: str
+    refunded_at: datetime
+    received_at: datetime
+    original_transaction_ref: str | None
+    transaction_ref: str | None
+    state: str
+    outcome: str | None
+    how: str | None
+    actor: str | None
+    reason: str | None
+    moved_at: datetime | None
+    purchase_amount: Amount | None
+    net_after: Amount | None
+    redemption_id: UUID | None
+    min_spend: Amount | None
+    institution_payout_amount: Amount | None
+    file: str | None
+    line: int | None
+
+
 class Explanation(Record):
     """What is known of a reference.
 
     `status` is what was decided, or `not_matched_yet`, `rejected`, `duplicate` or `not_received`;
     `reason` is the outcome with the nearest offer, `offer_id`, whose `checks` are told in full.
+    Of the reference of a refund both are how far it is, and what became of it.
     """
 
     transaction_ref: str
@@ -150,6 +180,7 @@ class Explanation(Record):
     redemption: ExplainedRedemption | None = None
     rejects: list[RejectedRow]
     duplicates: list[RepeatedRow]
+    refunds: list[ExplainedRefund] | None = if_any()
 
 
 class FullExplanation(Explanation):
@@ -174,6 +205,7 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
         evaluations = _evaluations(store)
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
+    refunds = store.records(ExplainedRefund, "services/explanations:refunds", **of)
     return {
         ref: FullExplanation(
             transaction_ref=ref,
@@ -181,7 +213,8 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
             duplicates=[RepeatedRow(**row) for row in duplicates[ref]],
             **_decided(found[ref], evaluations)
             if ref in found
-            else _not_a_purchase(rejects[ref], duplicates[ref]),
+            else _not_a_purchase(ref, rejects[ref], duplicates[ref], refunds),
+            refunds=_refunds_of(ref, refunds, is_purchase=ref in found) or None,
         )
         for ref in sought
     }
@@ -260,9 +293,30 @@ def _decided(row: Row, evaluations: dict[int, Sequence[Row]]) -> Row:
     }
 
 
-def _not_a_purchase(rejects: Sequence[Row], duplicates: Sequence[Row]) -> Row:
+def _not_a_purchase(
+    ref: str,
+    rejects: Sequence[Row],
+    duplicates: Sequence[Row],
+    refunds: Sequence[ExplainedRefund],
+) -> Row:
+    own = [each for each in refunds if each.refund_ref == ref]
+    if own:
+        status = f"refund_{own[0].state}"
+        reason = own[0].outcome or status
+        return {"status": status, "reason": reason, "redemption_id": own[0].redemption_id}
     status = "rejected" if rejects else "duplicate" if duplicates else "not_received"
     return {"status": status, "reason": status}
+
+
+def _refunds_of(
+    ref: str, refunds: Sequence[ExplainedRefund], *, is_purchase: bool
+) -> list[ExplainedRefund]:
+    """Return the refunds of a purchase, or else the refund of this reference."""
+    if is_purchase:
+        return [
+            each for each in refunds if ref in {each.transaction_ref, each.original_transaction_ref}
+        ]
+    return [each for each in refunds if each.refund_ref == ref]
 
 
 def _evaluations(store: Store) -> dict[int, Sequence[Row]]:

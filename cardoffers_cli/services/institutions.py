@@ -38,6 +38,9 @@ class Institution:
     settlement_hold_days: int
     webhook_url: str | None
     require_marker: bool
+    refund_window_days: int
+    refund_auto_link: str
+    clawback_days: int | None
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:

@@ -178,6 +178,7 @@ class Places:
         self._do("key notices")
         self._do("store backup backup.duckdb")
         self._buy(2)
+        self._do("refund import made/refunds/tarnhollow.csv -i tarnhollow")
         self._do("store publish")
         self._add_files()
         feed = f"api GET /api/v1/offers?cardholder_token={_HOLDER}"
@@ -252,7 +253,10 @@ class Places:
         pending = self._list("report redemptions --limit 1 --status pending")["data"][0]
         feed = self._list("offer feed -i larkmere --cardholder -", "cardholder.txt")
         key = self._list("key list")[0]
+        candidate = self._list("refund suggest -i tarnhollow")[0]
         return {
+            "refund": candidate["refund_ref"],
+            "purchase": candidate["transaction_ref"],
             "url": self.receiver.url,
             "sent": sent["redemption_id"],
             "redemption": pending["id"],

@@ -32,6 +32,9 @@ ready     3  3  validate bad.csv --errors errors.csv --valid valid.csv --rejecte
 ready     3  3  import bad.csv -i larkmere
 ready     3  -  import bad.csv -i larkmere --errors errors.csv --rejected rejected.csv
 ready     0  0  refund import made/refunds/larkmere.csv -i larkmere
+ready     0  0  refund apply
+ready     0  4  refund link {refund} {purchase} -i tarnhollow --reason receipt
+ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
 ready     0  0  match
 ready     0  0  settle
 ready     3  0  nightly drop
@@ -79,6 +82,7 @@ READING = frozenset(
         *("status", "institution list", "institution show", "offer list", "offer show"),
         *("offer feed", "offer link-list", "simulate", "webhook list", "webhook show"),
         *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
+        *("refund list", "refund show", "refund suggest"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),

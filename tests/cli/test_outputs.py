@@ -140,6 +140,7 @@ READERS = {
     ("api", "--key-file"),
     ("api", "--body"),
     ("find", "--token-file"),
+    ("refund link", "--from"),
     ("serve", "--tls-cert"),
     ("serve", "--tls-key"),
     ("webhook listen", "--secret-file"),

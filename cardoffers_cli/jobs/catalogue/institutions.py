@@ -7,7 +7,7 @@ by the rules of `institutions` files, compared, written and audited. So there is
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.domain.errors import Refused
@@ -17,6 +17,7 @@ from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.rows import write_row
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import Run, run_record
+from cardoffers_cli.services import security_log
 from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.institutions import (
     Institution,
@@ -25,6 +26,7 @@ from cardoffers_cli.services.institutions import (
     list_institutions,
 )
 from cardoffers_cli.services.profiles import keep_profile
+from cardoffers_cli.services.refunds import SETTINGS, change_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,6 +56,9 @@ class ShownInstitution(Record):
     settlement_hold_days: int
     webhook_url: str | None
     require_marker: bool
+    refund_window_days: int
+    refund_auto_link: str
+    clawback_days: int | None
 
 
 class AddedInstitution(ShownInstitution):
@@ -121,12 +126,14 @@ def set_institution(
     values: Mapping[str, str],
     *,
     layout: KeptLayout | None = None,
+    refunds: Mapping[str, Any] | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
     `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
-    profile its files are read by from now on. Raises `NotFound`, `UsageError` for a value of the
+    profile its files are read by from now on, `refunds` settings that are about refunds, which
+    are in the security log too. Raises `NotFound`, `UsageError` for a value of the
     wrong form, and `Refused` for a currency in use.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
@@ -135,6 +142,8 @@ def set_institution(
             changes = change_institution(store, institution, values, run) if values else []
             if layout:
                 changes = [*changes, *_change_layout(store, institution, layout, run)]
+            if refunds:
+                changes = [*changes, *_change_refunds(store, institution, refunds, run)]
             run.counts["changed"] = len(changes)
         after = find_institution(store, institution.slug)
     return ChangedInstitution(**_shown(after), changes=changes, dry_run=dry_run)
@@ -164,6 +173,33 @@ def _change_layout(
         return []
     slug, new = institution.slug, layout.digest
     return [FieldChange(subject_id=slug, field="profile", old_value=old, new_value=new)]
+
+
+def _change_refunds(
+    store: Store, institution: Institution, values: Mapping[str, Any], run: Run
+) -> list[FieldChange]:
+    by = {"now": run.as_of, "actor": run.actor}
+    before = {name: getattr(institution, name) for name in SETTINGS}
+    changed = change_settings(
+        store, institution.id, institution.slug, before, values, run_no=run.run_no, **by
+    )
+    if changed:
+        security_log.append(
+            store,
+            "refund_policy_changed",
+            event_id=uuid4(),
+            institution_id=institution.id,
+            details={name: list(both) for name, both in changed.items()},
+            **by,
+        )
+    texts = {
+        name: [None if each is None else str(each) for each in both]
+        for name, both in changed.items()
+    }
+    return [
+        FieldChange(subject_id=institution.slug, field=name, old_value=old, new_value=new)
+        for name, (old, new) in texts.items()
+    ]
 
 
 def _shown(institution: Institution) -> ShownInstitution:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.context.runs import Run
-    from cardoffers_cli.pipeline.handles import Claims
+    from cardoffers_cli.pipeline.handles import Claims, TakenBack
     from cardoffers_cli.store.store import Store
 
 
@@ -60,7 +60,7 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
         referenced = find_referenced(store, refunds)
         settle_claims(store, referenced, run)
         keep_not_received(store, refunds, referenced, run_no=run.run_no)
-        candidates = find_candidates(store, refunds)
+        candidates = find_candidates(store, refunds, by_policy=True)
         settle_claims(store, find_by_policy(store, candidates), run)
         counts = counted(store, refunds, run_no=run.run_no)
         told = RefundsApplied(
@@ -72,10 +72,12 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
     return told
 
 
-def settle_claims(store: Store, claims: Claims, run: Run) -> None:
+def settle_claims(store: Store, claims: Claims, run: Run) -> TakenBack:
     """Link the refunds of claims, and reverse the redemptions that these take back."""
-    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
-    reverse_all(store, take_back(store, claims, **by), reason=REFUNDED, **by)
+    run_no, now, actor = run.run_no, run.as_of, run.actor
+    taken = take_back(store, claims, run_no=run_no, now=now, actor=actor)
+    reverse_all(store, taken.reversals, reason=REFUNDED, run_no=run_no, now=now, actor=actor)
+    return taken
 
 
 def amounts_back(store: Store, run: Run) -> dict[str, dict[str, Decimal]]:

@@ -2,7 +2,8 @@
 -- makes: open_refunds(refund_no, institution_id, refund_ref, original_transaction_ref, cardholder_no,
 --     instrument_no, identifier_no, merchant_id, amount, refunded_at, is_told)
 -- Makes open_refunds: the refunds that wait, as they were neither linked nor refused nor dismissed;
--- `is_told` where a run said before that the purchase was not there. Grain: one row per refund.
+-- `is_told` where a run said before that the purchase was not there. Those of one institution and
+-- of a list, where there is one. Grain: one row per refund.
 create temp table open_refunds as
 with told as (
     select refund_outcomes.refund_no, bool_or(refund_outcomes.outcome <> 'purchase_not_received') as is_final
@@ -17,7 +18,12 @@ select
 from refunds
 left join told on told.refund_no = refunds.refund_no
 where not coalesce(told.is_final, false)
-    and refunds.refund_no not in (select refund_dismissals.refund_no from refund_dismissals);
+    and refunds.refund_no not in (select refund_dismissals.refund_no from refund_dismissals)
+    and ($institution_id is null or refunds.institution_id = $institution_id)
+    and (
+        $refund_nos is null
+        or refunds.refund_no in (select unnest(cast($refund_nos as bigint[])))
+    );
 
 -- name: named_purchases
 -- reads: open_refunds(refund_no, institution_id, original_transaction_ref)
@@ -70,6 +76,7 @@ inner join purchases
 -- cardholder, at the same identifier, or at the same merchant where one of both has none, made before
 -- it and within the institution's window, with as much left (rules.md#unreferenced-refunds), best
 -- first. `unclaimed_amount` is left but for links by policy.
+-- If $by_policy, only where institutions let some link by themselves.
 -- Grain: one row per refund and purchase.
 create temp table candidates as
 with asking as materialized (
@@ -85,6 +92,7 @@ with asking as materialized (
     left join merchants on merchants.merchant_id = open_refunds.merchant_id
     left join identifiers on identifiers.identifier_no = open_refunds.identifier_no
     where open_refunds.original_transaction_ref is null
+        and (not $by_policy or institutions.refund_auto_link <> 'never')
 ),
 taken as (
     select
@@ -375,9 +383,10 @@ from effects
 where effects.is_linked;
 
 -- name: outcomes
--- reads: effects(refund_no, institution_id, outcome, purchase_no, redemption_no, purchase_amount,
---     refund_amount, net_after)
--- Writes what became of these refunds. Idempotent: after a last word a refund is not open.
+-- reads: effects(refund_no, institution_id, outcome, is_linked, purchase_no, redemption_no,
+--     purchase_amount, refund_amount, net_after)
+-- Writes what became of these refunds; a mistake of a person refuses none. Idempotent: after a last
+-- word a refund is not open.
 insert into refund_outcomes (
     refund_no, institution_id, run_no, outcome, purchase_no, redemption_no, purchase_amount,
     refund_amount, net_after
@@ -385,7 +394,16 @@ insert into refund_outcomes (
 select
     effects.refund_no, effects.institution_id, $run_no, effects.outcome, effects.purchase_no,
     effects.redemption_no, effects.purchase_amount, effects.refund_amount, effects.net_after
-from effects;
+from effects
+where effects.is_linked
+    or $how <> 'person';
+
+-- name: refusals
+-- reads: effects(refund_no, outcome, is_linked)
+-- Why claims were not linked. Grain: one row per refund.
+select effects.refund_no, effects.outcome
+from effects
+where not effects.is_linked;
 
 -- name: reversals
 -- reads: effects(outcome, redemption_no)

@@ -343,6 +343,40 @@ where duplicates.institution_id = $institution_id
     and duplicates.transaction_ref in (select unnest(cast($refs as varchar[])))
 order by duplicates.import_no, duplicates.line;
 
+-- name: refunds
+-- The refunds of the purchases of asked, and those with one of these refs, each with what it took
+-- back, and what its offer asked for when the purchase was decided. Grain: one row per refund.
+with wanted as materialized (
+    select refund_states.*
+    from refund_states
+    where refund_states.institution_id = $institution_id
+        and (
+            refund_states.purchase_no in (select asked.purchase_no from asked)
+            or refund_states.refund_ref in (select unnest(cast($refs as varchar[])))
+            or refund_states.original_transaction_ref in (select unnest(cast($refs as varchar[])))
+        )
+)
+select
+    wanted.refund_ref, wanted.kind, wanted.amount, wanted.currency, wanted.refunded_at,
+    wanted.received_at, wanted.original_transaction_ref, purchases.transaction_ref, wanted.state,
+    wanted.outcome, wanted.how, wanted.actor, wanted.reason, wanted.moved_at,
+    wanted.purchase_amount, wanted.net_after, entries.redemption_id, offer_versions.min_spend,
+    entries.institution_payout_amount, imports.file_name as file, wanted.line
+from wanted
+left join purchases
+    on purchases.purchase_no = wanted.purchase_no
+    and purchases.institution_id = wanted.institution_id
+left join redemption_entries as entries
+    on entries.redemption_no = wanted.redemption_no
+    and entries.institution_id = wanted.institution_id
+left join offer_versions
+    on offer_versions.offer_no = entries.offer_no
+    and offer_versions.run_no = entries.version_no
+left join imports
+    on imports.import_no = wanted.import_no
+    and imports.institution_id = wanted.institution_id
+order by wanted.refunded_at, wanted.refund_ref;
+
 -- name: near
 -- The refs that match the pattern of refs near to one; the caller tells which of them are. One
 -- expression is several times as quick as putting every ref into the form that they share. Of

@@ -32,6 +32,21 @@ from duplicates
 where duplicates.institution_id = $institution_id
     and duplicates.transaction_ref = $id;
 
+-- name: known_by_refund
+-- Whether a refund was received with this ref.
+select 'refund' as kind
+from refunds
+where refunds.institution_id = $institution_id
+    and refunds.refund_ref = $id;
+
+-- name: follow_refund
+-- Makes followed: the purchase that a refund is of, or none while it waits. Grain: one row.
+create or replace temp table followed as
+select refund_states.purchase_no, cast(null as integer) as offer_no
+from refund_states
+where refund_states.institution_id = $institution_id
+    and refund_states.refund_ref = $id;
+
 -- name: takes_calls
 -- Whether an institution ever sent a purchase in a call.
 select true as is_so
@@ -163,6 +178,31 @@ where purchases.institution_id = $institution_id
 union
 select cast($id as varchar)
 where $is_single;
+
+-- name: refunds_followed
+-- Makes refunds_followed: the refunds of the purchases followed, those that name one of the refs, and
+-- those of the import, or of the ref, that was asked for. Grain: one row per refund.
+create or replace temp table refunds_followed as
+select
+    refund_states.refund_no, refund_states.refund_ref, refund_states.kind, refund_states.amount,
+    refund_states.currency, refund_states.refunded_at, refund_states.received_at,
+    refund_states.import_no, refund_states.line, refund_states.state
+from refund_states
+where refund_states.institution_id = $institution_id
+    and (
+        refund_states.purchase_no in (select followed.purchase_no from followed)
+        or refund_states.original_transaction_ref in (
+            select followed_refs.transaction_ref
+            from followed_refs
+        )
+        or ($is_single and refund_states.refund_ref = $id)
+        or refund_states.import_no in (
+            select imports.import_no
+            from imports
+            where imports.institution_id = $institution_id
+                and imports.import_id = try_cast($id as uuid)
+        )
+    );
 
 -- name: links_followed
 -- Makes links_followed: the links that the purchases followed were held against.
@@ -306,6 +346,51 @@ told as (
         and imports.import_id = try_cast($id as uuid)
     union all
     select
+        gone.refunded_at, null, 2, 'came back', gone.kind || ' ' || gone.refund_ref, null,
+        gone.amount, gone.currency
+    from refunds_followed as gone
+    where $is_single
+    union all
+    select
+        gone.received_at, imports.run_no, 3, 'refund received',
+        parse_filename(imports.file_name)
+        || case when $is_single then ', line ' || cast(gone.line as varchar) else '' end,
+        runs.actor, gone.amount, gone.currency
+    from refunds_followed as gone
+    left join imports
+        on imports.import_no = gone.import_no
+        and imports.institution_id = $institution_id
+    left join runs on runs.run_no = imports.run_no
+    union all
+    select
+        runs.as_of, refund_outcomes.run_no, 5,
+        case
+            when refund_outcomes.outcome = 'purchase_not_received' then 'refund waits'
+            when refund_links.refund_no is null then 'refund refused'
+            else 'refund linked'
+        end,
+        case when $is_single then gone.refund_ref || ': ' else '' end || refund_outcomes.outcome
+        || coalesce(' (' || refund_links.how || coalesce(': ' || refund_links.reason, '') || ')', ''),
+        runs.actor, gone.amount, gone.currency
+    from refunds_followed as gone
+    inner join refund_outcomes
+        on refund_outcomes.refund_no = gone.refund_no
+        and refund_outcomes.institution_id = $institution_id
+    inner join runs on runs.run_no = refund_outcomes.run_no
+    left join refund_links
+        on refund_links.refund_no = gone.refund_no
+        and refund_links.run_no = refund_outcomes.run_no
+    union all
+    select
+        refund_dismissals.dismissed_at, refund_dismissals.run_no, 5, 'refund dismissed',
+        case when $is_single then gone.refund_ref || ': ' else '' end || refund_dismissals.reason,
+        refund_dismissals.actor, gone.amount, gone.currency
+    from refunds_followed as gone
+    inner join refund_dismissals
+        on refund_dismissals.refund_no = gone.refund_no
+        and refund_dismissals.institution_id = $institution_id
+    union all
+    select
         runs.as_of, decisions.run_no, 5, 'decided', decisions.outcome, runs.actor,
         bought.amount, bought.currency
     from bought
@@ -407,5 +492,10 @@ select
     count(*) filter (where states.is_owed_back) as to_deduct,
     count(*) filter (where states.state in ('due', 'failed')) as to_send,
     min(states.next_attempt_at) filter (where states.state in ('due', 'failed')) as sends_at,
-    count(*) filter (where states.state = 'exhausted') as exhausted
+    count(*) filter (where states.state = 'exhausted') as exhausted,
+    (
+        select count(*)
+        from refunds_followed
+        where refunds_followed.state = 'waiting'
+    ) as to_apply
 from states;

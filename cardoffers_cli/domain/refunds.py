@@ -1,0 +1,164 @@
+"""What is said of a refund: one sentence for staff, and what a cardholder is told.
+
+Both name the purchase and the refund with their amounts, the rule, and what moved
+(rules.md#effects-of-refunds). The texts for cardholders have no ids and no words of ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.money import money_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from decimal import Decimal
+
+    Row = Mapping[str, Any]
+
+_OUTCOMES = {
+    "reversed": "{rule}, so {payout} of cashback was taken back",
+    "kept": "the offer asks for no more than {least}, so nothing moved",
+    "already_reversed": "the cashback had been taken back before, so nothing moved",
+    "outside_clawback_window": "the cashback had been settled too long before, so nothing moved",
+    "not_redeemed": "the purchase earned nothing, so nothing moved",
+    "not_matched_yet": "the purchase is matched by what is left of it",
+    "refund_exceeds_purchase": "it is more than what is left, so it was refused",
+    "refund_of_other_cardholder": "it is of another cardholder, so it was refused",
+    "refund_before_purchase": "it is earlier than the purchase, so it was refused",
+    "purchase_not_received": "that purchase was not received, so it waits",
+}
+"""What became of a refund, by its outcome."""
+
+
+def refund_sentence(refund: Row) -> str:
+    """Say what a refund was of, and what it moved."""
+    currency = refund["currency"]
+    begins = (
+        f"The {refund['kind']} {refund['refund_ref']} of {money_text(refund['amount'], currency)}"
+    )
+    if refund["state"] == "dismissed":
+        return f"{begins} was laid aside by {refund['actor']} ({refund['reason']})."
+    if refund["outcome"] is None:
+        return f"{begins} waits: {_waits(refund)}."
+    said = _OUTCOMES[refund["outcome"]].format(
+        rule=_rule(refund),
+        payout=_money(refund["institution_payout_amount"], currency),
+        least=_money(refund["min_spend"], currency),
+    )
+    if refund["purchase_amount"] is None:
+        return f"{begins} names {refund['original_transaction_ref']}: {said}."
+    whole, left = (_money(refund[name], currency) for name in ("purchase_amount", "net_after"))
+    of = f"is of {refund['transaction_ref']}, {whole}, of which {left} is left"
+    return f"{begins} {of}: {said}."
+
+
+def _rule(refund: Row) -> str:
+    if refund["net_after"] == 0:
+        return "nothing is left of the purchase"
+    return f"that is less than the {_money(refund['min_spend'], refund['currency'])} of the offer"
+
+
+def _waits(refund: Row) -> str:
+    if refund["original_transaction_ref"]:
+        return f"it names {refund['original_transaction_ref']}, and was not applied yet"
+    return "it names no purchase, and nobody linked it"
+
+
+def _money(amount: Decimal | None, currency: str) -> str:
+    return "" if amount is None else money_text(amount, currency)
+
+
+def with_refunds(headline: str, refunds: Sequence[Row] | None) -> str:
+    """Add to the sentence about a purchase the ones about its refunds."""
+    return " ".join([headline, *(refund_sentence(each) for each in refunds or ())])
+
+
+TEXTS: dict[str, dict[str, str]] = {
+    "reversed": {
+        "en": "{refund} of your purchase of {amount} was refunded on {day}, and {left} of it is "
+        "left. The offer asks for at least {least}, so the cashback of {payout} was taken back.",
+        "es": "El {day} se devolvieron {refund} de su compra de {amount}, de la que quedan {left}. "
+        "La oferta exige al menos {least}, así que se anuló el reembolso de {payout}.",
+        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, da qual restam "
+        "{left}. A oferta pede pelo menos {least}, por isso o cashback de {payout} foi estornado.",
+    },
+    "reversed_whole": {
+        "en": "Your purchase of {amount} was refunded on {day} with {refund}, and nothing of it is "
+        "left, so the cashback of {payout} was taken back.",
+        "es": "El {day} se devolvieron {refund} de su compra de {amount}, de la que no queda nada, "
+        "así que se anuló el reembolso de {payout}.",
+        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, da qual não "
+        "resta nada, por isso o cashback de {payout} foi estornado.",
+    },
+    "kept": {
+        "en": "{refund} of your purchase of {amount} was refunded on {day}. {left} of it is left, "
+        "which is enough for the offer, so you keep the cashback of {payout}.",
+        "es": "El {day} se devolvieron {refund} de su compra de {amount}. Quedan {left}, lo que "
+        "basta para la oferta, así que conserva el reembolso de {payout}.",
+        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}. Restam {left}, "
+        "o que basta para a oferta, por isso você mantém o cashback de {payout}.",
+    },
+    "outside_clawback_window": {
+        "en": "{refund} of your purchase of {amount} was refunded on {day}, long after its "
+        "cashback of {payout} was settled, so you keep it.",
+        "es": "El {day} se devolvieron {refund} de su compra de {amount}, mucho después de "
+        "liquidarse su reembolso de {payout}, así que lo conserva.",
+        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, muito depois "
+        "da liquidação do seu cashback de {payout}, por isso você o mantém.",
+    },
+    "linked": {
+        "en": "{refund} of your purchase of {amount} was refunded on {day}, and {left} of it is "
+        "left. No more cashback was taken back for it.",
+        "es": "El {day} se devolvieron {refund} de su compra de {amount}, de la que quedan {left}. "
+        "No se anuló más reembolso por ello.",
+        "pt-BR": "No dia {day} foram devolvidos {refund} da sua compra de {amount}, da qual restam "
+        "{left}. Nenhum outro cashback foi estornado por isso.",
+    },
+    "waiting": {
+        "en": "We have your refund of {refund} on {day}, and are still looking for its purchase. "
+        "No cashback was taken back for it.",
+        "es": "Tenemos su devolución de {refund} del {day} y aún buscamos su compra. No se anuló "
+        "ningún reembolso por ella.",
+        "pt-BR": "Temos sua devolução de {refund} no dia {day} e ainda procuramos a compra. Nenhum "
+        "cashback foi estornado por ela.",
+    },
+    "refused": {
+        "en": "Your refund of {refund} on {day} does not fit a purchase of yours. No cashback was "
+        "taken back for it.",
+        "es": "Su devolución de {refund} del {day} no corresponde a ninguna de sus compras. No se "
+        "anuló ningún reembolso por ella.",
+        "pt-BR": "Sua devolução de {refund} no dia {day} não corresponde a nenhuma compra sua. "
+        "Nenhum cashback foi estornado por ela.",
+    },
+}
+"""What a cardholder is told of a refund, by language: by its outcome, or else by its state."""
+
+
+def refund_answer(
+    refund: Row,
+    locale: str,
+    *,
+    money: Callable[[Decimal, str, str], str],
+    day: Callable[[datetime | None, str], str],
+) -> str:
+    """Return what the cardholder is told of a refund; amounts and days are written by these."""
+    kind = refund["outcome"] if refund["state"] == "linked" else refund["state"]
+    if kind == "reversed" and refund["net_after"] == 0:
+        kind = "reversed_whole"
+    elif kind == "dismissed":
+        kind = "refused"
+    amounts = {
+        "refund": "amount",
+        "amount": "purchase_amount",
+        "left": "net_after",
+        "least": "min_spend",
+        "payout": "institution_payout_amount",
+    }
+    told = {
+        name: "" if refund[column] is None else money(refund[column], refund["currency"], locale)
+        for name, column in amounts.items()
+    }
+    text = TEXTS.get(kind, TEXTS[refund["state"] if refund["state"] in TEXTS else "linked"])
+    return text[locale].format(**told, day=day(refund["refunded_at"], locale))

@@ -1,0 +1,167 @@
+"""What is shown of refunds: a list, one of them, and what those without a reference may be of."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.pipeline.refund import find_candidates, find_open
+from cardoffers_cli.services.institutions import asked_institutions
+from cardoffers_cli.services.refunds import (
+    FoundCandidate,
+    FoundRefund,
+    candidates,
+    find_refund,
+    list_refunds,
+    received,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.services.refunds import RefundState
+    from cardoffers_cli.store.store import Store
+
+
+class ListedRefund(Record):
+    """How far a refund is, in the shape of `refund list --format json`.
+
+    One that waits and has no reference has `candidates`; `exact_candidates` have its amount.
+    """
+
+    institution: str
+    refund_ref: str
+    kind: str
+    amount: Amount
+    currency: str
+    refunded_at: datetime
+    original_transaction_ref: str | None
+    transaction_ref: str | None
+    state: str
+    outcome: str | None
+    net_after: Amount | None
+    redemption_id: UUID | None
+    candidates: int | None
+    exact_candidates: int | None
+
+
+class Candidate(Record):
+    """A purchase that a refund may be of, in the shape of `refund suggest --format json`.
+
+    Who reviews a list writes a `reason` beside the one that is right.
+    """
+
+    refund_ref: str
+    transaction_ref: str
+    rank: int
+    equal_amount: bool
+    same_instrument: bool
+    lag_days: int
+    remaining: Amount
+    amount: Amount
+    purchase_amount: Amount
+    currency: str
+    refunded_at: datetime
+    transacted_at: datetime
+    reason: str | None
+
+
+class ShownRefund(ListedRefund):
+    """One refund, with what was received of it, who moved it, and what it may be of."""
+
+    purchase_amount: Amount | None
+    how: str | None
+    actor: str | None
+    reason: str | None
+    moved_at: datetime | None
+    received_at: datetime
+    line: int | None
+    file: str | None
+    import_id: UUID | None
+    merchant_identifier_type: str | None
+    merchant_identifier: str | None
+    merchant_name: str | None
+    cardholder_token_masked: str | None
+    run_id: UUID | None
+    found_at: datetime | None
+    may_be_of: Sequence[Candidate]
+
+
+def refund_rows(
+    job: Job,
+    institution: str | None,
+    *,
+    state: RefundState | None = None,
+    limit: int,
+    everywhere: bool = False,
+) -> tuple[list[ListedRefund], int]:
+    """Return the refunds of an institution, the newest first, and how many there are in all."""
+    listed: list[ListedRefund] = []
+    refunds = 0
+    with reading(job) as source:
+        for owner in asked_institutions(source.store, institution, everywhere=everywhere):
+            found = list_refunds(source.store, owner.id, state=state, limit=limit)
+            listed += _listed(source.store, owner.slug, found)
+            refunds += found[0].refunds if found else 0
+    return listed[:limit], refunds
+
+
+def show_refund(job: Job, institution: str | None, refund_ref: str) -> ShownRefund:
+    """Return one refund with all that is known of it; raise `NotFound`."""
+    with reading(job) as source:
+        (owner,) = asked_institutions(source.store, institution)
+        found = find_refund(source.store, owner.id, refund_ref)
+        (listed,) = _listed(source.store, owner.slug, [found])
+        more = received(source.store, owner.id, refund_ref)
+        may_be_of = _candidates(source.store, [found.refund_no])
+    return ShownRefund(**{**listed, **more}, may_be_of=may_be_of)
+
+
+def suggestions(job: Job, institution: str | None) -> list[Candidate]:
+    """Return the candidates of all refunds of an institution that wait without a reference."""
+    with reading(job) as source:
+        (owner,) = asked_institutions(source.store, institution)
+        return _candidates(source.store, None, owner.id)
+
+
+def _listed(store: Store, slug: str, found: Sequence[FoundRefund]) -> list[ListedRefund]:
+    waiting = [
+        each.refund_no
+        for each in found
+        if each.state == "waiting" and each.original_transaction_ref is None
+    ]
+    times: Counter[int] = Counter()
+    exact: defaultdict[int, int] = defaultdict(int)
+    for each in _found(store, waiting) if waiting else []:
+        times[each.refund_no] += 1
+        exact[each.refund_no] += each.equal_amount
+    counted = set(waiting)
+    return [
+        ListedRefund.part(
+            each,
+            institution=slug,
+            candidates=times[each.refund_no] if each.refund_no in counted else None,
+            exact_candidates=exact[each.refund_no] if each.refund_no in counted else None,
+        )
+        for each in found
+    ]
+
+
+def _found(
+    store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
+) -> list[FoundCandidate]:
+    refunds = find_open(store, institution_id, refund_nos)
+    return candidates(store, find_candidates(store, refunds))
+
+
+def _candidates(
+    store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
+) -> list[Candidate]:
+    found = _found(store, refund_nos, institution_id)
+    return [Candidate.part(each, reason=None) for each in found]

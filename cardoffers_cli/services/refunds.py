@@ -1,0 +1,186 @@
+"""Refunds as they are: list them, show one, lay one aside; and the settings that are about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.sql.binding import Table
+    from cardoffers_cli.store.store import Store
+
+RefundState = Literal["waiting", "linked", "refused", "dismissed"]
+
+SETTINGS = ("refund_window_days", "refund_auto_link", "clawback_days")
+"""The settings of an institution that are about refunds (rules.md#refund-policy)."""
+
+
+class FoundRefund(Record):
+    """How far a refund is; `refunds` says how many there are that were asked for."""
+
+    refund_no: int
+    refund_ref: str
+    kind: str
+    amount: Amount
+    currency: str
+    refunded_at: datetime
+    original_transaction_ref: str | None
+    transaction_ref: str | None
+    state: str
+    outcome: str | None
+    net_after: Amount | None
+    redemption_id: UUID | None
+    refunds: int
+
+
+class ReceivedRefund(Record):
+    """What was received of a refund, and who linked or dismissed it."""
+
+    currency: str
+    purchase_amount: Amount | None
+    how: str | None
+    actor: str | None
+    reason: str | None
+    moved_at: datetime | None
+    received_at: datetime
+    line: int | None
+    file: str | None
+    import_id: UUID | None
+    merchant_identifier_type: str | None
+    merchant_identifier: str | None
+    merchant_name: str | None
+    cardholder_token_masked: str | None
+    run_id: UUID | None
+    found_at: datetime | None
+
+
+class FoundCandidate(Record):
+    """A purchase that a refund without a reference may be of; rank 1 is the best."""
+
+    refund_no: int
+    refund_ref: str
+    transaction_ref: str
+    rank: int
+    equal_amount: bool
+    same_instrument: bool
+    lag_days: int
+    remaining: Amount
+    amount: Amount
+    purchase_amount: Amount
+    currency: str
+    refunded_at: datetime
+    transacted_at: datetime
+
+
+class NamedRefund(Record):
+    """What a person says of a refund, with the numbers that it is about, where there are any."""
+
+    line: int
+    refund_ref: str
+    transaction_ref: str
+    reason: str
+    refund_no: int | None
+    state: str | None
+    purchase_no: int | None
+
+
+def list_refunds(
+    store: Store,
+    institution_id: UUID,
+    *,
+    state: str | None = None,
+    refund_refs: Sequence[str] | None = None,
+    limit: int,
+) -> list[FoundRefund]:
+    """Return the refunds of an institution, those of a state or of some references alone."""
+    return store.records(
+        FoundRefund,
+        "services/refunds:listed",
+        institution_id=institution_id,
+        state=state,
+        refund_refs=refund_refs,
+        limit=limit,
+    )
+
+
+def find_refund(store: Store, institution_id: UUID, refund_ref: str) -> FoundRefund:
+    """Return one refund by its reference; raise `NotFound`."""
+    found = list_refunds(store, institution_id, refund_refs=[refund_ref], limit=1)
+    if not found:
+        raise NotFound(
+            "There is no refund with this reference.",
+            code="refund_not_found",
+            hint="`cardoffers refund list -i INST --all` lists them with their references.",
+        )
+    return found[0]
+
+
+def received(store: Store, institution_id: UUID, refund_ref: str) -> ReceivedRefund:
+    """Return what was received of a refund that there is."""
+    of = {"institution_id": institution_id, "refund_ref": refund_ref}
+    return store.records(ReceivedRefund, "services/refunds:shown", **of)[0]
+
+
+def candidates(store: Store, found: Table) -> list[FoundCandidate]:
+    """Return the candidates of refunds that have enough left, best first."""
+    return store.records(FoundCandidate, "services/refunds:candidates", found)
+
+
+def name_refunds(
+    store: Store, institution_id: UUID, said: Sequence[Mapping[str, Any]]
+) -> list[NamedRefund]:
+    """Find what rows of refund_ref, transaction_ref and reason are about, in their order."""
+    rows = [{"line": line, **row} for line, row in enumerate(said)]
+    table = store.make("services/refunds:said", said=rows)
+    return store.records(
+        NamedRefund, "services/refunds:named", table, institution_id=institution_id
+    )
+
+
+def dismiss(store: Store, refund: FoundRefund, institution_id: UUID, **by: Any) -> None:
+    """Lay a refund aside: `by` has actor, reason, run_no and now."""
+    of = {"refund_no": refund.refund_no, "institution_id": institution_id}
+    store.execute("services/refunds:dismiss", **of, **by)
+
+
+def change_settings(
+    store: Store,
+    institution_id: UUID,
+    slug: str,
+    before: Mapping[str, Any],
+    values: Mapping[str, Any],
+    **by: Any,
+) -> dict[str, tuple[Any, Any]]:
+    """Change settings that are about refunds, and audit that; return old and new value of each.
+
+    `before` has all of `SETTINGS`, `values` those that are given anew, `by` run_no, now and actor.
+    """
+    changed = {
+        name: (before[name], value) for name, value in values.items() if value != before[name]
+    }
+    if changed:
+        of = {"institution_id": institution_id}
+        store.execute("services/refunds:policy", **of, **{**before, **values})
+        for name, (old, new) in changed.items():
+            texts = {"old_value": _text(old), "new_value": _text(new)}
+            store.execute(
+                "services/refunds:audit_policy",
+                **of,
+                **by,
+                **texts,
+                slug=slug,
+                field=name,
+            )
+    return changed
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

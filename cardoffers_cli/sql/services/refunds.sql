@@ -1,0 +1,142 @@
+-- name: listed
+-- The refunds of an institution in a state, or in any where that is null, with one of some references,
+-- or any, the newest first; `refunds` says how many there are. Purchases and redemptions are looked up for the rows that are shown only.
+-- Grain: one row per refund.
+with page as materialized (
+    select
+        refund_states.*,
+        count(*) over () as refunds
+    from refund_states
+    where refund_states.institution_id = $institution_id
+        and ($state is null or refund_states.state = $state)
+        and (
+            $refund_refs is null
+            or refund_states.refund_ref in (select unnest(cast($refund_refs as varchar[])))
+        )
+    order by refund_states.refunded_at desc, refund_states.refund_no desc
+    limit $limit
+)
+select
+    page.refund_no, page.refund_ref, page.kind, page.amount, page.currency, page.refunded_at,
+    page.original_transaction_ref, purchases.transaction_ref, page.state, page.outcome,
+    page.net_after, redemptions.redemption_id, page.refunds
+from page
+left join purchases
+    on purchases.purchase_no = page.purchase_no
+    and purchases.institution_id = page.institution_id
+left join redemptions
+    on redemptions.redemption_no = page.redemption_no
+    and redemptions.institution_id = page.institution_id
+order by page.refunded_at desc, page.refund_no desc;
+
+-- name: shown
+-- What was received of refunds of an institution, and who linked or dismissed them.
+-- Grain: one row per refund.
+select
+    refund_states.currency, refund_states.purchase_amount, refund_states.how, refund_states.actor,
+    refund_states.reason, refund_states.moved_at, refund_states.received_at,
+    refund_states.line, imports.file_name as file, imports.import_id,
+    identifiers.merchant_identifier_type, identifiers.merchant_identifier,
+    merchants.name as merchant_name,
+    masked(cardholders.cardholder_token) as cardholder_token_masked,
+    runs.run_id, runs.as_of as found_at
+from refund_states
+left join imports
+    on imports.import_no = refund_states.import_no
+    and imports.institution_id = refund_states.institution_id
+left join identifiers on identifiers.identifier_no = refund_states.identifier_no
+left join merchants
+    on merchants.merchant_id = coalesce(refund_states.merchant_id, identifiers.merchant_id)
+left join cardholders
+    on cardholders.cardholder_no = refund_states.cardholder_no
+    and cardholders.institution_id = refund_states.institution_id
+left join runs on runs.run_no = refund_states.found_by_run_no
+where refund_states.institution_id = $institution_id
+    and refund_states.refund_ref = $refund_ref;
+
+-- name: named
+-- reads: said(line, refund_ref, transaction_ref, reason)
+-- What a person says of refunds of an institution, with the numbers that it is about; null where
+-- there is no such refund, or purchase. Grain: one row per row that was said.
+with hashed as materialized (
+    select
+        said.line, said.refund_ref, said.transaction_ref, said.reason,
+        ref_hash(cast($institution_id as uuid), said.transaction_ref) as ref_hash
+    from said
+),
+bought as (
+    select hashed.line, purchases.purchase_no
+    from hashed
+    inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash
+    inner join purchases
+        on purchases.purchase_no = purchase_refs.purchase_no
+        and purchases.institution_id = $institution_id
+        and purchases.transaction_ref = hashed.transaction_ref
+)
+select
+    hashed.line, hashed.refund_ref, hashed.transaction_ref, hashed.reason,
+    refund_states.refund_no, refund_states.state, bought.purchase_no
+from hashed
+left join refund_states
+    on refund_states.institution_id = $institution_id
+    and refund_states.refund_ref = hashed.refund_ref
+left join bought on bought.line = hashed.line
+order by hashed.line;
+
+-- name: said
+-- makes: said(line, refund_ref, transaction_ref, reason)
+-- Makes said of $said, a list of structs. Grain: one row per row that was said.
+create temp table said as
+select
+    unnest(
+        cast(
+            $said as struct(
+                line bigint, refund_ref varchar, transaction_ref varchar, reason varchar
+            )[]
+        ),
+        recursive := true
+    );
+
+-- name: dismiss
+-- Writes that a person laid a refund aside.
+insert into refund_dismissals (
+    refund_no, institution_id, actor, reason, run_no, dismissed_at
+)
+values ($refund_no, $institution_id, $actor, $reason, $run_no, $now);
+
+-- name: candidates
+-- reads: candidates(refund_no, refund_ref, refund_amount, transaction_ref,
+--     transacted_at, refunded_at, purchase_amount, remaining_amount, is_equal_amount,
+--     is_same_instrument, rank_no)
+-- The candidates of refunds that have enough left, best first. Grain: one row per refund and purchase.
+select
+    candidates.refund_no, candidates.refund_ref, candidates.transaction_ref,
+    candidates.rank_no as rank, candidates.is_equal_amount as equal_amount,
+    candidates.is_same_instrument as same_instrument,
+    date_sub('day', candidates.transacted_at, candidates.refunded_at) as lag_days,
+    candidates.remaining_amount as remaining, candidates.refund_amount as amount,
+    candidates.purchase_amount, refunds.currency, candidates.refunded_at, candidates.transacted_at
+from candidates
+inner join refunds on refunds.refund_no = candidates.refund_no
+where candidates.remaining_amount >= candidates.refund_amount
+order by candidates.refunded_at, candidates.refund_ref, candidates.rank_no;
+
+-- name: policy
+-- Writes the three settings of an institution that are about refunds.
+update institutions
+set
+    refund_window_days = $refund_window_days,
+    refund_auto_link = $refund_auto_link,
+    clawback_days = $clawback_days
+where institution_id = $institution_id;
+
+-- name: audit_policy
+-- Writes the change of one of these settings to the audit log.
+insert into audit_log (
+    audit_no, run_no, happened_at, actor, institution_id, subject, subject_id, field, old_value,
+    new_value
+)
+select
+    coalesce(max(audit_log.audit_no), 0) + 1, $run_no, $now, $actor, $institution_id,
+    'institution', $slug, $field, $old_value, $new_value
+from audit_log;
