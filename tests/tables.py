@@ -367,8 +367,15 @@ def _engagement(store: Store, rows: list[Row]) -> None:
 
 
 def _redemptions(store: Store, rows: list[Row]) -> None:
-    """Write redemptions with their entries, without purchases, for those who only count them."""
+    """Write redemptions with their entries, for those who only count them.
+
+    They are of the first purchases, as far as there are any.
+    """
     offers = dict(select(store, "select offer_id, offer_no from offers"))
+    bought = select(store, "select purchase_no, amount, transacted_at from recent_purchases")
+    of_purchase = {
+        number: {"purchase_amount": amount, "purchased_at": at} for number, amount, at in bought
+    }
     first = _count(store, "redemptions") + 1
     redemptions = [
         {
@@ -380,6 +387,7 @@ def _redemptions(store: Store, rows: list[Row]) -> None:
             "offer_no": offers[row["offer"]],
             "run_no": 0,
             "created_at": moment(row.get("at") or NOON),
+            **of_purchase.get(number, {}),
         }
         for number, (row, payer) in enumerate(zip(rows, _payers(store, rows), strict=True), first)
     ]

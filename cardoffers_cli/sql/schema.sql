@@ -381,7 +381,9 @@ create table redemptions (
     offer_no integer not null,
     run_no bigint not null,
     created_at timestamp not null,
-    version_no bigint  -- the version (its run) whose terms it was given
+    version_no bigint,  -- the version (its run) whose terms it was given
+    purchase_amount decimal(18, 4),  -- of its purchase, as the next; null of one that was lost
+    purchased_at timestamp
 );
 
 -- What came back

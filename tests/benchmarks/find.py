@@ -45,8 +45,9 @@ ADD = """
 insert into redemptions
 select
     range, uuid_of('redemption ' || range), larkmere(), range * 14, 1, 1, 2, timestamp '2026-02-01',
-    null
-from range(1, $redemptions);
+    null, amount, transacted_at
+from range(1, $redemptions)
+inner join purchases on purchase_no = range * 14;
 insert into runs values (2, uuid_of('run'), 'match', timestamp '2026-02-01', 'bench', null);
 insert into recent_decisions
 select purchase_no, 2, case when redemption_no is null then 'not_redeemed' else 'redeemed' end, 1

@@ -330,6 +330,13 @@ BREAKS = {
     " from redemptions limit 1": "one_redemption_per_purchase",
     "delete from recent_decisions where outcome = 'redeemed'": "one_redemption_per_purchase",
     "update redemptions set cardholder_no = 1": "redemptions_fit_their_purchase",
+    "update redemptions set purchase_amount = purchase_amount + 1": (
+        "redemptions_fit_their_purchase"
+    ),
+    "update redemptions set purchased_at = purchased_at - interval 1 second": (
+        "redemptions_fit_their_purchase"
+    ),
+    "update redemptions set purchased_at = null": "redemptions_fit_their_purchase",
     "delete from links": "redemptions_fit_their_purchase",
     "insert into ledger_moves select redemption_no, 999, 'pending', moved_at, actor, null"
     " from ledger_moves where status = 'settled'": "moves_are_legal",

@@ -76,9 +76,13 @@ def test_a_store_of_before_keeps_every_row(tmp_path: Path) -> None:
     with chdir(tmp_path):
         in_a_pipe(["store", "migrate"])
     after = rows(store)
+    redeemed = after["redemptions"]
+    after["redemptions"] = [row[:-2] for row in redeemed]
     kept = before.keys() - {"migrations", "link_counts"}  # which are counted anew
     assert {name: before[name] for name in kept} == {name: after[name] for name in kept}
     assert after["counted_up_to"]
+    bought = {row[0]: (row[7], row[9]) for row in after["recent_purchases"]}
+    assert [bought[row[3]] for row in redeemed] == [row[-2:] for row in redeemed]
 
 
 def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:

@@ -36,14 +36,11 @@ with both_sides as (
         ledger_entries.offer_no, ledger_entries.merchant_id, ledger_entries.currency,
         ledger_entries.status, -1, -ledger_entries.merchant_funded_amount,
         -ledger_entries.commission_amount, -ledger_entries.institution_payout_amount,
-        coalesce(-purchases.amount, 0)
+        coalesce(-redemptions.purchase_amount, 0)
     from ledger_entries
     left join redemptions
         on redemptions.redemption_no = ledger_entries.redemption_no
         and redemptions.institution_id = ledger_entries.institution_id
-    left join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
 )
 select
     both_sides.institution_id, both_sides.run_no, both_sides.offer_no, both_sides.status,
@@ -76,15 +73,13 @@ with both_sides as (
     union all
     select
         ledger_entries.institution_id, ledger_entries.created_at, ledger_entries.currency,
-        ledger_entries.status, cast(purchases.transacted_at as date), -1,
+        ledger_entries.status, cast(redemptions.purchased_at as date), -1,
         -ledger_entries.institution_payout_amount
     from ledger_entries
     inner join redemptions
         on redemptions.redemption_no = ledger_entries.redemption_no
         and redemptions.institution_id = ledger_entries.institution_id
-    inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
+    where redemptions.purchased_at is not null
 )
 select
     both_sides.institution_id, both_sides.created_at, both_sides.status, both_sides.purchased_on,

@@ -54,8 +54,9 @@ having sum(both_sides.redemptions) <> 1 or sum(both_sides.decisions) <> 1
 order by both_sides.purchase_no;
 
 -- name: redemptions_fit_their_purchase
--- Redemptions whose purchase is not there, or of another cardholder, whose entry says otherwise, or
--- whose cardholder was not linked to the offer by then. Grain: one row per redemption.
+-- Redemptions whose purchase is not there, of another cardholder, or other than they say, whose entry
+-- says otherwise, or whose cardholder was not linked to the offer by then. Grain: one row per
+-- redemption.
 select redemptions.redemption_id, redemptions.purchase_no, redemptions.offer_no
 from redemptions
 left join purchases
@@ -66,6 +67,8 @@ left join ledger_entries
     on ledger_entries.redemption_no = redemptions.redemption_no
     and ledger_entries.institution_id = redemptions.institution_id
 where purchases.purchase_no is null
+    or redemptions.purchase_amount is distinct from purchases.amount
+    or redemptions.purchased_at is distinct from purchases.transacted_at
     or ledger_entries.offer_no <> redemptions.offer_no
     or ledger_entries.cardholder_no <> redemptions.cardholder_no
     or ledger_entries.currency <> purchases.currency

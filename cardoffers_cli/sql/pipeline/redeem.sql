@@ -67,12 +67,12 @@ group by ledger_entries.offer_no, ledger_entries.cardholder_no;
 
 -- name: redemptions
 -- reads: redeemed_purchases(purchase_no, institution_id, transaction_ref, cardholder_no, offer_no,
---     version_no)
+--     version_no, purchase_amount, purchased_at)
 -- Writes one redemption per purchase of redeemed_purchases. Its id is derived from institution, ref and
 -- offer (rules.md#ids). Idempotent: a purchase that redeemed is never undecided again.
 insert into redemptions (
     redemption_no, redemption_id, institution_id, purchase_no, cardholder_no, offer_no, version_no,
-    run_no, created_at
+    run_no, created_at, purchase_amount, purchased_at
 )
 with highest as (
     select coalesce(max(redemptions.redemption_no), 0) as redemption_no
@@ -91,7 +91,9 @@ select
     redeemed_purchases.offer_no,
     redeemed_purchases.version_no,
     $run_no,
-    $created_at
+    $created_at,
+    redeemed_purchases.purchase_amount,
+    redeemed_purchases.purchased_at
 from redeemed_purchases
 cross join highest
 inner join offers on offers.offer_no = redeemed_purchases.offer_no;
@@ -165,7 +167,7 @@ order by ledger_entries.currency;
 
 -- name: fetched_redemptions
 -- makes: redeemed_purchases(purchase_no, institution_id, transaction_ref, cardholder_no, offer_no,
---     version_no)
+--     version_no, purchase_amount, purchased_at)
 -- Reads frame (redeemed_purchases, computed elsewhere) and makes redeemed_purchases of it. Grain: one
 -- row per purchase.
 create temp table redeemed_purchases as
@@ -175,7 +177,9 @@ select
     frame.transaction_ref,
     frame.cardholder_no,
     frame.offer_no,
-    frame.version_no
+    frame.version_no,
+    frame.purchase_amount,
+    frame.purchased_at
 from frame;
 
 -- name: fetched_decisions

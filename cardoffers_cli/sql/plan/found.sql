@@ -46,7 +46,7 @@ cross join this_run;
 -- reads: redeemed(purchase_no, offer_no, preference_no, cardholder_no), ranked_terms(version_no,
 --     preference_no)
 -- makes: redeemed_purchases(purchase_no, institution_id, transaction_ref, cardholder_no, offer_no,
---     version_no)
+--     version_no, purchase_amount, purchased_at)
 -- The purchases that redeem an offer, with what their redemptions are made from: of all purchases
 -- only these leave the engine. Grain: one row per purchase.
 select
@@ -55,7 +55,9 @@ select
     purchases.transaction_ref,
     redeemed.cardholder_no,
     redeemed.offer_no,
-    ranked_terms.version_no
+    ranked_terms.version_no,
+    purchases.amount as purchase_amount,
+    purchases.transacted_at as purchased_at
 from redeemed
 inner join purchases on purchases.purchase_no = redeemed.purchase_no
 inner join ranked_terms on ranked_terms.preference_no = redeemed.preference_no;

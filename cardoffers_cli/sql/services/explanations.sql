@@ -179,8 +179,8 @@ left join facing on facing.purchase_no = judged.purchase_no;
 -- Every offer of facing with what was known when its purchase was decided: the terms in force at the
 -- purchase and the dates and budget that were the newest before that run, the links before it, and
 -- what purchases with an earlier turn held of the budget and of the uses. The budget counts over all
--- institutions that share it. Of those that hold it (holders) the references are read only where a
--- moment is the same. Grain: one row per purchase and offer.
+-- institutions that share it. Of those that hold it (holders) the purchases are read only where a
+-- moment is the same, for the references. Grain: one row per purchase and offer.
 with added as (
     select judged.purchase_no, link_starts.offer_no, link_starts.counts_from
     from judged
@@ -230,21 +230,19 @@ fitting as (
 holders as materialized (
     select
         fitting.purchase_no, fitting.offer_no, ledger_entries.merchant_funded_amount,
-        earlier.purchase_no as earlier_no, earlier.transacted_at,
+        earlier.purchase_no as earlier_no, earlier.purchased_at,
         ledger_entries.cardholder_no = fitting.cardholder_no as is_own,
-        redemptions.run_no < fitting.run_no
-        or earlier.transacted_at < fitting.transacted_at as is_earlier
+        earlier.run_no < fitting.run_no
+        or earlier.purchased_at < fitting.transacted_at as is_earlier
     from fitting
     inner join ledger_entries on ledger_entries.offer_no = fitting.offer_no
-    inner join redemptions
-        on redemptions.redemption_no = ledger_entries.redemption_no
-        and redemptions.run_no <= fitting.run_no
-        and redemptions.purchase_no <> fitting.purchase_no
-    inner join purchases as earlier
-        on earlier.purchase_no = redemptions.purchase_no
+    inner join redemptions as earlier
+        on earlier.redemption_no = ledger_entries.redemption_no
+        and earlier.run_no <= fitting.run_no
+        and earlier.purchase_no <> fitting.purchase_no
         and (
-            redemptions.run_no < fitting.run_no
-            or earlier.transacted_at <= fitting.transacted_at
+            earlier.run_no < fitting.run_no
+            or earlier.purchased_at <= fitting.transacted_at
         )
     where not exists (
         select 1
@@ -258,13 +256,13 @@ holders as materialized (
 holding as (
     select
         holders.purchase_no, holders.offer_no, holders.merchant_funded_amount,
-        holders.transacted_at, holders.is_own
+        holders.purchased_at, holders.is_own
     from holders
     where holders.is_earlier
     union all
     select
         holders.purchase_no, holders.offer_no, holders.merchant_funded_amount,
-        holders.transacted_at, holders.is_own
+        holders.purchased_at, holders.is_own
     from holders
     inner join fitting
         on fitting.purchase_no = holders.purchase_no
@@ -278,9 +276,9 @@ holding as (
 held as (
     select
         holding.purchase_no, holding.offer_no, sum(holding.merchant_funded_amount) as held_amount,
-        count(*) as held_by, max(holding.transacted_at) as last_held_at,
+        count(*) as held_by, max(holding.purchased_at) as last_held_at,
         count(*) filter (where holding.is_own) as uses,
-        max(holding.transacted_at) filter (where holding.is_own) as last_used_at
+        max(holding.purchased_at) filter (where holding.is_own) as last_used_at
     from holding
     group by holding.purchase_no, holding.offer_no
 )

@@ -72,7 +72,7 @@ from stepped;
 -- name: by_day
 -- The five counts of an institution by day (UTC), days without any too, and the redemptions of the
 -- window by the day of their purchase, those of purchases before it nowhere. Days of purchases that
--- lie in the window are counted already; of the two that it cuts, the purchases are looked at.
+-- lie in the window are counted already; of the two that it cuts, the redemptions are looked at.
 -- Grain: one row per day that the half-open window touches.
 with happened as (
     select occurred_at as happened_at, event, cardholder_no, times
@@ -89,29 +89,23 @@ with happened as (
         and purchased_on >= cast(first_whole_day($from_at) as date)
         and purchased_on < cast($to_at as date)
     union all
-    select purchases.transacted_at, 'purchase', null, 1
+    select redemptions.purchased_at, 'purchase', null, 1
     from redemptions
-    inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
     where redemptions.institution_id = $institution_id
         and redemptions.created_at >= $from_at
         and redemptions.created_at < $to_at
-        and purchases.transacted_at >= $from_at
-        and purchases.transacted_at < least(first_whole_day($from_at), $to_at)
+        and redemptions.purchased_at >= $from_at
+        and redemptions.purchased_at < least(first_whole_day($from_at), $to_at)
         and $from_at < first_whole_day($from_at)
     union all
-    select purchases.transacted_at, 'purchase', null, 1
+    select redemptions.purchased_at, 'purchase', null, 1
     from redemptions
-    inner join purchases
-        on purchases.purchase_no = redemptions.purchase_no
-        and purchases.institution_id = redemptions.institution_id
     where redemptions.institution_id = $institution_id
         and redemptions.created_at >= $from_at
         and redemptions.created_at < $to_at
-        and purchases.transacted_at
+        and redemptions.purchased_at
         >= greatest(first_whole_day($from_at), date_trunc('day', cast($to_at as timestamp)))
-        and purchases.transacted_at < $to_at
+        and redemptions.purchased_at < $to_at
         and $to_at > date_trunc('day', cast($to_at as timestamp))
 ),
 

@@ -105,22 +105,20 @@ where signs.sign = 1
     or changed.counted_status is not null;
 
 -- name: uncounted_redemptions
--- The same, with what is counted of their redemptions and purchases; of a lost one there is nothing.
+-- The same, with what is counted of their redemptions and of what these say of their purchases; of a
+-- lost one there is nothing.
 -- Grain: that of uncounted_entries.
 create or replace view uncounted_redemptions as
 select
     entries.institution_id, redemptions.run_no, entries.created_at, entries.offer_no,
     entries.merchant_id, entries.currency, entries.status, entries.sign,
     entries.merchant_funded_amount, entries.commission_amount, entries.institution_payout_amount,
-    coalesce(entries.sign * purchases.amount, 0) as purchase_amount,
-    cast(purchases.transacted_at as date) as purchased_on
+    coalesce(entries.sign * redemptions.purchase_amount, 0) as purchase_amount,
+    cast(redemptions.purchased_at as date) as purchased_on
 from uncounted_entries as entries
 left join redemptions
     on redemptions.redemption_no = entries.redemption_no
-    and redemptions.institution_id = entries.institution_id
-left join purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = redemptions.institution_id;
+    and redemptions.institution_id = entries.institution_id;
 
 -- name: redemption_totals
 -- Redemptions by the match that made them, by offer and by state; all redemptions of a match have
