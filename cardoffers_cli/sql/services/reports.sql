@@ -149,23 +149,18 @@ order by page.created_at desc, page.entry_id desc;
 -- it; most purchases first, or most money, or the last seen: the first $limit rows, of each currency
 -- if $each_currency says so.
 -- Grain: one row per institution, identifier (or merchant_id sent) and currency.
-with unknown as (
-    select unknown_purchases.*
-    from unknown_purchases
-    where ($institution_id is null or unknown_purchases.institution_id = $institution_id)
-        and ($from_at is null or unknown_purchases.transacted_at >= $from_at)
-        and ($to_at is null or unknown_purchases.transacted_at < $to_at)
-),
-
-described as (
+with described as (
     select
-        unknown.institution_id, unknown.identifier_no, unknown.merchant_id, unknown.currency,
+        waiting.institution_id, waiting.identifier_no, waiting.merchant_id, waiting.currency,
         purchase_details.merchant_descriptor, count(*) as purchases
-    from unknown
+    from waiting_purchases as waiting
     inner join purchase_details
-        on purchase_details.purchase_no = unknown.purchase_no
-        and purchase_details.institution_id = unknown.institution_id
+        on purchase_details.purchase_no = waiting.purchase_no
+        and purchase_details.institution_id = waiting.institution_id
     where purchase_details.merchant_descriptor is not null
+        and ($institution_id is null or waiting.institution_id = $institution_id)
+        and ($from_at is null or waiting.transacted_at >= $from_at)
+        and ($to_at is null or waiting.transacted_at < $to_at)
     group by all
 ),
 
@@ -180,10 +175,11 @@ most_said as (
 
 counted as (
     select
-        institution_id, identifier_no, merchant_id, currency, count(*) as purchases,
-        sum(amount) as amount, count(distinct cardholder_no) as cardholders,
-        min(transacted_at) as first_seen_at, max(transacted_at) as last_seen_at
-    from unknown
+        institution_id, identifier_no, merchant_id, currency,
+        cast(sum(purchases) as bigint) as purchases, sum(amount) as amount,
+        count(*) as cardholders, min(first_seen_at) as first_seen_at,
+        max(last_seen_at) as last_seen_at
+    from unknown_purchases($institution_id, $from_at, $to_at)
     group by all
 ),
 
@@ -222,13 +218,10 @@ order by numbered.place, numbered.currency;
 -- What purchases of unknown merchants come to, and how many rows `unresolved` has in all.
 -- Grain: one row per currency.
 select
-    currency, count(*) as purchases, sum(amount) as amount,
+    currency, cast(sum(purchases) as bigint) as purchases, sum(amount) as amount,
     count(distinct cardholder_no) as cardholders,
     count(distinct (institution_id, identifier_no, merchant_id)) as rows
-from unknown_purchases
-where ($institution_id is null or institution_id = $institution_id)
-    and ($from_at is null or transacted_at >= $from_at)
-    and ($to_at is null or transacted_at < $to_at)
+from unknown_purchases($institution_id, $from_at, $to_at)
 group by currency
 order by currency;
 

@@ -121,29 +121,42 @@ select
 from unresolved_purchases;
 
 -- name: unknown_purchases
--- The waiting purchases whose merchant nobody knows as things are now: a decided one has a merchant,
--- and merchants never go. Grain: one row per purchase.
-create or replace view unknown_purchases as
-select
-    waiting_purchases.purchase_no,
-    waiting_purchases.institution_id,
-    waiting_purchases.cardholder_no,
-    waiting_purchases.identifier_no,
-    waiting_purchases.merchant_id,
-    waiting_purchases.amount,
-    waiting_purchases.currency,
-    waiting_purchases.transacted_at
-from waiting_purchases
+-- The waiting purchases of a window whose merchant nobody knows as things are now: a decided one has
+-- a merchant, and merchants never go. They are counted first, as they name few merchants, and only
+-- those are looked up. No institution means all, and no moment no end of the window. Grain: one row
+-- per institution, identifier (or merchant_id sent), currency and cardholder.
+create or replace macro unknown_purchases(of_institution_id, from_at, to_at) as table
+with waiting as (
+    select
+        waiting_purchases.institution_id,
+        waiting_purchases.identifier_no,
+        waiting_purchases.merchant_id,
+        waiting_purchases.currency,
+        waiting_purchases.cardholder_no,
+        count(*) as purchases,
+        sum(waiting_purchases.amount) as amount,
+        min(waiting_purchases.transacted_at) as first_seen_at,
+        max(waiting_purchases.transacted_at) as last_seen_at
+    from waiting_purchases
+    where (of_institution_id is null or waiting_purchases.institution_id = of_institution_id)
+        and (from_at is null or waiting_purchases.transacted_at >= from_at)
+        and (to_at is null or waiting_purchases.transacted_at < to_at)
+    group by
+        waiting_purchases.institution_id, waiting_purchases.identifier_no,
+        waiting_purchases.merchant_id, waiting_purchases.currency, waiting_purchases.cardholder_no
+)
+select waiting.*
+from waiting
 where not exists (
         select 1
         from identifiers
         inner join merchants on merchants.merchant_id = identifiers.merchant_id
-        where identifiers.identifier_no = waiting_purchases.identifier_no
+        where identifiers.identifier_no = waiting.identifier_no
     )
     and not exists (
         select 1
         from merchants
-        where merchants.merchant_id = waiting_purchases.merchant_id
+        where merchants.merchant_id = waiting.merchant_id
     );
 
 -- name: purchase_turn
