@@ -80,12 +80,12 @@ def test_what_was_decided_by_the_newest_terms_is_told_by_them(tmp_path: Path) ->
         given(store, "offers", "offer merchant min_spend\nA bakery 10.00")
         given(store, "versions", "offer known_at min_spend\nA 14:00:00 20.00\nA 18:00:00 30.00")
         given(store, "links", "cardholder offer\nann A")
+        given(store, "redemptions", "offer\nA")  # of no purchase: it knew nothing of one then
         given(store, "purchases", "ref merchant amount at\nsmall bakery 15.00 12:00:00")
         select(store, "update runs set run_no = 4 where run_no = 2")
         select(store, "update offer_versions set run_no = 4 where run_no = 2")
         select(store, "insert into recent_decisions values (1, 2, 'not_redeemed', 1)")
         select(store, "insert into recent_outcomes values (1, 1, 2, 'below_min_spend')")
-        given(store, "redemptions", "offer\nA")
         select(store, "update redemptions set run_no = 2, purchase_no = 99")
     migrate(made)
     with made.store() as store:

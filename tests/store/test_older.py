@@ -72,23 +72,37 @@ def test_a_store_of_before_is_refused_until_it_is_migrated(tmp_path: Path, versi
 def test_a_store_of_before_keeps_every_row(tmp_path: Path) -> None:
     """What a migration changes in tables, but for its own record, is named here."""
     store = tmp_path / "cardoffers.duckdb"
-    before = rows(store)
+    before = columns(store)
+    kept = {name: before[name] for name in before.keys() - {"migrations", "link_counts"}}
+    rows_before = rows(store, kept)
     with chdir(tmp_path):
         in_a_pipe(["store", "migrate"])
-    after = rows(store)
-    redeemed = after["redemptions"]
-    after["redemptions"] = [row[:-2] for row in redeemed]
-    kept = before.keys() - {"migrations", "link_counts"}  # which are counted anew
-    assert {name: before[name] for name in kept} == {name: after[name] for name in kept}
-    assert after["counted_up_to"]
-    bought = {row[0]: (row[7], row[9]) for row in after["recent_purchases"]}
-    assert [bought[row[3]] for row in redeemed] == [row[-2:] for row in redeemed]
+    assert rows_before == rows(store, kept)
+    assert rows(store, {"counted_up_to": ["*"]})["counted_up_to"]
+    redeemed = {"redemptions": ["purchase_no", "purchase_amount", "purchased_at"]}
+    bought = {"recent_purchases": ["purchase_no", "amount", "transacted_at"]}
+    (of_redemptions,), (of_purchases,) = (rows(store, of).values() for of in (redeemed, bought))
+    assert of_redemptions
+    assert [] == [row for row in of_redemptions if row not in of_purchases]
 
 
-def rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of every table, from the file itself."""
+def columns(path: Path) -> dict[str, list[str]]:
+    """Return the columns of every table, from the file itself."""
     with duckdb.connect(str(path), read_only=True) as connection:
-        names = connection.execute("select table_name from duckdb_tables()").fetchall()
+        found = connection.execute(
+            "select table_name, list(column_name order by column_index) from duckdb_columns() "
+            "where not internal and table_name in (select table_name from duckdb_tables()) "
+            "group by all"
+        )
+        return dict(found.fetchall())
+
+
+def rows(path: Path, of: dict[str, list[str]]) -> dict[str, list[tuple[Any, ...]]]:
+    """Return every row of some columns of tables, from the file itself."""
+    with duckdb.connect(str(path), read_only=True) as connection:
         return {
-            name: connection.execute(f"from {name} order by all").fetchall() for (name,) in names
+            name: connection.execute(
+                f"from {name} select {', '.join(names)} order by all"
+            ).fetchall()
+            for name, names in of.items()
         }
