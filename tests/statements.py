@@ -12,13 +12,14 @@ from uuid import uuid4
 
 from cardoffers_cli.contract.messages import Call
 from cardoffers_cli.contract.service import Service
-from cardoffers_cli.jobs.context.job import Job
+from cardoffers_cli.store.holding import Holding
 from tables import NOON, key_text
 from work import new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cardoffers_cli.store.opening import Opening
     from cardoffers_cli.store.store import Store
 
 _LOG = "select message from duckdb_logs where type = 'QueryLog'"
@@ -42,17 +43,19 @@ EVENT = {
 
 
 def statements_of(path: str, **changes: Any) -> list[str]:
-    """Return what the engine runs, once the store is open, for an event that is sent to a path.
+    """Return what the engine runs for an event that is sent to a path of a server.
 
     It is of a known cardholder, card and merchant; `changes` are those of the event. What a server
-    does once a minute is done before.
+    does once a minute, and once with each store that it opens, is done before.
     """
     with tempfile.TemporaryDirectory() as folder:
         made = new_store(Path(folder))
         tell(made, **CATALOGUE)
-        service = Service(made, lambda: NOON)
+        service = Service(made, lambda: NOON, keeps_open=True)
         _said(service, path, {**EVENT, "transaction_ref": "before"})
-        return _said(service, path, {**EVENT, "transaction_ref": "now", **changes})
+        said = _said(service, path, {**EVENT, "transaction_ref": "now", **changes})
+        service.let_go()
+        return said
 
 
 def _said(service: Service, path: str, event: dict[str, Any]) -> list[str]:
@@ -65,14 +68,14 @@ def _said(service: Service, path: str, event: dict[str, Any]) -> list[str]:
         request_id=str(uuid4()),
     )
     said: list[str] = []
-    opened = Job.store
+    use = Holding.use
 
     @contextmanager
-    def logged(job: Job, **options: Any) -> Iterator[Store]:
-        with opened(job, **options) as store, statements_in(store, said):
+    def logged(holding: Holding, opening: Opening) -> Iterator[Store]:
+        with use(holding, opening) as store, statements_in(store, said):
             yield store
 
-    with patch.object(Job, "store", logged):
+    with patch.object(Holding, "use", logged):
         (answer,) = service.answer_all([call], wait_s=5)
     assert answer.status in {200, 202}, answer
     return said

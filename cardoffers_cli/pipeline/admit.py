@@ -5,9 +5,11 @@ The others leave their reasons.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.derived import ref_hash
 from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.store.numbering import next_number, numbered_up_to
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
+_NEXT = "pipeline/admit:next_no"
 ALL_LINES = 2**48
 """The stride where everything staged is one import."""
 
@@ -42,22 +45,52 @@ def admit(
     the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    if is_kept and staged.kind is PURCHASES:
-        tables = (staged.rows, repeats.rows)
-        store.execute("pipeline/admit:purchase_refs", *tables, institution_id=institution_id)
-    accepted = store.execute(
-        f"pipeline/admit:{staged.kind.name}",
-        *(numbered.refs, repeats.rows),
-        **place,
-        currency=currency,
-        received_at=received_at,
-    )
+    said = {"currency": currency, "received_at": received_at}
+    if staged.kind is PURCHASES:
+        accepted = _admit_purchases(
+            store, staged, numbered, repeats, is_kept=is_kept, **place, **said
+        )
+    else:
+        tables = (numbered.refs, repeats.rows)
+        accepted = store.execute(f"pipeline/admit:{staged.kind.name}", *tables, **place, **said)
     if staged.details:
         store.execute("pipeline/admit:purchase_details", staged.details, **place)
     if store.height(staged.findings) != 0:
         store.execute("pipeline/admit:rejects", staged.findings, **place)
     if repeats.duplicates:
         store.execute("pipeline/admit:duplicates", repeats.rows, **place)
+    return accepted
+
+
+def _admit_purchases(
+    store: Store,
+    staged: StagedWhole,
+    numbered: Numbered,
+    repeats: Repeats,
+    *,
+    institution_id: UUID,
+    is_kept: bool,
+    **said: Any,
+) -> int:
+    """Write the purchases, and what they are found by; return how many."""
+    first_no = next_number(store, _NEXT)
+    rows = None if repeats.duplicates else store.at_hand(staged.rows)
+    if is_kept and rows is not None:
+        store.execute(
+            "pipeline/admit:few_purchase_refs",
+            hashes=[ref_hash(institution_id, row["transaction_ref"]) for row in rows],
+            purchase_nos=[first_no + row["line"] for row in rows],
+        )
+    elif is_kept:
+        tables = (staged.rows, repeats.rows)
+        of = {"institution_id": institution_id, "first_no": first_no}
+        store.execute("pipeline/admit:purchase_refs", *tables, **of)
+    refs = numbered.refs.called("admitted_refs")
+    if repeats.duplicates:
+        refs = store.make("pipeline/admit:without_duplicates", numbered.refs, repeats.rows)
+    accepted = store.execute("pipeline/admit:purchases", refs, first_no=first_no, **said)
+    if rows:
+        numbered_up_to(store, _NEXT, first_no + max(row["line"] for row in rows))
     return accepted
 
 

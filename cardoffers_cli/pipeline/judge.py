@@ -14,6 +14,7 @@ from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.domain.tokens import ROWS_TO_JUDGE, look_rotated
 from cardoffers_cli.engine.duck import DuckEngine
 from cardoffers_cli.pipeline.handles import Known, Repeats, StagedWhole
+from cardoffers_cli.store.references import any_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -109,13 +110,18 @@ def find_known(
     if staged.kind is not PURCHASES:
         address = f"pipeline/judge:known_{staged.kind.name}"
         return Known(refs=store.make(address, numbered.refs, institution_id=institution_id))
-    same = find_same(store, staged, institution_id)
-    if store.is_known_empty(same):
+    rows = store.at_hand(staged.rows)
+    if rows is not None and not any_known(store, institution_id, _refs(rows)):
         return none_known(store)
+    same = find_same(store, staged, institution_id)
     store.compute(same)
     with store.guarded():
         engine = DuckEngine(store.connection, store.tables)
         return Known(refs=engine.run("dedupe", numbered.refs, same)["known_refs"])
+
+
+def _refs(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [row["transaction_ref"] for row in rows]
 
 
 def none_known(store: Store) -> Known:

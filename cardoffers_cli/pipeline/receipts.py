@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.domain.derived import transaction_id
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
@@ -53,8 +55,11 @@ def stage_calls(
         amounts: defaultdict[int, Decimal] = defaultdict(Decimal)
         for row in rows:
             amounts[row["line"] // stride] += row["amount"]
-        accepted = [{**call, "amount_accepted": amounts[call["call_no"]]} for call in calls]
-        return store.define("pipeline/receipts:accepted_calls", calls=accepted)
+        accepted = [
+            {**call, "call_id": str(call["call_id"]), "amount_accepted": amounts[call["call_no"]]}
+            for call in calls
+        ]
+        return store.define("pipeline/receipts:accepted_calls", rows=accepted)
     return store.make(
         "pipeline/receipts:calls",
         *(staged.rows, staged.findings, repeats.rows),
@@ -75,15 +80,9 @@ def receipts(
     """Return the receipt of each call by its number."""
     found: defaultdict[int, Receipt] = defaultdict(Receipt)
     if (rows := _accepted(store, staged, repeats)) is not None:
-        first = [row for row in rows if row["line"] % stride == 0]
-        for row in store.rows(
-            "pipeline/receipts:accepted_receipts",
-            call_nos=[row["line"] // stride for row in first],
-            refs=[row["transaction_ref"] for row in first],
-            institution_id=institution_id,
-            received_at=received_at,
-        ):
-            found[row["call_no"]].first = row
+        for row in rows:
+            if row["line"] % stride == 0:
+                found[row["line"] // stride].first = _new(row, institution_id, received_at)
         return found
     if store.height(staged.findings) != 0:
         for row in store.rows("pipeline/receipts:invalid", staged.findings, stride=stride):
@@ -100,6 +99,17 @@ def receipts(
     ):
         found[row["call_no"]].first = row
     return found
+
+
+def _new(row: Row, institution_id: UUID, received_at: datetime) -> Row:
+    """Return the purchase that a row has become, as the statement `receipts` does."""
+    return {
+        "transaction_id": transaction_id(institution_id, row["transaction_ref"]),
+        "transaction_ref": row["transaction_ref"],
+        "is_duplicate": False,
+        "is_conflict": False,
+        "received_at": received_at,
+    }
 
 
 def _accepted(store: Store, staged: Staged, repeats: Repeats) -> list[Row] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.visible import shortened
+from cardoffers_cli.store.numbering import next_number, numbered_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
+
+_NEXT = "services/imports:next_no"
 
 
 class RejectedCode(Record):
@@ -29,7 +32,7 @@ class RejectedCode(Record):
 
 def next_import_no(store: Store) -> int:
     """Return the number the next import gets, in the caller's transaction."""
-    return int(store.value("services/imports:next_no"))
+    return next_number(store, _NEXT)
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ def record_import(store: Store, record: Mapping[str, Any]) -> None:
 
 def record_calls(store: Store, calls: Table, **parameters: Any) -> None:
     """Write the records of the calls that were staged, whose numbers begin at `import_no`."""
-    store.execute("services/imports:record_calls", calls, **parameters)
+    written = store.execute("services/imports:record_calls", calls, **parameters)
+    numbered_up_to(store, _NEXT, parameters["import_no"] + written - 1)
 
 
 def rejects_by_code(

@@ -118,6 +118,7 @@ class TempTables:
     def __init__(self) -> None:
         self._kinds: dict[str, str] = {}
         self._defined: dict[str, _Definition] = {}
+        self._rows: dict[str, list[dict[str, Any]]] = {}
 
     def bind(self, address: str, tables: Iterable[Table]) -> Bound:
         """Return a statement that reads these tables, of which each is one that it declares."""
@@ -198,22 +199,26 @@ class TempTables:
 
     def height(self, table: Table) -> int | None:
         """Return how many rows a table stands for; None where they are not at hand."""
-        definition = self._defined.get(table.identifier)
-        frame = definition.frame if definition else None
+        frame = self.frame(table)
         return None if frame is None else int(frame.num_rows)
 
+    def frame(self, table: Table) -> Any:
+        """Return the Arrow table that a table stands for; None where its rows are not at hand."""
+        definition = self._defined.get(table.identifier)
+        return definition.frame if definition else None
+
     def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
-        """Return the rows that a table stands for; None where they are not at hand.
+        """Return the rows that a table stands for, to be read; None where they are not at hand.
 
         A column that its statement computes is not at hand.
         """
-        definition = self._defined.get(table.identifier)
-        frame = definition.frame if definition else None
-        if frame is None:
+        if (height := self.height(table)) is None:
             return None
-        columns = [name for name in table.columns if name in frame.column_names]
-        rows: list[dict[str, Any]] = frame.select(columns).to_pylist()
-        return rows
+        if table.identifier not in self._rows:
+            frame = self._defined[table.identifier].frame
+            columns = [name for name in table.columns if name in frame.column_names]
+            self._rows[table.identifier] = frame.select(columns).to_pylist() if height else []
+        return self._rows[table.identifier]
 
     def reading(self, table: Table) -> Runnable:
         """Return a statement that reads all of a table."""
@@ -291,6 +296,7 @@ class TempTables:
         for name in [*self._kinds] if tables is None else [each.identifier for each in tables]:
             self._kinds.pop(name, None)
             self._defined.pop(name, None)
+            self._rows.pop(name, None)
 
     def _name(self, name: str, columns: tuple[str, ...], kind: str) -> Table:
         table = Table(name=name, identifier=f"{name}__{next(_NUMBERS)}", columns=columns)

@@ -4,15 +4,33 @@ The caller makes a temporary table of the pairs that its rows carry, hands it to
 joins its rows to the numbers. A pair known already keeps its number; new ones continue from the
 highest, in the order of their text, so the same rows always get the same numbers. Running it again
 adds nothing.
+
+Of few texts no table is made, and their numbers are returned: `number_payers` and
+`number_identifiers` come to the same. What they found is remembered while the store is open, so the
+next call of a cardholder needs no statement.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from uuid import UUID
+
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
+
+    Key = tuple[str | int, ...]
+
+_MOST = 50_000
+"""Texts of a kind whose numbers are remembered while a store is open."""
+_COLUMNS = {
+    "cardholder": ("cardholder_token",),
+    "instrument": ("cardholder_no", "instrument_token"),
+    "identifier": ("merchant_identifier_type", "merchant_identifier"),
+}
+"""What is told apart by a number, by kind."""
 
 
 def intern_payers(store: Store, payers: Table) -> None:
@@ -41,3 +59,58 @@ def intern_identifiers(store: Store, identifiers: Table) -> None:
     repeated rows do no harm.
     """
     store.execute("store/interning:identifiers", identifiers.called("staged_identifiers"))
+
+
+def number_payers(
+    store: Store, institution_id: UUID, pairs: Collection[tuple[str, str]]
+) -> Mapping[tuple[str, str], tuple[int, int]]:
+    """Return the numbers of a few cardholders and their instruments, by their tokens.
+
+    New ones get numbers, in the caller's transaction.
+    """
+    of = {"institution_id": institution_id}
+    holders, new_holders = _numbers(store, "cardholder", {(token,) for token, _ in pairs}, of)
+    keys = {pair: (holders[pair[0],], pair[1]) for pair in pairs}
+    new = {keys[pair] for pair in pairs if (pair[0],) in new_holders}
+    instruments, _ = _numbers(store, "instrument", set(keys.values()), of, new)
+    return {pair: (key[0], instruments[key]) for pair, key in keys.items()}
+
+
+def number_identifiers(
+    store: Store, identifiers: Collection[tuple[str, str]]
+) -> Mapping[tuple[str, str], int]:
+    """Return the numbers of a few merchant identifiers, each with its type; new ones get one."""
+    numbers, _ = _numbers(store, "identifier", set(identifiers), {})
+    return {each: numbers[each] for each in identifiers}
+
+
+def _numbers(
+    store: Store,
+    kind: str,
+    keys: Collection[Key],
+    of: Mapping[str, Any],
+    new: Collection[Key] = (),
+) -> tuple[Mapping[Key, int], Collection[Key]]:
+    """Return the numbers of a few texts of one kind, and perhaps of others, and which were new.
+
+    Those that are surely `new` are not looked for.
+    """
+    address = f"store/interning:known_{kind}s"
+    known: dict[Key, int] = store.memory.recall((kind, *of.values()), (address,), dict, grows=True)
+    if len(known) >= _MOST:
+        known.clear()
+    if perhaps := [key for key in keys if key not in known and key not in new]:
+        known |= _told(store, address, kind, perhaps, of)
+    if added := sorted(key for key in keys if key not in known):
+        known |= _told(store, f"store/interning:new_{kind}s", kind, added, of)
+    return known, added
+
+
+def _told(
+    store: Store, address: str, kind: str, keys: Sequence[Key], of: Mapping[str, Any]
+) -> Mapping[Key, int]:
+    """Run a statement with keys of one kind, and return the numbers that it tells of keys."""
+    columns = zip(_COLUMNS[kind], zip(*keys, strict=True), strict=True)
+    lists = {f"{name}s": [*each] for name, each in columns}
+    rows = [tuple(row.values()) for row in store.rows(address, **of, **lists)]
+    return {tuple(key): number for *key, number in rows}

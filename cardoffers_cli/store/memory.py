@@ -2,9 +2,9 @@
 
 As long as a store is open for writing, or locked for readers, only this connection can change what
 was read. So an answer is remembered until a statement runs that changes a table it was read of, or
-a transaction is rolled back, for what was read in it may never have been. The tables are found in
-the packaged SQL: every word of the statements, and of the views and macros that they name, that is
-the name of a table.
+a transaction is rolled back that did, for what was read in it may never have been. The tables are
+found in the packaged SQL: every word of the statements, and of the views and macros that they name,
+that is the name of a table.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Memory:
         self._found: dict[Hashable, Any] = {}
         self._read_of: dict[Hashable, frozenset[str]] = {}
         self._grows: set[Hashable] = set()
+        self._changed: set[str] = set()
+        """The tables that were changed since a transaction began."""
 
     def recall(
         self,
@@ -66,19 +68,34 @@ class Memory:
 
     def note(self, address: str) -> None:
         """Forget what the statement at an address may change."""
-        if not (self._found and (changed := tables_changed(address))):
+        if not (changed := tables_changed(address)):
             return
+        self._changed |= changed
         rewritten = tables_rewritten(address)
         for asked, tables in [*self._read_of.items()]:
             if tables & (rewritten if asked in self._grows else changed):
-                del self._found[asked], self._read_of[asked]
-                self._grows.discard(asked)
+                self._forget(asked)
+
+    def begin(self) -> None:
+        """Note that a transaction begins."""
+        self._changed.clear()
+
+    def undo(self) -> None:
+        """Forget what may tell of changes that are not kept, those since the transaction began."""
+        for asked, tables in [*self._read_of.items()]:
+            if tables & self._changed:
+                self._forget(asked)
 
     def forget(self) -> None:
         """Forget everything."""
         self._found.clear()
         self._read_of.clear()
         self._grows.clear()
+
+    def _forget(self, asked: Hashable) -> None:
+        self._found.pop(asked, None)
+        self._read_of.pop(asked, None)
+        self._grows.discard(asked)
 
 
 @cache

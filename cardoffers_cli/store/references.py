@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.derived import ref_hash
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
@@ -28,13 +30,23 @@ def purchases_of_refs(
     """
     of = {"refs": list(refs), "institution_id": institution_id}
     hashes = [row["ref_hash"] for row in store.rows("store/references:hashes", **of)]
-    if not hashes:
-        return []
-    between = {"least": min(hashes), "most": max(hashes)}
-    rows = store.rows("store/references:of_hashes", **between, hashes=hashes)
-    numbers = [row["purchase_no"] for row in rows]
+    numbers = _purchases_of(store, hashes)
     if not numbers:
         return []
     between = {"first": min(numbers), "last": max(numbers)}
     rows = store.rows("store/references:of_refs", **between, **of, purchase_nos=numbers)
+    return [row["purchase_no"] for row in rows]
+
+
+def any_known(store: Store, institution_id: UUID, refs: Sequence[str]) -> bool:
+    """Whether an institution may have a purchase with one of a few references, by their hashes."""
+    return bool(_purchases_of(store, [ref_hash(institution_id, ref) for ref in refs]))
+
+
+def _purchases_of(store: Store, hashes: Sequence[int]) -> list[int]:
+    """Return the numbers of the purchases with these hashes."""
+    if not hashes:
+        return []
+    between = {"least": min(hashes), "most": max(hashes)}
+    rows = store.rows("store/references:of_hashes", **between, hashes=list(hashes))
     return [row["purchase_no"] for row in rows]

@@ -126,14 +126,39 @@ class Store:
         return bound.made
 
     def define(
-        self, name: str, /, *tables: Table, frame: pl.DataFrame | None = None, **parameters: Any
+        self,
+        name: str,
+        /,
+        *tables: Table,
+        frame: pl.DataFrame | None = None,
+        rows: list[dict[str, Any]] | None = None,
+        **parameters: Any,
     ) -> Table:
         """Let a table stand for the SELECT of the named statement that makes it, for few rows.
 
-        It is not made: whoever reads it computes it, from `frame` if it reads one.
+        It is not made: whoever reads it computes it, from `frame` if it reads one, or from `rows`.
         """
-        rows = None if frame is None else _arrow(frame)
-        return self.tables.defines(self._bound(name, tables), parameters, rows)
+        import pyarrow as pa  # noqa: PLC0415 - heavy, and most commands bring no rows
+
+        if rows is not None:
+            given = pa.Table.from_pylist(rows)
+        else:
+            given = None if frame is None else _arrow(frame)
+        return self.tables.defines(self._bound(name, tables), parameters, given)
+
+    def widen(
+        self, name: str, table: Table, /, *, parameters: Mapping[str, Any], **numbers: list[Any]
+    ) -> Table:
+        """Let a table stand for what the named statement makes of rows at hand and these numbers.
+
+        The columns that are added hold a number, or none, for each row, in the order of the rows.
+        """
+        import pyarrow as pa  # noqa: PLC0415 - heavy, as above
+
+        frame = self.tables.frame(table)
+        for column, values in numbers.items():
+            frame = frame.append_column(column, pa.array(values, pa.int64()))
+        return self.tables.defines(self._bound(name, ()), parameters, frame)
 
     def compute(self, table: Table) -> int | None:
         """Fetch the rows of a table that is only defined, for all who read it after that.
@@ -144,16 +169,6 @@ class Store:
             with self._statement():
                 self.tables.compute(self._connection, table)
         return self.tables.height(table)
-
-    def is_known_empty(self, table: Table) -> bool:
-        """Whether a table that is only defined has no rows; a table that is made may have some.
-
-        Where nothing is found, which is usual, this takes half of what `compute` does.
-        """
-        if self.tables.is_made(table):
-            return False
-        with self._statement():
-            return not run(self._connection, self.tables.reading(table)).fetchall()
 
     def is_made(self, table: Table) -> bool:
         """Whether a table is in the connection, and not only defined."""
@@ -287,6 +302,7 @@ class Store:
         Temporary tables that were made in it are gone with it: what rolls back takes them along.
         """
         known_runs = len(self.new_runs)
+        self.memory.begin()
         with self.guarded():
             self._connection.begin()
         try:
@@ -333,7 +349,7 @@ class Store:
 
     def _undone(self, known_runs: int) -> None:
         """Forget what was read and written since there were so many new runs."""
-        self.memory.forget()
+        self.memory.undo()
         del self.new_runs[known_runs:]
 
     def _abandon(self) -> None:

@@ -81,6 +81,32 @@ def test_what_was_read_in_a_transaction_that_is_not_kept_is_forgotten(
     assert 0 == count(store)
 
 
+def test_what_was_known_before_a_transaction_that_is_not_kept_is_known_after_it(
+    store: Store,
+) -> None:
+    """But for what it changed, be it read anew in it, and what it added to."""
+    said: list[str] = []
+
+    def known(name: str, address: str, *, grows: bool = False) -> list[str]:
+        return store.memory.recall(name, (address,), lambda: [*said], grows=grows)
+
+    def all_known() -> tuple[list[str], ...]:
+        return (
+            known("keys", "services/keys:candidates"),
+            known("holders", NUMBER, grows=True),
+            known("runs", NEWEST),
+            known("runs that grow", NEWEST, grows=True),
+        )
+
+    assert ([], [], [], []) == all_known()
+    said.append("in it")
+    with store.transaction(keep=False):
+        add_run(store)
+        assert ([], [], said, []) == all_known()
+    said.append("after it")
+    assert ([], [], said, said) == all_known()
+
+
 def test_memory_has_an_end(store: Store) -> None:
     first, *_ = [store.memory.recall(each, (NEWEST,), list) for each in range(10_001)]
     assert first is not store.memory.recall(0, (NEWEST,), list)

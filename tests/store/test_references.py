@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.domain import derived
 from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.services.explanations import explain
 from cardoffers_cli.store.references import purchases_of_refs
+from hostile import LET_IN, REFUSED
 from tables import given, select, uid
 from work import file_of, found, taken, with_catalogue
 
@@ -36,13 +38,26 @@ def test_the_hash_is_the_same_for_ever(store: Store) -> None:
     )
 
 
+def test_what_is_derived_without_a_statement_is_what_one_derives(store: Store) -> None:
+    owner = uid("alder")
+    for ref in (*REFS, *LET_IN.values(), *REFUSED.values()):
+        assert (derived.ref_hash(owner, ref), derived.transaction_id(owner, ref)) == (
+            store.connection.execute(
+                "select ref_hash($1, $2), transaction_id($1, $2)", [owner, ref]
+            ).fetchone()
+        )
+
+
 COLLIDES = "create or replace macro text_hash(content) as cast(7 as ubigint)"
 FILE = "ref cardholder identifier amount\nr-1 c0 M0 1.00\nr-2 c0 M0 2.00\nr-3 c1 M0 3.00"
 AGAIN = "ref cardholder identifier amount\nr-2 c0 M0 2.00\nr-9 c0 M0 2.00\nr-3 c1 M0 9.00"
 
 
 @pytest.mark.parametrize("is_archived", [False, True])
-def test_of_references_with_one_hash_the_text_decides(tmp_path: Path, is_archived: bool) -> None:
+def test_of_references_with_one_hash_the_text_decides(
+    tmp_path: Path, is_archived: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derived, "_text_hash", lambda _content: 7)
     made = with_catalogue(tmp_path)
     with made.store() as store:
         select(store, COLLIDES)

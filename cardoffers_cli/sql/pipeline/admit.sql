@@ -1,13 +1,17 @@
+-- name: next_no
+-- The number behind which new purchases are numbered by their lines.
+select last_purchase.purchase_no + 1 as purchase_no
+from last_purchase;
+
 -- name: purchase_refs
 -- reads: staged(line, hash_of_text), staged_duplicates(line)
--- Writes the hash that each purchase will be found by, under the number that `purchases` gives it
--- next; in order, so that of a large import who looks for one reads the rows near it only.
+-- Writes the hash that each purchase will be found by, under the number that `purchases` gives it;
+-- in order, so that of a large import who looks for one reads the rows near it only.
 insert into purchase_refs (ref_hash, purchase_no)
 select
     hash_of_institution(staged.hash_of_text, $institution_id),
-    last_purchase.purchase_no + 1 + staged.line
+    $first_no + staged.line
 from staged
-cross join last_purchase
 where not exists (
     select 1
     from staged_duplicates
@@ -15,37 +19,54 @@ where not exists (
 )
 order by 1;
 
--- name: purchases
--- reads: staged_refs(line, transaction_ref, cardholder_no, instrument_no, identifier_no, merchant_id,
---     amount, transacted_at), staged_duplicates(line)
--- Writes one purchase per staged row that is no duplicate. Idempotent through staged_duplicates, which holds every
--- ref the institution has purchases of. Purchase numbers follow the lines, with gaps. Imports that
--- are staged together have $stride lines each, so a line tells its import and its line there.
-insert into recent_purchases (
-    purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no, identifier_no,
-    merchant_id, amount, currency, transacted_at, received_at, import_no, line
-)
+-- name: few_purchase_refs
+-- Writes the hashes that a few purchases will be found by.
+insert into purchase_refs (ref_hash, purchase_no)
+select unnest(cast($hashes as ubigint[])), unnest(cast($purchase_nos as bigint[]));
+
+-- name: without_duplicates
+-- reads: staged_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
+--     identifier_no, merchant_id, amount, transacted_at), staged_duplicates(line)
+-- makes: admitted_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
+--     identifier_no, merchant_id, amount, transacted_at)
+-- Makes admitted_refs: the staged rows that are no duplicates. Grain: one row per such row.
+create temp view admitted_refs as
 select
-    last_purchase.purchase_no + 1 + staged_refs.line,
-    $institution_id,
-    staged_refs.transaction_ref,
-    staged_refs.cardholder_no,
-    staged_refs.instrument_no,
-    staged_refs.identifier_no,
-    staged_refs.merchant_id,
-    staged_refs.amount,
-    $currency,
-    staged_refs.transacted_at,
-    $received_at,
-    $import_no + staged_refs.line // $stride,
-    staged_refs.line % $stride
+    staged_refs.line, staged_refs.institution_id, staged_refs.transaction_ref,
+    staged_refs.cardholder_no, staged_refs.instrument_no, staged_refs.identifier_no,
+    staged_refs.merchant_id, staged_refs.amount, staged_refs.transacted_at
 from staged_refs
-cross join last_purchase
 where not exists (
     select 1
     from staged_duplicates
     where staged_duplicates.line = staged_refs.line
 );
+
+-- name: purchases
+-- reads: admitted_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
+--     identifier_no, merchant_id, amount, transacted_at)
+-- Writes one purchase per row of admitted_refs, which holds no ref that the institution has a
+-- purchase of: so it is idempotent. Purchase numbers follow the lines, with gaps. Imports that are
+-- staged together have $stride lines each, so a line tells its import and its line there.
+insert into recent_purchases (
+    purchase_no, institution_id, transaction_ref, cardholder_no, instrument_no, identifier_no,
+    merchant_id, amount, currency, transacted_at, received_at, import_no, line
+)
+select
+    $first_no + admitted_refs.line,
+    admitted_refs.institution_id,
+    admitted_refs.transaction_ref,
+    admitted_refs.cardholder_no,
+    admitted_refs.instrument_no,
+    admitted_refs.identifier_no,
+    admitted_refs.merchant_id,
+    admitted_refs.amount,
+    $currency,
+    admitted_refs.transacted_at,
+    $received_at,
+    $import_no + admitted_refs.line // $stride,
+    admitted_refs.line % $stride
+from admitted_refs;
 
 -- name: refunds
 -- reads: staged_refunds(line, refund_ref, ref_hash, kind, original_transaction_ref, cardholder_no,

@@ -44,9 +44,9 @@ left join instruments
     and instruments.cardholder_no = cardholders.cardholder_no
     and instruments.instrument_token = staged_tokens.instrument_token;
 
--- name: known_payers
+-- name: few_payers
 -- makes: payer_numbers(payer, institution_id, cardholder_no, instrument_no)
--- Makes payer_numbers of numbers that are remembered. Grain: one row per payer.
+-- Makes payer_numbers of lists. Grain: one row per payer.
 create temp table payer_numbers as
 select
     unnest(cast($payers as ubigint[])) as payer,
@@ -54,9 +54,9 @@ select
     unnest(cast($cardholder_nos as bigint[])) as cardholder_no,
     unnest(cast($instrument_nos as bigint[])) as instrument_no;
 
--- name: known_identifiers
+-- name: few_identifiers
 -- makes: identifier_numbers(identifier, identifier_no)
--- Makes identifier_numbers of numbers that are remembered. Grain: one row per identifier.
+-- Makes identifier_numbers of lists. Grain: one row per identifier.
 create temp table identifier_numbers as
 select
     unnest(cast($identifiers as ubigint[])) as identifier,
@@ -121,6 +121,20 @@ select
 from staged
 left join payer_numbers on payer_numbers.payer = staged.payer
 left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
+
+-- name: few_refs
+-- makes: staged_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
+--     identifier_no, merchant_id, amount, transacted_at)
+-- Reads frame (staged rows with the numbers beside them) and makes staged_refs of it. Grain: one row
+-- per staged row.
+create temp table staged_refs as
+select
+    frame.line, cast($institution_id as uuid) as institution_id, frame.transaction_ref,
+    frame.cardholder_no, frame.instrument_no, frame.identifier_no,
+    cast(frame.merchant_id as uuid) as merchant_id,
+    cast(frame.amount as decimal(18, 4)) as amount,
+    cast(frame.transacted_at as timestamp) as transacted_at
+from frame;
 
 -- name: collisions
 -- reads: payer_numbers(payer), identifier_numbers(identifier)

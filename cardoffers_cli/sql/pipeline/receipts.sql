@@ -29,43 +29,17 @@ from staged
 left join staged_duplicates on staged_duplicates.line = staged.line
 where staged.line % $stride = 0;
 
--- name: accepted_receipts
--- The purchases that the first items of calls stand for, all of them new. Grain: one row per call.
-select
-    accepted.call_no,
-    transaction_id($institution_id, accepted.transaction_ref) as transaction_id,
-    accepted.transaction_ref,
-    false as is_duplicate,
-    false as is_conflict,
-    cast($received_at as timestamp) as received_at
-from (
-    select
-        unnest(cast($call_nos as bigint[])) as call_no,
-        unnest(cast($refs as varchar[])) as transaction_ref
-) as accepted;
-
 -- name: accepted_calls
 -- makes: staged_calls(call_no, call_id, body_sha256, size_bytes, received, options, accepted,
 --     duplicates, conflicts, invalid, amount_accepted)
--- Makes staged_calls of calls ($calls, a list of structs) of which every item was accepted.
--- Grain: one row per call.
+-- Reads frame (calls of which every item was accepted) and makes staged_calls of it. Grain: one row
+-- per call.
 create temp table staged_calls as
-with sent as (
-    select
-        unnest(
-            cast(
-                $calls as struct(
-                    call_no bigint, call_id uuid, body_sha256 varchar, size_bytes bigint,
-                    received bigint, options varchar, amount_accepted decimal(38, 4)
-                )[]
-            ),
-            recursive := true
-        )
-)
 select
-    sent.call_no, sent.call_id, sent.body_sha256, sent.size_bytes, sent.received, sent.options,
-    sent.received as accepted, 0 as duplicates, 0 as conflicts, 0 as invalid, sent.amount_accepted
-from sent;
+    frame.call_no, cast(frame.call_id as uuid) as call_id, frame.body_sha256, frame.size_bytes,
+    frame.received, frame.options, frame.received as accepted, 0 as duplicates, 0 as conflicts,
+    0 as invalid, frame.amount_accepted
+from frame;
 
 -- name: calls
 -- reads: staged_findings(line, level), staged_duplicates(line, is_conflict), staged(line, amount)

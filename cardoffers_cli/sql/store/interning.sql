@@ -118,3 +118,86 @@ final as (
 
 select identifier_no, merchant_identifier_type, merchant_identifier
 from final;
+
+-- name: known_cardholders
+-- The numbers of the cardholders of an institution with these tokens. Grain: one row per cardholder.
+select cardholders.cardholder_token, cardholders.cardholder_no
+from cardholders
+where cardholders.institution_id = $institution_id
+    and cardholders.cardholder_token in (select unnest(cast($cardholder_tokens as varchar[])));
+
+-- name: known_instruments
+-- The numbers of instruments of cardholders, among them those with these tokens. Grain: one row per
+-- instrument.
+select instruments.cardholder_no, instruments.instrument_token, instruments.instrument_no
+from instruments
+where instruments.institution_id = $institution_id
+    and instruments.cardholder_no in (select unnest(cast($cardholder_nos as bigint[])))
+    and instruments.instrument_token in (select unnest(cast($instrument_tokens as varchar[])));
+
+-- name: known_identifiers
+-- The numbers of merchant identifiers, among them those of these types. Grain: one row per
+-- identifier.
+select
+    identifiers.merchant_identifier_type, identifiers.merchant_identifier,
+    identifiers.identifier_no
+from identifiers
+where identifiers.merchant_identifier in (select unnest(cast($merchant_identifiers as varchar[])))
+    and identifiers.merchant_identifier_type in (
+        select unnest(cast($merchant_identifier_types as varchar[]))
+    );
+
+-- name: new_cardholders
+-- Writes cardholders, one row per token of an institution, none of which is known yet, in the order
+-- of the list; returns their numbers.
+insert into cardholders (cardholder_no, institution_id, cardholder_token)
+select
+    highest.cardholder_no + listed.place, $institution_id, listed.cardholder_token
+from (
+    select
+        unnest(cast($cardholder_tokens as varchar[])) as cardholder_token,
+        generate_subscripts(cast($cardholder_tokens as varchar[]), 1) as place
+) as listed
+cross join (
+    select coalesce(max(cardholders.cardholder_no), 0) as cardholder_no
+    from cardholders
+) as highest
+returning cardholder_token, cardholder_no;
+
+-- name: new_instruments
+-- Writes instruments, one row per cardholder and token, none of which is known yet, in the order of
+-- the lists; returns their numbers.
+insert into instruments (instrument_no, cardholder_no, institution_id, instrument_token)
+select
+    highest.instrument_no + listed.place, listed.cardholder_no, $institution_id,
+    listed.instrument_token
+from (
+    select
+        unnest(cast($cardholder_nos as bigint[])) as cardholder_no,
+        unnest(cast($instrument_tokens as varchar[])) as instrument_token,
+        generate_subscripts(cast($instrument_tokens as varchar[]), 1) as place
+) as listed
+cross join (
+    select coalesce(max(instruments.instrument_no), 0) as instrument_no
+    from instruments
+) as highest
+returning cardholder_no, instrument_token, instrument_no;
+
+-- name: new_identifiers
+-- Writes identifiers, one row per type and identifier, none of which is known yet, in the order of
+-- the lists; nobody owns them. Returns their numbers.
+insert into identifiers (identifier_no, merchant_identifier_type, merchant_identifier)
+select
+    highest.identifier_no + listed.place, listed.merchant_identifier_type,
+    listed.merchant_identifier
+from (
+    select
+        unnest(cast($merchant_identifier_types as varchar[])) as merchant_identifier_type,
+        unnest(cast($merchant_identifiers as varchar[])) as merchant_identifier,
+        generate_subscripts(cast($merchant_identifiers as varchar[]), 1) as place
+) as listed
+cross join (
+    select coalesce(max(identifiers.identifier_no), 0) as identifier_no
+    from identifiers
+) as highest
+returning merchant_identifier_type, merchant_identifier, identifier_no;
