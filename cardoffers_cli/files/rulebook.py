@@ -1,8 +1,9 @@
 """The rules as they are applied: which rows break none, and what is wrong with the others.
 
 Most rows are proven clean by the suspicions of the rules, which are cheap; the rules themselves run
-over the others only. Both are derived from the table of `rules.py` and from nothing else. A column
-that the rows lack is empty in every row, for a suspicion as for a rule.
+over the others only. Of few rows the rules themselves are asked, one row after the other: to have
+expressions planned takes longer than that. All is derived from the table of `rules.py` and from
+nothing else. A column that the rows lack is empty in every row, for a suspicion as for a rule.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ from cardoffers_cli.files.predicates import predicate
 if TYPE_CHECKING:
     from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.conditions import Condition
+    from cardoffers_cli.files.predicates import Predicate
     from cardoffers_cli.files.rules import Rule, Suspicion
+
+FEW_ROWS = 30
+"""How many rows are asked one after the other: of more, columns are quicker."""
 
 
 def optional(kind: RowKind) -> tuple[str, ...]:
@@ -52,6 +57,10 @@ class RuleBook:
 
     def suspicious(self, rows: pl.DataFrame, *, is_plain: bool) -> pl.Series:
         """Say of each row whether it may break a rule; `is_plain` as `delimited.Page` says it."""
+        if rows.height <= FEW_ROWS:
+            asked = self._asked(frozenset(rows.columns))
+            found = [any(broken(row) for broken in asked) for row in rows.iter_rows(named=True)]
+            return pl.Series("suspicious", found, dtype=pl.Boolean)
         conditions, missing = self._screen(frozenset(rows.columns), is_plain=is_plain)
         absent = [_EMPTY.alias(name) for name in missing]
         doubts = pl.any_horizontal(pl.lit(False), *conditions).fill_null(False)
@@ -77,6 +86,16 @@ class RuleBook:
                 conditions.append(expression(condition).fill_null(False))
                 missing |= dict.fromkeys(sorted(read - present))
         return conditions, [*missing]
+
+    @lru_cache(maxsize=64)  # noqa: B019 - as above
+    def _asked(self, present: frozenset[str]) -> list[Predicate]:
+        """Return the rules that one row with these columns may break, as they are asked of it."""
+        rules = [predicate(rule.broken) for rule in self._rules]
+        return [
+            broken
+            for rule, broken in zip(self._rules, rules, strict=True)
+            if broken({}) or not rule.broken.columns.isdisjoint(present)
+        ]
 
     def _conditions(self, *, is_plain: bool) -> list[Condition]:
         """Return every suspicion once, and the rules that have none."""

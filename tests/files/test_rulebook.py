@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from cardoffers_cli.files.rulebook import optional, rulebook
 from sizes import tries
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cardoffers_cli.domain.row_kinds import RowKind
 
 NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
@@ -79,6 +82,13 @@ MOSTLY_GOOD = st.fixed_dictionaries(
 )
 
 
+@contextmanager
+def few_rows_are(most: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cardoffers_cli.files.rulebook.FEW_ROWS", most)
+        yield
+
+
 def _is_plain(rows: list[dict[str, Any]]) -> bool:
     texts = [value for row in rows for value in row.values() if value]
     plain = all("!" <= char <= "~" and char not in "\"@'" for text in texts for char in text)
@@ -107,8 +117,13 @@ def test_a_row_that_breaks_a_rule_is_suspicious(
     kept = [{name: text for name, text in row.items() if name in had} for row in rows]
     reading = FileReading(now=NOW, decimals=decimals, assume_timezone=zone, institution_id=UUID)
     derived = Judge(reading, kind).with_derived(_frame(kept))
-    suspicious = rulebook(kind).suspicious(derived, is_plain=_is_plain(kept))
+    with few_rows_are(-1):
+        suspicious = rulebook(kind).suspicious(derived, is_plain=_is_plain(kept))
     assert [] == rulebook(kind).findings(derived.filter(~suspicious)).rows()
+    with few_rows_are(len(rows)):
+        broken = rulebook(kind).suspicious(derived, is_plain=False)
+    found = rulebook(kind).findings(derived)["line"].unique().sort()
+    assert found.to_list() == derived["line"].filter(broken).to_list()
 
 
 USUAL = {
@@ -138,7 +153,9 @@ def test_a_usual_row_is_not_suspicious(changes: dict[str, str], is_plain: bool) 
     derived = Judge(FileReading(now=NOW + timedelta(days=1))).with_derived(
         _frame([USUAL | changes])
     )
-    assert [False] == rulebook().suspicious(derived, is_plain=is_plain).to_list()
+    for few in (-1, 1):
+        with few_rows_are(few):
+            assert [False] == rulebook().suspicious(derived, is_plain=is_plain).to_list()
 
 
 COLUMNS_LEFT_OUT = [
