@@ -478,3 +478,38 @@ def outcomes(store: Store) -> Row:
 def ledger(store: Store) -> dict[tuple[str, str], str]:
     found = select(store, "select institution, transaction_ref, status from redemption_facts")
     return {(institution, ref): status for institution, ref, status in found}
+
+
+# The audits find what must not be
+
+BREAKS = {
+    "update refund_links set amount = 26": "refunds_take_no_more_than_was_paid",
+    "insert into refund_links from refund_links limit 1": "refunds_are_used_once",
+    "update refund_links set amount = amount - 1": "refunds_are_used_once",
+    "update refunds set cardholder_no = 99": "refunds_are_used_once",
+    "update refunds set refunded_at = '2020-01-01'": "refunds_are_used_once",
+    "insert into refunds from refunds limit 1": "refunds_are_used_once",
+    "insert into refund_dismissals select refund_no, institution_id, 'a', 'b', 9, '2026-06-01'"
+    " from refunds": "refunds_are_used_once",
+    "update refund_outcomes set outcome = 'kept'": "refunds_cause_their_reversals",
+    "update refund_outcomes set redemption_no = 2": "refunds_cause_their_reversals",
+    "delete from ledger_moves where status = 'reversed'": "refunds_cause_their_reversals",
+    "update refund_outcomes set net_after = 1": "refunds_leave_what_they_say",
+    "delete from refund_outcomes": "refunds_leave_what_they_say",
+}
+
+
+@pytest.mark.parametrize("change", BREAKS)
+def test_an_audit_finds_what_must_not_be(store: Store, change: str) -> None:
+    bought(store, "ref amount\n1 25.00\n2 25.00")
+    decide(store, job())
+    given(store, "refunds", "ref original amount at\na 1 25.00 13:00:00")
+    apply_in(store, later(1))
+    assert [] == unsound(store)
+    store.connection.execute(change)
+    assert BREAKS[change] in unsound(store)
+
+
+def test_every_audit_of_refunds_is_broken() -> None:
+    names = {name for name, address in audits().items() if address.startswith("audits/refunds:")}
+    assert names == {*BREAKS.values()}
