@@ -148,12 +148,12 @@ class Judge:
         `is_plain` is the promise of `delimited.Page`.
         """
         rows = self.with_derived(raw)
-        suspicious = rows.filter(self._rules.suspicious(rows, is_plain=is_plain))
+        is_suspicious = self._rules.suspicious(rows, is_plain=is_plain)
         findings = _frame_of(line_findings)
-        if suspicious.height:
-            broken = self._rules.findings(suspicious)
+        if is_suspicious.any():
+            broken = self._rules.findings(rows.filter(is_suspicious))
             findings = pl.concat([findings, broken]).sort("line", maintain_order=True)
-        bad = findings.filter(pl.col("level") == "error")["line"].unique().sort()
+        bad = findings["line"].filter(findings["level"] == "error").unique().sort()
         valid = rows.filter(~pl.col("line").is_in(bad.implode())) if len(bad) else rows
         return Chunk(
             rows=_valid(valid, self._kind),

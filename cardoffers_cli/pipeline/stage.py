@@ -187,9 +187,7 @@ def _one(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def _rows(store: Store, form: str) -> PartOf:
     columns = store.columns(f"pipeline/stage:{form}")  # one of them is computed there
-    return lambda rows, _findings, _doubts: rows.select(
-        [name for name in columns if name in rows.columns]
-    )
+    return lambda rows, _findings, _doubts: rows[[name for name in columns if name in rows.columns]]
 
 
 def _findings(store: Store) -> _Part:
@@ -204,11 +202,11 @@ def _doubts(store: Store) -> _Part:
 
 def _details(store: Store) -> _Part:
     """Return the table of the optional fields; most files have none of them."""
-    _, *names = columns = store.columns("pipeline/stage:details")
+    _, *names = columns = [*store.columns("pipeline/stage:details")]
 
     def part_of(rows: pl.DataFrame, _findings: pl.DataFrame, _doubts: pl.DataFrame) -> pl.DataFrame:
         has_any = any(rows[name].null_count() < rows.height for name in names)
-        return rows.select(columns) if has_any else rows.select(columns).clear()
+        return rows[columns] if has_any else rows[columns].clear()
 
     return _Part(store, "details", part_of)
 
@@ -224,7 +222,7 @@ class _Met:
     def __init__(self, store: Store, name: str) -> None:
         self.name = name
         self.collides = False
-        self._columns = store.columns(f"pipeline/stage:{name}")
+        self._columns = [*store.columns(f"pipeline/stage:{name}")]
         self._memory: _Memory | None = None
 
     def __call__(
@@ -232,7 +230,9 @@ class _Met:
     ) -> pl.DataFrame:
         """Return the texts of a chunk that were not met before."""
         fingerprint = self._columns[0]
-        found = rows.select(self._columns).drop_nulls(fingerprint)
+        found = rows[self._columns]
+        if rows[fingerprint].null_count():
+            found = found.drop_nulls(fingerprint)
         if self._memory is not None:
             found = found.filter(~self._memory.holds(found[fingerprint]))
         new = found.unique()

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ _TAKES_ALIAS = {"from", "join", "update"}
 _VIEW = re.compile(r"\bcreate\s+temp\s+view\b")
 _MAKING = re.compile(r"create\s+temp\s+(?:table|view)\s+\w+\s+as\s+")
 _MOST_FRAMES = 10
+_MOST_TEXTS = 1_000
 _WITH = re.compile(r"with\s")
 
 
@@ -135,7 +136,7 @@ class TempTables:
             for name, columns in says.handed.items()
         }
         reads = tuple(identifiers.values())
-        sql = statement(address)
+        sql = _code(statement(address))
         made = None
         if says.makes:
             made = self._name(says.makes, says.columns, "view" if _VIEW.search(sql) else "table")
@@ -358,12 +359,33 @@ def _renamed(sql: str, identifiers: Mapping[str, str]) -> str:
 
     Where the name is also what columns are qualified by, it stays as the alias.
     """
+    places, rest = _places(sql)
+    return (
+        "".join(
+            f"{before}{verb} {identifiers.get(name, name)}{alias if name in identifiers else own}"
+            for before, verb, name, own, alias in places
+        )
+        + rest
+    )
 
-    def place(found: re.Match[str]) -> str:
-        name, verb = found["name"], found["verb"]
-        if name not in identifiers:
-            return found[0]
-        alias = found["alias"] or (f" as {name}" if verb in _TAKES_ALIAS else "")
-        return f"{verb} {identifiers[name]}{alias}"
 
-    return _PLACES.sub(place, sql)
+@lru_cache(maxsize=_MOST_TEXTS)
+def _places(sql: str) -> tuple[list[tuple[str, ...]], str]:
+    """Return the places where a statement names tables, and what comes behind the last.
+
+    Of each place what comes before it, the verb, the name, its own alias, and that of another name.
+    """
+    places, at = [], 0
+    for found in _PLACES.finditer(sql):
+        if name := found["name"]:
+            own = found["alias"] or ""
+            alias = own or (f" as {name}" if found["verb"] in _TAKES_ALIAS else "")
+            places.append((sql[at : found.start()], found["verb"], name, own, alias))
+            at = found.end()
+    return places, sql[at:]
+
+
+@cache
+def _code(sql: str) -> str:
+    """Return a statement without its header."""
+    return sql[_begin(sql) :]
