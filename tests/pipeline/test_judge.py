@@ -104,6 +104,18 @@ def test_findings_by_code_name_the_first_twenty_lines(store: Store, tmp_path: Pa
     assert "error" == summary(store, made.staged)[0]["level"]
 
 
+def test_a_row_with_a_finding_in_two_columns_is_one_of_the_twenty(
+    store: Store, tmp_path: Path
+) -> None:
+    rows = [{"ref": "", "amount": "", "identifier": "M1"} for _ in range(30)]
+    (found,) = (
+        row
+        for row in summary(store, noted(store, tmp_path, rows).staged)
+        if row["code"] == "required_missing"
+    )
+    assert (30, list(range(2, 22))) == (found["row_count"], found["lines"])
+
+
 def test_findings_come_in_the_order_of_the_lines(store: Store, tmp_path: Path) -> None:
     rows = [{"ref": str(n % 90_000), "identifier": "M1"} for n in range(120_000)]
     made = noted(store, tmp_path, rows)

@@ -452,12 +452,13 @@ from tokens;
 
 -- name: summary
 -- reads: staged_findings(line, code, level)
--- Findings by code. Grain: one row per code; lines holds the first 20.
+-- Findings by code. Grain: one row per code; lines holds the first 20. A row may have a finding of
+-- a code in each of its columns, so more are looked at than are told.
 select
     code,
     level,
     count(distinct line) as row_count,
-    list_slice(list_sort(list_distinct(min(line, 20))), 1, 20) as lines
+    list_slice(list_sort(list_distinct(min(line, 500))), 1, 20) as lines
 from staged_findings
 group by code, level
 order by level, row_count desc, code;
