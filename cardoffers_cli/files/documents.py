@@ -1,64 +1,42 @@
 """Read JSON: whole documents and JSON Lines, with exact numbers and no field given twice.
 
-Numbers keep their text (`LosslessFloat`), NaN and infinities are not JSON, nesting deeper than 200
-is refused, and a message gives a position, never the text found there.
+Numbers keep their text (`LosslessFloat`), NaN and infinities are not JSON, and nesting deeper than
+200 is refused. What is made of parsed values stands in `objects.py`.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import jiter
 from jiter import LosslessFloat
 
-from cardoffers_cli.domain.findings import Finding, make_finding
-from cardoffers_cli.files.lines import MAX_LINE_BYTES, is_blank, split_lines
-from cardoffers_cli.files.sources import unusable
-from cardoffers_cli.files.stretches import Document, Position
+from cardoffers_cli.files import objects
+from cardoffers_cli.files.objects import (
+    JsonFault,
+    Objects,
+    Parser,
+    as_objects,
+    has_repeated,
+    is_repeated,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-_MOST_ITEMS = 100_000
-"""Items of a page: those of a stretch may be as many as it has bytes."""
+__all__ = [
+    "JsonFault",
+    "Objects",
+    "as_objects",
+    "has_repeated",
+    "is_repeated",
+    "kind_of",
+    "parse",
+    "parse_marked",
+    "read_document",
+    "read_json_lines",
+]
 
 _POSITION = re.compile(r"line (\d+) column (\d+)$")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Objects:
-    """JSON objects of one stretch of a file with their lines or indexes, and what was not one."""
-
-    positions: list[int]
-    values: list[dict[str, Any]]
-    findings: list[Finding] = field(default_factory=list)
-    lines: int = 0
-    blank_lines: int = 0
-
-
-class JsonFault(ValueError):
-    """JSON that does not parse: `code` is `json_invalid` or `duplicate_key`.
-
-    `line` and `column` are where it stops to be JSON, both from 1; of a text that ends early
-    (`is_short`), behind its last character.
-    """
-
-    def __init__(self, error: ValueError, text: bytes) -> None:
-        said = str(error)
-        found = _POSITION.search(said)
-        self.code = "duplicate_key" if said.startswith("Detected duplicate key") else "json_invalid"
-        self.is_short = said.startswith("EOF")
-        self.line, self.column = map(int, found.groups()) if found else (1, 1)
-        if self.is_short:
-            end = Position().after(text.rstrip())
-            self.line, self.column = end.line, end.column
-        elif not self.column:  # at the line end before
-            self.line -= 1
-            self.column = len(text.split(b"\n", self.line)[self.line - 1]) + 1
-        super().__init__(self.code)
 
 
 def parse(text: bytes, *, unique_keys: bool = True) -> Any:
@@ -72,206 +50,19 @@ def parse(text: bytes, *, unique_keys: bool = True) -> Any:
             allow_inf_nan=False,
         )
     except ValueError as error:
-        raise JsonFault(error, text) from None
+        raise _fault(error, text) from None
 
 
-def parse_marked(text: bytes) -> tuple[Any, bool]:
-    """Parse one JSON text, and mark the objects that name a field twice in place of refusing them.
-
-    Returns the value, and whether anything in it is marked (`has_repeated` tells what). Raises
-    `JsonFault` for all else that `parse` refuses.
-    """
-    try:
-        return parse(text), False
-    except JsonFault as fault:
-        if fault.code != "duplicate_key":
-            raise
-    parse(text, unique_keys=False)  # nothing else is wrong with it, or this raises
-    value = json.loads(
-        text, parse_float=lambda token: LosslessFloat(token.encode()), object_pairs_hook=_object_of
-    )
-    return value, True
+def _fault(error: ValueError, text: bytes) -> JsonFault:
+    said = str(error)
+    found = _POSITION.search(said)
+    line, column = map(int, found.groups()) if found else (1, 1)
+    code = "duplicate_key" if said.startswith("Detected duplicate key") else "json_invalid"
+    return JsonFault(code, text, line, column, is_short=said.startswith("EOF"))
 
 
-def kind_of(head: bytes, list_key: str | None, known: Collection[str] = ()) -> str:
-    """Tell by the first bytes of a file whether it is `csv`, `json` or `jsonl`.
-
-    An object that is complete on the first line makes JSON Lines, unless it is the one that holds
-    the list, or holds another list and nothing that is `known`: then it is a document, on however
-    many lines it is written. JSON Lines is also a first line that ends its object badly when the
-    next one starts another.
-    """
-    start = head.lstrip()
-    if not start.startswith((b"{", b"[")):
-        return "json" if _is_scalar(start) else "csv"
-    if start.startswith(b"["):
-        return "json"
-    first, *others = [line.strip() for line in start.splitlines() if not is_blank(line)]
-    try:
-        value = parse(first, unique_keys=False)
-    except JsonFault:
-        return "jsonl" if first.endswith(b"}") and others and others[0][:1] == b"{" else "json"
-    if not list_key:
-        return "jsonl"
-    has_list = isinstance(value.get(list_key), list)
-    has_another = any(isinstance(member, list) for member in value.values())
-    is_other = not others and not value.keys() & {*known, list_key} and has_another
-    return "json" if has_list or is_other else "jsonl"
-
-
-def _is_scalar(start: bytes) -> bool:
-    try:
-        parse(start)
-    except JsonFault:
-        return False
-    return True
-
-
-def read_document(
-    blocks: Iterable[bytes], list_key: str | None, known: Collection[str] = ()
-) -> Iterator[Objects]:
-    """Read a document that is an array of objects, or an object with such an array, page by page.
-
-    Positions are the items' indexes from 0. Raises `FileUnusable` with `json_syntax`, `json_root`,
-    at the latest at the end: what a document gave before is void.
-    """
-    document = Document(blocks, list_key)
-    first = 0
-    for stretch in document.stretches():
-        seam = Position().after(stretch.opening)
-        items, marked = _parsed(stretch.array, seam, stretch.place)
-        own = items if stretch.is_first else items[1:]
-        for start in range(0, len(own) or 1, _MOST_ITEMS):
-            part = own[start : start + _MOST_ITEMS]
-            yield as_objects(part, first=first, marked=marked)
-            first += len(part)
-    seam = Position().after(document.head)
-    root, _ = _parsed(document.head + document.tail, seam, document.tail_place)
-    if is_repeated(root):
-        raise unusable("json_syntax", "The outermost object of the JSON names a field twice.")
-    _check_root(root, list_key, known)
-
-
-def read_json_lines(text: bytes, *, first_line: int) -> Objects:
-    """Read whole, LF-ended lines with one object each; positions are line numbers."""
-    positions, values, findings, blank_lines = [], [], [], 0
-    lines = split_lines(text)
-    for number, line in enumerate(lines, start=first_line):
-        if not line:
-            blank_lines += 1
-            continue
-        value = _object_of_line(line, number)
-        if isinstance(value, dict):
-            positions.append(number)
-            values.append(value)
-        elif value is None:
-            blank_lines += 1
-        else:
-            findings.append(value)
-    return Objects(
-        positions=positions,
-        values=values,
-        findings=findings,
-        lines=len(lines),
-        blank_lines=blank_lines,
-    )
-
-
-def _object_of_line(line: bytes, number: int) -> dict[str, Any] | Finding | None:
-    """Return the line's object, what is wrong with it, or None for a blank line."""
-    if len(line) > MAX_LINE_BYTES:
-        return make_finding("line_too_long", "the line is longer than 64 KiB", line=number)
-    if is_blank(line):
-        return None
-    try:
-        value = parse(line)
-    except JsonFault as fault:
-        return _line_finding(fault, line, number)
-    return value if isinstance(value, dict) else _not_an_object(number)
-
-
-def _line_finding(fault: JsonFault, line: bytes, number: int) -> Finding:
-    if fault.code == "duplicate_key":
-        return make_finding("duplicate_key", "the object names a field twice", line=number)
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        message = f"byte {error.start} of the line is not UTF-8"
-        return make_finding("encoding", message, line=number)
-    message = f"the line is not JSON (column {fault.column})"
-    return make_finding("json_invalid", message, line=number)
-
-
-def _not_an_object(position: int) -> Finding:
-    return make_finding("not_an_object", "the item is not a JSON object", line=position)
-
-
-def _parsed(text: bytes, seam: Position, place: Position) -> tuple[Any, bool]:
-    """Parse what was cut out of a document, where what follows `seam` stands at `place`."""
-    try:
-        return parse_marked(text)
-    except JsonFault as fault:
-        line, column, is_short = fault.line, fault.column, fault.is_short
-    if (line, column) >= (seam.line, seam.column):
-        column += place.column - seam.column if line == seam.line else 0
-        line += place.line - seam.line
-    what = "ends early, after" if is_short else "does not parse at"
-    raise unusable("json_syntax", f"The JSON {what} line {line}, column {column}.", line=line)
-
-
-def _check_root(root: Any, list_key: str | None, known: Collection[str]) -> None:
-    members = root if isinstance(root, dict) else {}
-    if isinstance(root, list) or (list_key and isinstance(members.get(list_key), list)):
-        return
-    if list_key in members:
-        raise unusable("json_root", f"`{list_key}` in the object is not an array.")
-    if members.keys() & {*known}:
-        raise unusable("json_root", "The JSON is one record, not an array of them.")
-    if members and list_key:
-        raise unusable("json_root", f"There is no `{list_key}` in the object.")
-    wanted = f", nor an object with `{list_key}`" if list_key else ""
-    raise unusable("json_root", f"The JSON is not an array{wanted}, nor JSON Lines.")
-
-
-class _Repeated(dict[str, Any]):
-    """An object that names a field twice."""
-
-
-def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    return values if len(values) == len(pairs) else _Repeated(values)
-
-
-def is_repeated(value: Any) -> bool:
-    """Whether a value of `parse_marked` is an object that itself names a field twice."""
-    return isinstance(value, _Repeated)
-
-
-def has_repeated(value: Any) -> bool:
-    """Whether a value of `parse_marked` names a field twice, itself or deeper inside."""
-    return is_repeated(value) or any(map(has_repeated, _children(value)))
-
-
-def _children(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        return iter(value.values())
-    return iter(value if isinstance(value, list) else ())
-
-
-def as_objects(items: Sequence[Any], *, first: int = 0, marked: bool = False) -> Objects:
-    """Tell objects from other items and, where any is marked, from those that name a field twice.
-
-    Positions are counted from `first`.
-    """
-    positions, values, findings = [], [], []
-    for position, item in enumerate(items, first):
-        if not isinstance(item, dict):
-            findings.append(_not_an_object(position))
-        elif marked and has_repeated(item):
-            findings.append(
-                make_finding("duplicate_key", "the object names a field twice", line=position)
-            )
-        else:
-            positions.append(position)
-            values.append(item)
-    return Objects(positions=positions, values=values, findings=findings, lines=len(items))
+_JITER = Parser(parse, lambda token: LosslessFloat(token.encode()))
+parse_marked = _JITER.marked
+kind_of = partial(objects.kind_of, _JITER)
+read_document = partial(objects.read_document, _JITER)
+read_json_lines = partial(objects.read_json_lines, _JITER)

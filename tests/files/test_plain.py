@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 
@@ -16,18 +17,29 @@ third = {{
 }}
 print(",".join(sorted(third)))
 """
+HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
+BAD = "4111111111111111,ct_1,M6CF4DC01F8024C,12.505,TX-1,2026-03-18T13:12:54"
+FILES = {
+    "ours.csv": f"{HEADER}\n{BAD}\n".encode(),
+    "ours.csv.gz": gzip.compress(f"{HEADER}\n{BAD}\n".encode(), mtime=0),
+    "theirs.csv": b"Datum;Betrag\n01.02.2026;12,50\n02.02.2026;1,50\n",
+    "ours.json": b'{"transactions": [{"amount": 12.505, "amount": 1}, 7]}',
+    "ours.jsonl": b'{"amount": 12.505}\n{"amount": \n',
+    "refunds.csv": b"refund_ref,original_transaction_ref,amount,refunded_at\nR1,T1,1.50,\n",
+}
 CHECK = """
 from datetime import datetime
 from cardoffers_cli.files.plain import PlainValidation
-for name in ("a.csv", "b.csv"):
-    check = PlainValidation(name, {"now": datetime(2026, 6, 1), "currency": "GBP"})
-    check.feed(b"Datum;Betrag\\n01.02.2026;12,50\\n" if name == "b.csv" else FILE)
-    check.finish(), list(check.errors_csv()), check.apart().add(b""), check.apart().end()
+for name, content in FILES.items():
+    check = PlainValidation(
+        name, {"now": datetime(2026, 6, 1), "currency": "GBP", "assume_timezone": "Europe/London"}
+    )
+    check.feed(content)
+    check.finish(), list(check.errors_csv())
+    if not check.is_unusable:
+        apart = check.apart()
+        apart.add(content), apart.end()
 """
-FILE = (
-    b"cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
-    b"4111111111111111,ct_1,M6CF4DC01F8024C,12.505,TX-1,2026-03-18T13:12:54\n"
-)
 
 
 def third_party(line: str) -> str:
@@ -37,7 +49,7 @@ def third_party(line: str) -> str:
 
 
 def test_it_needs_the_standard_library_only() -> None:
-    assert third_party(f"FILE = {FILE!r}\n{CHECK}") == ""
+    assert third_party(f"FILES = {FILES!r}\n{CHECK}") == ""
 
 
 def test_what_needs_more_is_seen() -> None:

@@ -7,7 +7,9 @@ hostile files, the public corpora, dirty samples, and files with something chang
 from __future__ import annotations
 
 import gzip
+import json
 import random
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -184,17 +186,54 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+REFUND_HEADER = (
+    "refund_ref,original_transaction_ref,cardholder_token,card_token,amount,refunded_at,kind"
+)
+REFUND = "RF-{},TX-1,9fb6f85a8aac50e20c422cac18b44258,ct_1,12.50,2026-03-18T13:12:54Z,refund"
+COLUMN_SETS += [REFUND_HEADER, f"{REFUND_HEADER},card_acceptor_id,currency"]
+JSON_WORDS = [None, True, 12.5, -0, "", [], {"amount": "1"}, "12.50", "é\u0007", "a\nb", 10**30]
+
+
+def _objects(header: str, rows: list[list[str]], chance: random.Random) -> list[str]:
+    """Return rows as JSON objects, in which some values are of another type."""
+    objects = []
+    for cells in rows:
+        value: dict[str, Any] = dict(zip(header.split(","), cells, strict=False))
+        for name in chance.sample([*value], k=chance.choice([0, 0, 1, 2])):
+            value[name] = chance.choice(JSON_WORDS)
+        text = json.dumps(value, ensure_ascii=chance.random() < 0.5)
+        objects.append(re.sub(r'"amount": "(-?[0-9.]+[0-9])"', r'"amount": \1', text))
+    return objects
+
+
+def _as_json(text: str, chance: random.Random) -> str:
+    """Return a CSV file as JSON, in one of the forms that are read."""
+    header, *lines = text.splitlines() or [""]
+    objects = _objects(header, [line.split(",") for line in lines], chance)
+    form = chance.choice(["lines", "lines", "list", "object"])
+    if form == "lines":
+        return "\n".join([*objects, chance.choice(["", "", " ", "{}"])])
+    key = "refunds" if header.startswith("refund") else "transactions"
+    between = chance.choice([",", ",\n", " ,\n\n"])
+    listed = f"[{between.join(objects)}]"
+    return listed if form == "list" else f'{{"a": 1, "{key}": {listed}, "z": []}}'
+
+
 def _made_file(chance: random.Random) -> bytes:
     """Return a file of a few rows in which some cells are what they should not be."""
     header = chance.choice(COLUMN_SETS)
     names = header.split(",")
-    usual = dict(zip(HEADER.split(","), ROW.split(","), strict=True))
+    is_refund = header.startswith("refund")
+    usual_row = (REFUND_HEADER, REFUND) if is_refund else (HEADER, ROW)
+    usual = dict(zip(*(line.split(",") for line in usual_row), strict=True))
     lines = [header]
     share = chance.choice([0.0, 0.02, 0.1, 0.5])
     for number in range(chance.randrange(12)):
         cells = [usual.get(name, "").format(number % 9) for name in names]
         cells = [chance.choice(ALL_WORDS) if chance.random() < share else cell for cell in cells]
         lines.append(",".join(cells))
+    if chance.random() < 0.4:
+        return _as_json("\n".join(lines), chance).encode()
     end = chance.choice(["\n", "\n", "\r\n", "\r"])
     return (end.join(lines) + chance.choice([end, end, ""])).encode()
 
@@ -203,9 +242,21 @@ def _mutated(chance: random.Random) -> bytes:
     """Return a file with something changed that is anywhere in it."""
     text = _made_file(chance)
     for _ in range(chance.choice([0, 1, 1, 2, 5])):
-        at, more = chance.randrange(len(text)), chance.randrange(8)
+        at, more = chance.randrange(len(text) + 1), chance.randrange(8)
         put = chance.choice(
-            [b"", b"\n", b'"', b",", b"\r", b"\0", b" ", bytes([chance.randrange(256)])]
+            [
+                b"",
+                b"\n",
+                b'"',
+                b",",
+                b"\r",
+                b"\0",
+                b" ",
+                b"{",
+                b"]",
+                b"\\u",
+                bytes([chance.randrange(256)]),
+            ]
         )
         text = text[:at] + put + text[at + more :]
     return gzip.compress(text, mtime=0) if chance.random() < 0.03 else text
@@ -257,5 +308,35 @@ def test_what_is_counted_stretch_by_stretch(
 
 @pytest.mark.skipif(not CORPORA.exists(), reason="the public corpora are not here")
 def test_public_corpora(tmp_path: Path) -> None:
-    for path in sorted(CORPORA.rglob("*.csv")):
+    for path in sorted(each for each in CORPORA.rglob("*") if each.suffix in {".csv", ".json"}):
         check(path.read_bytes(), tmp_path)
+
+
+JSONS = [
+    b"12",
+    b"[",
+    b"[]",
+    b"{}",
+    b"[NaN]",
+    b"[-Infinity]",
+    b'["\xff"]',
+    b"[" * 100_000,
+    b'{"a":' * 100_000,
+    b"[" * 250 + b"]" * 250,
+    b'[{"amount": 1},]',
+    b'{"transactions": [], "transactions": []}',
+    b'{\n"transaction": []\n}',
+    b'{"transactions": {}, \n"a": 1}',
+    b'[{"a": 1}, {"amount": 1.50, "amount": 2}, {"a": {"b": 1, "b": 2}}, 7]',
+    b'{"amount": 1}\n{"amount": \n\n{"amount": 1e400}\n{"amount": -0.0}\n{"amount": 1e-400}',
+    b'{"cardholder_token": "\\ud800"}\n{"cardholder_token": "\\ud83d\\ude00"}\n7\n\xff\n',
+    b'{"refunds": [{"refund_ref": "R1", "amount": 5, "refunded_at": "2026-03-18"}]}',
+    b'{"amount": ' + b"9" * 5_000 + b"}\n{}",
+    b'\xef\xbb\xbf[{"mcc": 5411, "colour": {"\xc3\xa9": ["\\u0007"]}}]',
+]
+
+
+@pytest.mark.parametrize("content", JSONS, ids=lambda value: f"{value[:20]!r} {len(value)}")
+def test_unusual_json(content: bytes, tmp_path: Path) -> None:
+    check(content, tmp_path)
+    check(gzip.compress(content, mtime=0), tmp_path)

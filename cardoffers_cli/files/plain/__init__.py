@@ -2,11 +2,12 @@
 
 It is for a place that has Python's standard library and nothing else, as a page in a browser has
 (Pyodide), and it is what the reading by columns is held against: both give the same document, the
-same report of rows and the same rejected rows, byte for byte. Start with `validation.py`:
-`PlainValidation` is handed the bytes of a file and returns the verdict. `blocks.py` unpacks bytes,
-`lines.py` makes columns of slices of them, `rulebook.py` applies the rules, `tallies.py` and
-`repeats.py` count what all rows together say. May import `domain/` and the modules of `files/` that
-import the standard library only, which a test holds. To add a rule, add it to `files/rules.py`.
+same report of rows and the same rejected rows, byte for byte. Start with `validation.py`, first of
+all: `PlainValidation` is handed the bytes of a file and returns the verdict. `blocks.py` unpacks
+bytes, `readers.py` makes slices of rows of them, `rulebook.py` applies the rules, `tallies.py` and
+`repeats.py` count what all rows together say. Layout profiles are not read. May import `domain/`
+and the modules of `files/` that import the standard library only, which a test holds. To add a
+rule, add it to `files/rules.py`.
 """
 
 from cardoffers_cli.files.plain.validation import PlainValidation

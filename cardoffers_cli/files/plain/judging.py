@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.findings import CODES, Finding, make_finding
+from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.domain.tokens import look_rotated
+from cardoffers_cli.files.conditions import MISTYPED
 from cardoffers_cli.files.plain.findings import RowFindings
 from cardoffers_cli.files.plain.repeats import References
 from cardoffers_cli.files.plain.rulebook import PlainRules
@@ -17,29 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.plain.slices import RowSlice
     from cardoffers_cli.files.plain.tallies import Doubt
 
 _ACCEPTOR = "card_acceptor"
-_CARD_NUMBER, _REF = "card_number", "transaction_ref"
-_FIELDS = (
-    *("cardholder_token", "card_token", "instrument_token", "card_acceptor_id"),
-    *("merchant_identifier", "merchant_identifier_type", "merchant_id"),
-    *("amount", "transaction_ref", "transacted_at"),
-)
+_CARD_NUMBER = "card_number"
 
 
 class PlainJudge:
-    """What is known of a file by now; `position` is what its records are numbered by."""
+    """What is known by now of a file of a kind of rows."""
 
     def __init__(
-        self, *, now: datetime, currency: str | None, decimals: int, zone: str | None
+        self, kind: RowKind, *, now: datetime, currency: str | None, decimals: int, zone: str | None
     ) -> None:
         self.received = self.blank_lines = self.invalid = 0
         self.duplicates = self.conflicts = 0
         self.findings = RowFindings()
         self.rejected: list[int] = []
-        self._rules = PlainRules(now=now, currency=currency, decimals=decimals, zone=zone)
+        self._kind = kind
+        self._rules = PlainRules(kind, now=now, currency=currency, decimals=decimals, zone=zone)
         self._zeros = LostZerosOfRows()
         self._forms = NumberFormsOfRows()
         self._references = References()
@@ -56,7 +57,9 @@ class PlainJudge:
         wrong = {finding.line for finding in rows.findings if finding.level == "error"}
         for finding in rows.findings:
             self.findings.add(finding)
-        references, mistyped = (self._column(rows, name) for name in (_REF, "mistyped"))
+        references, mistyped = (
+            self._column(rows, name) for name in (self._kind.reference, MISTYPED)
+        )
         for row, broken in self._rules.broken(rows):
             shown = self._rules.is_shown(references[row], mistyped[row])
             for rule in broken:
@@ -76,7 +79,7 @@ class PlainJudge:
                     bad.add(row)
         bad_numbers = wrong | {rows.numbers[row] for row in bad}
         self.invalid += len(bad_numbers)
-        valid = self._without(rows, bad)
+        valid = self._valid(rows, bad)
         doubts = self._forms.note(rows)
         self._doubts += doubts
         if doubts:
@@ -97,7 +100,7 @@ class PlainJudge:
                     f"{code.summary}{first}",
                     line=repeat.number,
                     transaction_ref=repeat.reference,
-                    column=_REF,
+                    column=self._kind.reference,
                 )
             )
         repeated = {repeat.number for repeat in self._references.repeats()}
@@ -109,57 +112,55 @@ class PlainJudge:
             yield make_finding("rows_missing", "the file has no rows")
         yield from self._zeros.findings()
         yield from self._forms.findings()
-        if look_rotated(self.received, *self._references.cardholders()):
+        if self._kind is PURCHASES and look_rotated(self.received, *self._references.cardholders()):
             yield make_finding("tokens_unstable", CODES["tokens_unstable"].summary)
 
     def _column(self, rows: RowSlice, name: str) -> Sequence[str]:
         return rows.columns.get(name) or ("",) * len(rows.numbers)
 
-    def _without(self, rows: RowSlice, bad: set[int]) -> list[Sequence[str]]:
-        """Return the numbers of the valid rows, and their `_FIELDS`."""
-        columns = [rows.numbers, *(self._column(rows, name) for name in _FIELDS)]
-        if bad:
-            is_good = [row not in bad for row in range(len(rows.numbers))]
-            columns = [[*compress(column, is_good)] for column in columns]
-        return columns
+    def _valid(self, rows: RowSlice, bad: set[int]) -> RowSlice:
+        """Leave the bad rows out."""
+        if not bad:
+            return rows
+        is_good = [row not in bad for row in range(len(rows.numbers))]
+        columns = {name: [*compress(texts, is_good)] for name, texts in rows.columns.items()}
+        return replace(rows, numbers=[*compress(rows.numbers, is_good)], columns=columns)
 
-    def _note_doubtful(self, valid: Sequence[Sequence[str]], numbers: set[int]) -> None:
+    def _note_doubtful(self, valid: RowSlice, numbers: set[int]) -> None:
         """Keep what must be taken out again of valid rows whose numbers turn out to be cards'."""
-        for number, reference, cardholder in zip(valid[0], valid[9], valid[1], strict=True):
+        references, cardholders = (
+            self._column(valid, name) for name in (self._kind.reference, "cardholder_token")
+        )
+        for number, *told in zip(valid.numbers, references, cardholders, strict=True):
             if number in numbers:
-                self._doubtful[number] = (reference, cardholder)
+                self._doubtful[number] = (told[0], told[1])
 
-    def _take(self, valid: Sequence[Sequence[str]]) -> None:
+    def _take(self, valid: RowSlice) -> None:
         """Take the valid rows of a slice: their references, contents and cardholders."""
-        (
-            numbers,
-            cardholders,
-            cards,
-            instruments,
-            acceptors,
-            named,
-            types,
-            ids,
-            amounts,
-            refs,
-            ats,
-        ) = valid
+        column, kind = partial(self._column, valid), self._kind
+        named, acceptors = column("merchant_identifier"), column("card_acceptor_id")
+        types, ats = column("merchant_identifier_type"), column(kind.moment)
         moments = self._rules.derive.moments
         usual = moments.usual(ats)
         contents = zip(
-            cardholders,
-            _first_filled(instruments, cards),
+            column("cardholder_token"),
+            _first_filled(column("instrument_token"), column("card_token")),
             [
-                (kind or _ACCEPTOR) if name else _ACCEPTOR if acceptor else ""
-                for name, kind, acceptor in zip(named, types, acceptors, strict=True)
+                (of_kind or _ACCEPTOR) if name else _ACCEPTOR if acceptor else ""
+                for name, of_kind, acceptor in zip(named, types, acceptors, strict=True)
             ],
             _first_filled(named, acceptors),
-            map(str.lower, ids),
-            map(self._amounts.__getitem__, amounts),
+            map(str.lower, column("merchant_id")),
+            map(self._amounts.__getitem__, column("amount")),
             [moments[at][0] or "" for at in ats] if usual is None else usual,
+            *(
+                [text or default or "" for text in column(name)]
+                for name, default in kind.further.items()
+            ),
             strict=True,
         )
-        self._references.add(numbers, refs, contents, cardholders)
+        references = column(kind.reference)
+        self._references.add(valid.numbers, references, contents, column("cardholder_token"))
 
     def _refuse_card_numbers(self) -> None:
         """Make errors of the doubtful numbers that are of no form in which they are references."""
@@ -174,11 +175,11 @@ class PlainJudge:
             )
             if not is_reference:
                 refused.append(doubt)
-            elif doubt.field == _REF:
+            elif doubt.field == self._kind.reference:
                 shown[doubt.number] = doubt.text
         if shown:
             self.findings.show_references(shown)
-        hidden = {doubt.number for doubt in refused if doubt.field == _REF}
+        hidden = {doubt.number for doubt in refused if doubt.field == self._kind.reference}
         numbers = {doubt.number for doubt in refused}
         rows = [(number, *self._doubtful[number]) for number in numbers if number in self._doubtful]
         self.invalid += len(rows)

@@ -16,7 +16,6 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import Condition, Exceeds, Not, Surely
 from cardoffers_cli.files.fields import NUMBER
@@ -30,17 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.plain.slices import RowSlice
     from cardoffers_cli.files.predicates import Predicate
     from cardoffers_cli.files.rules import Rule
-
-_DERIVED = {
-    "at": "transacted_at",
-    "assumed": "transacted_at",
-    "value": "amount",
-    "is_usual_amount": "amount",
-}
-"""What is derived -> the column that it is derived from."""
 
 _AHEAD = timedelta(hours=24)
 _MOST_KNOWN = 200_000
@@ -53,9 +45,9 @@ class PlainRules:
     """The rules with the limits of one reading."""
 
     def __init__(
-        self, *, now: datetime, currency: str | None, decimals: int, zone: str | None
+        self, kind: RowKind, *, now: datetime, currency: str | None, decimals: int, zone: str | None
     ) -> None:
-        self.derive = Derive(zone, decimals)
+        self.derive = Derive(kind, zone, decimals)
         self._limits: dict[str, Any] = {
             "decimals": decimals,
             "program_currency": currency,
@@ -63,8 +55,9 @@ class PlainRules:
             "is_alone": False,
             "caller": None,
         }
-        self._table = tuple(rule for rule in rules.RULES if rule.holds_of(PURCHASES))
-        self._shown = predicate(rules.shown_reference(PURCHASES.reference))
+        self._table = tuple(rule for rule in rules.RULES if rule.holds_of(kind))
+        self._reference = kind.reference
+        self._shown = predicate(rules.shown_reference(kind.reference))
         self._books: dict[frozenset[str], _Book] = {}
 
     def broken(self, rows: RowSlice) -> Iterator[tuple[int, list[Rule]]]:
@@ -85,14 +78,19 @@ class PlainRules:
 
     def is_shown(self, reference: str, mistyped: str) -> bool:
         """Say whether a finding names the reference of its row."""
-        row = {"transaction_ref": reference or None, "mistyped": mistyped or None}
+        row = {self._reference: reference or None, "mistyped": mistyped or None}
         return self._shown(row) is True
 
 
 class Derive:
-    """What the rules read of a row beside its texts."""
+    """What the rules read of a row beside its texts; `of` says what is derived of which column."""
 
-    def __init__(self, zone: str | None, decimals: int) -> None:
+    def __init__(self, kind: RowKind, zone: str | None, decimals: int) -> None:
+        self.of = {
+            **dict.fromkeys(("at", "assumed"), kind.moment),
+            **dict.fromkeys(("value", "is_usual_amount"), "amount"),
+        }
+        self._moment = kind.moment
         self.moments = Moments(zone)
         fraction = rf"(?:\.[0-9]{{1,{decimals}}})?" if decimals else ""
         self._is_usual = searching(f"^[0-9]{{1,12}}{fraction}$")
@@ -100,8 +98,8 @@ class Derive:
 
     def fill(self, row: dict[str, Any]) -> None:
         """Put what is derived of a row's texts beside them."""
-        if "transacted_at" in row:
-            text = row["transacted_at"]
+        if self._moment in row:
+            text = row[self._moment]
             row["at"], row["assumed"] = self.moments[text] if text else (None, False)
         if "amount" in row:
             text = row["amount"]
@@ -123,8 +121,9 @@ class _Book:
         self._always: list[int] = []
         self._groups: dict[tuple[str, ...], _Group] = {}
         asked = [each for rule in table for each in (rule.broken, *_holds(rule))]
-        read = {_DERIVED.get(name, name) for each in asked for name in each.columns}
-        absent = {*(read - present), *(name for name, of in _DERIVED.items() if of not in present)}
+        self._of = derive.of
+        read = {self._of.get(name, name) for each in asked for name in each.columns}
+        absent = {*(read - present), *(name for name, of in self._of.items() if of not in present)}
         known = {**dict.fromkeys(absent), **limits}
         for number, rule in enumerate(table):
             broken = settled(rule.broken, known)
@@ -150,7 +149,7 @@ class _Book:
         derive: Derive,
     ) -> None:
         """Add a rule to those that read the same columns."""
-        read = {_DERIVED.get(name, name) for each in (broken, *screens) for name in each.columns}
+        read = {self._of.get(name, name) for each in (broken, *screens) for name in each.columns}
         columns = tuple(sorted(read & self._present))
         if columns not in self._groups:
             self._groups[columns] = _Group(columns, limits, derive)
@@ -277,4 +276,5 @@ def _is_limit(condition: Condition) -> bool:
 def _are_plain(columns: Sequence[Sequence[str]]) -> bool:
     """Say whether the texts of columns are plain, as `TextPage.is_plain` says of a page."""
     text = "\n".join(chain.from_iterable(columns))
-    return '"' not in text and plain_line_ends(text.encode(), ",") is not None
+    texts = sum(map(len, columns))
+    return '"' not in text and plain_line_ends(text.encode(), ",") == texts - 1

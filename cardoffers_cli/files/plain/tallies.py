@@ -17,7 +17,7 @@ from cardoffers_cli.domain.cards import (
 )
 from cardoffers_cli.domain.lost_zeros import LOOKED_AT, LostZeros
 from cardoffers_cli.files.conditions import Matches
-from cardoffers_cli.files.fields import IDENTIFIERS, ZEROS_KEPT
+from cardoffers_cli.files.fields import IDENTIFIERS, REFERENCES, ZEROS_KEPT
 from cardoffers_cli.files.plain.proofs import exceptions, proof
 from cardoffers_cli.files.predicates import byte_length, searching
 
@@ -79,7 +79,7 @@ class Doubt:
 
 
 _NUMBERED: dict[str, tuple[Callable[[str], bool], Callable[[str], bool]]] = {
-    "transaction_ref": (is_reference_issued, is_reference_card_number),
+    **dict.fromkeys(REFERENCES, (is_reference_issued, is_reference_card_number)),
     **dict.fromkeys(IDENTIFIERS, (is_identifier_issued, is_identifier_card_number)),
 }
 """The fields of which the file is asked: what an issuer could give there, and what is right."""

@@ -1,4 +1,4 @@
-"""Check one transaction file that is handed over piece by piece.
+"""Check one file of rows that is handed over piece by piece.
 
     check = PlainValidation("june.csv", {"now": "2026-06-01T00:00:00Z", "currency": "GBP"})
     for piece in pieces:          # of any size, as the file is stored, gzip too
@@ -11,7 +11,8 @@
     valid, rejected = apart.end()
 
 A file is judged in slices of some MiB, so memory does not grow with its size, but for a reference
-and a fingerprint of each row, each cardholder once, and the findings.
+and a fingerprint of each row, each cardholder once, and the findings. A JSON document is held
+whole: whether it is one is known at its end.
 """
 
 from __future__ import annotations
@@ -23,50 +24,42 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.domain.row_kinds import PURCHASES
-from cardoffers_cli.files.copies import LineCopy, Masks
+from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES
+from cardoffers_cli.files.copies import LineCopy, Masks, copy_items
 from cardoffers_cli.files.findings import write_findings
-from cardoffers_cli.files.lines import WholeLines, in_parts, with_lf
 from cardoffers_cli.files.plain.blocks import FileBlocks
-from cardoffers_cli.files.plain.delimited import DelimitedRows
 from cardoffers_cli.files.plain.judging import PlainJudge
-from cardoffers_cli.files.splitting import plain_line_ends
+from cardoffers_cli.files.plain.readers import reader_of
+from cardoffers_cli.files.recognising import row_kind_of
 from cardoffers_cli.files.verdicts import about_code, about_error, about_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.domain.row_kinds import RowKind
+    from cardoffers_cli.files.plain.readers import Reader
 
 
 class PlainValidation:
     """The check of one file, which is called `name` in what is said of it.
 
     `options` are those of the command by their names: `now` (a naive datetime in UTC, or its text,
-    which is needed), `currency`, `delimiter`, `assume_timezone`, `raw_rejected`.
+    which is needed), `kind`, `currency`, `delimiter`, `assume_timezone`, `raw_rejected`.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         self._name = name
         self._options = options
-        now, currency = options["now"], options.get("currency")
-        self._judge = PlainJudge(
-            now=parse_moment(now) if isinstance(now, str) else now,
-            currency=currency,
-            decimals=MINOR_UNITS[currency] if currency else 2,
-            zone=options.get("assume_timezone"),
-        )
-        self._delimiter = options.get("delimiter") or ","
         self._blocks = FileBlocks()
-        self._lines = WholeLines()
-        self._rows = DelimitedRows(name, self._delimiter)
+        self._read: _Reading | None = None
         self._of_file: list[Finding] = []
         self._error: FileUnusable | None = None
 
     @property
     def progress(self) -> int:
         """Return how many rows were judged."""
-        return self._judge.received
+        return self._read.judge.received if self._read else 0
 
     @property
     def is_unusable(self) -> bool:
@@ -80,93 +73,132 @@ class PlainValidation:
     def finish(self) -> dict[str, Any]:
         """Judge what is left, and the file as a whole; return the document of `validate`."""
         self._take(self._blocks.end(), is_end=True)
-        if self._error is None:
-            self._of_file = [*self._rows.header_findings, *self._judge.end("line")]
         return self._document()
 
     def errors_csv(self) -> Iterator[bytes]:
-        """Yield the report of every finding, one a line."""
+        """Yield the report of every finding, one a line; of a file that cannot be read, none."""
+        if self._read is None or self._error:
+            return
         of_file = ({**asdict(each), "field": each.column} for each in self._of_file)
+        found = [*of_file, *self._read.judge.findings.in_order()]
         out = BytesIO()
-        write_findings(out, [*of_file, *self._judge.findings.in_order()])
+        write_findings(out, found, position=self._read.reader.position)
         yield out.getvalue()
 
     def apart(self) -> RowsApart:
-        """Return what sorts the rows of the file apart, which is handed over a second time."""
-        masked = None if self._options.get("raw_rejected") else self._judge.findings.masked_fields()
-        return RowsApart(self._rows, self._judge.rejected, masked)
+        """Return what sorts the rows of the file apart, which is handed over a second time.
+
+        Raises the error of a file that cannot be read.
+        """
+        if self._read is None or self._error:
+            raise self._error or LookupError("finish() comes first")
+        return RowsApart(self._read, is_raw=bool(self._options.get("raw_rejected")))
 
     def _take(self, blocks: Iterator[bytes], *, is_end: bool = False) -> None:
         if self._error is not None:
             return
         try:
             for block in blocks:
-                if text := self._lines.add(block):
-                    self._read(text)
+                self._opened().take(block)
             if is_end:
-                if self._lines.rest:
-                    self._read(self._lines.rest)
-                self._rows.end()
+                self._of_file = self._opened().end()
         except FileUnusable as error:
             self._error = error
 
-    def _read(self, block: bytes) -> None:
-        text = with_lf(block)
-        lines = plain_line_ends(text, self._delimiter)
-        for part in in_parts(text, lines):
-            rows = self._rows.read(part, self._blocks.head, is_plain=lines is not None)
-            self._judge.judge(rows)
+    def _opened(self) -> _Reading:
+        if self._read is None:
+            self._read = _Reading(self._name, self._blocks.head, self._options)
+        return self._read
 
     def _document(self) -> dict[str, Any]:
-        judge, is_read = self._judge, self._error is None
-        found = judge.findings.by_code() if is_read else ()
-        received, invalid, duplicates, conflicts, blank_lines = (
-            (judge.received, judge.invalid, judge.duplicates, judge.conflicts, judge.blank_lines)
-            if is_read
-            else (0, 0, 0, 0, 0)
-        )
+        read = None if self._error else self._read
+        judge = read and read.judge
         return {
             "file": self._name,
-            "kind": "csv" if is_read else None,
-            "kind_of_rows": PURCHASES.name if is_read else None,
-            "sha256": self._blocks.sha256 if is_read else None,
-            "bytes": self._blocks.size_bytes if is_read else 0,
-            "received": received,
-            "valid": received - invalid - duplicates,
-            "invalid": invalid,
-            "duplicates": duplicates,
-            "conflicts": conflicts,
-            "blank_lines": blank_lines,
-            "ok": is_read and not invalid and not conflicts,
-            "findings": [*map(about_code, found), *map(about_file, self._of_file)],
+            "kind": read and read.reader.kind,
+            "kind_of_rows": read and read.row_kind.name,
+            "sha256": self._blocks.sha256 if read else None,
+            "bytes": self._blocks.size_bytes if read else 0,
+            "received": judge.received if judge else 0,
+            "valid": judge.received - judge.invalid - judge.duplicates if judge else 0,
+            "invalid": judge.invalid if judge else 0,
+            "duplicates": judge.duplicates if judge else 0,
+            "conflicts": judge.conflicts if judge else 0,
+            "blank_lines": judge.blank_lines if judge else 0,
+            "ok": bool(judge and not judge.invalid and not judge.conflicts),
+            "findings": [
+                *map(about_code, judge.findings.by_code() if judge else ()),
+                *map(about_file, self._of_file),
+            ],
             "file_error": about_error(self._error),
         }
+
+
+class _Reading:
+    """What reads and judges a file, chosen by its first bytes."""
+
+    def __init__(self, name: str, head: bytes, options: Mapping[str, Any]) -> None:
+        now, currency, kind = options["now"], options.get("currency"), options.get("kind")
+        self.row_kind: RowKind = BY_NAME[kind] if kind else row_kind_of(head, PURCHASES)
+        delimiter = options.get("delimiter") or ","
+        self.reader: Reader = reader_of(name, head, self.row_kind, delimiter)
+        self.judge = PlainJudge(
+            self.row_kind,
+            now=parse_moment(now) if isinstance(now, str) else now,
+            currency=currency,
+            decimals=MINOR_UNITS[currency] if currency else 2,
+            zone=options.get("assume_timezone"),
+        )
+
+    def take(self, block: bytes) -> None:
+        """Judge the rows that are whole with a block."""
+        for rows in self.reader.read(block):
+            self.judge.judge(rows)
+
+    def end(self) -> list[Finding]:
+        """Judge what is left; return what is found of the file as a whole."""
+        for rows in self.reader.end():
+            self.judge.judge(rows)
+        found = self.judge.end(self.reader.position)
+        return [*self.reader.findings, *found]
 
 
 class RowsApart:
     """The rows of a file that was checked, sorted apart as it is handed over again."""
 
-    def __init__(
-        self, rows: DelimitedRows, rejected: list[int], masked: list[tuple[int, str]] | None
-    ) -> None:
+    def __init__(self, read: _Reading, *, is_raw: bool) -> None:
+        judge, reader = read.judge, read.reader
+        self._rejected_rows = judge.rejected
+        self._masks = Masks(None if is_raw else judge.findings.masked_fields(), reader.layout)
         self._blocks = FileBlocks()
         self._valid, self._rejected = BytesIO(), BytesIO()
+        self._list_key = read.row_kind.list_key if reader.kind == "json" else None
+        self._held: list[bytes] = []
         self._copy = LineCopy(
-            rows.header, rejected, self._valid, self._rejected, masks=Masks(masked, rows.layout)
+            reader.header, judge.rejected, self._valid, self._rejected, masks=self._masks
         )
 
     def add(self, piece: bytes) -> tuple[bytes, bytes]:
         """Take the next bytes of the file; return the valid and the rejected rows among them."""
-        for block in self._blocks.add(piece):
-            self._copy.add(block)
+        self._take(self._blocks.add(piece))
         return self._taken()
 
     def end(self) -> tuple[bytes, bytes]:
-        """Return the last valid and rejected rows."""
-        for block in self._blocks.end():
-            self._copy.add(block)
-        self._copy.end()
+        """Return the last valid and rejected rows; of a JSON document, all of them."""
+        self._take(self._blocks.end())
+        if self._list_key is None:
+            self._copy.end()
+        else:
+            outs = self._valid, self._rejected
+            copy_items(self._held, self._rejected_rows, self._list_key, *outs, masks=self._masks)
         return self._taken()
+
+    def _take(self, blocks: Iterator[bytes]) -> None:
+        for block in blocks:
+            if self._list_key is None:
+                self._copy.add(block)
+            else:
+                self._held.append(block)
 
     def _taken(self) -> tuple[bytes, bytes]:
         found = self._valid.getvalue(), self._rejected.getvalue()
