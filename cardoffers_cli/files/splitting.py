@@ -50,8 +50,8 @@ def plain_line_ends(text: bytes, delimiter: str) -> int | None:
         return None
     if b"+" in text and (b"E+" in text or b"e+" in text):
         return None
-    if b'"' in text and b'"""' in text:  # a quoted field that begins with a quote
-        return None
+    if b'"' in text and (b'"""' in text or delimiter.encode() not in _VISIBLE):
+        return None  # a quoted field may begin with a quote, or hold a delimiter that is not plain
     if any(mark in text and _begins(text, mark, delimiter.encode()) for mark in _MARKS):
         return None
     return len(ends)

@@ -95,6 +95,13 @@ def test_of_plain_text_the_line_ends_are_counted(text: str) -> None:
     assert PLAIN_LINES[text] == plain_line_ends(text.encode(), ";")
 
 
+@pytest.mark.parametrize("delimiter", ["\t", " ", "@"])
+def test_a_delimiter_within_quotes_is_text_that_is_not_plain(delimiter: str) -> None:
+    text = f'a{delimiter}b\n"a{delimiter}b"{delimiter}c\n'.encode()
+    assert None is plain_line_ends(text, delimiter)
+    assert 2 == plain_line_ends(text.replace(b'"', b""), delimiter)
+
+
 NAMES = (
     "cardholder_token",
     "card_token",

@@ -130,6 +130,18 @@ UNUSUAL = [
     FILE + b'"' * 70_000 + b"\n",
     FILE + FILE.partition(b"\n")[2] + ROW.format(1).replace("12.50", "12.51").encode() + b"\n",
 ]
+DELIMITERS = ["\t", " ", "@", ";", "'"]
+
+
+@pytest.mark.parametrize("delimiter", DELIMITERS)
+@pytest.mark.parametrize("quoted", ["ct_1", '"ct{}_1"', '="ct{}_1"'])
+def test_files_with_another_delimiter(quoted: str, delimiter: str, tmp_path: Path) -> None:
+    text = FILE.decode().replace("TX-", "TX-00000").replace(",", delimiter)
+    content = text.replace("ct_1", quoted.format(delimiter)).encode()
+    told = str(check(content, tmp_path, delimiter=delimiter)["document"])
+    assert ('"ok": true' in told) == (quoted == "ct_1" or (quoted[0] == '"' and delimiter in ";'@"))
+
+
 PACKED = gzip.compress(FILE, mtime=0)
 UNUSUAL += [
     PACKED,
