@@ -18,13 +18,14 @@ from cardoffers_cli.files.forms import Form, form_of
 from cardoffers_cli.files.rules import RULES
 from cardoffers_cli.files.tabulated import read_tables
 
-_TOKEN_CODES = (
+TOKEN_CODES = (
     "card_number",
     "personal_data",
     "token_placeholder",
     "spreadsheet_damage",
     "token_invalid",
 )
+"""What a token is refused for here as in transaction files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,7 @@ def _token_rules(*columns: str) -> tuple[CellRule, ...]:
     return tuple(
         CellRule(rule.code, rule.column, rule.message, expression(rule.broken))
         for rule in RULES
-        if rule.column in columns and rule.code in _TOKEN_CODES
+        if rule.column in columns and rule.code in TOKEN_CODES
     )
 
 

@@ -50,6 +50,11 @@ def in_any_case(words: str) -> str:
     return re.sub("[a-z]", lambda letter: f"[{letter[0].upper()}{letter[0]}]", words)
 
 
+def portable(pattern: str) -> str:
+    """Write a pattern of these as ECMA-262 has it, which Python reads too."""
+    return re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", pattern)
+
+
 _WORDS = in_any_case("null|n/a|#n/a|na|nil|none|nan")
 PLACEHOLDER = rf"^(?:{_WORDS}|\\N|[-?.*_#/]{{1,{PLACEHOLDER_LENGTH}}}|#[A-Z][A-Z/0]*[!?]?|#+)$"
 """What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`, `#REF!`."""

@@ -36,10 +36,10 @@ _FLAGS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no"
 class Form:
     """A way to write a value: `says` ends the sentence "it must be …".
 
-    Text has the `pattern` and not that of what is `refused`; one of the `words`, where there are
-    any; and of a list that `is_set` no item twice. `read` makes the value of such text; null means
-    that it is none after all. `json` is the type it has when it is written as JSON: text, number or
-    flag, a number within `limits` (keywords of JSON Schema).
+    Text has the `pattern` and not that of what is `refused`, and is one of the `words`, where there
+    are any; a list has each `item`, which is a pattern too, once. `read` makes the value of such
+    text; null means that it is none after all. `json` is the type it has when it is written as
+    JSON: text, number or flag, a number within `limits` (keywords of JSON Schema).
     """
 
     says: str
@@ -48,7 +48,7 @@ class Form:
     json: Literal["text", "number", "flag"] = "text"
     refused: str | None = None
     words: tuple[str, ...] = ()
-    is_set: bool = False
+    item: str | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, text: pl.Expr) -> pl.Expr:
@@ -60,7 +60,7 @@ class Form:
 def _set_of(says: str, *items: str) -> Form:
     """Return the form of a list in which no item comes twice."""
     one = f"(?:{'|'.join(items)})"
-    return Form(says, rf"^{one}(?:\|{one})*$", _none_twice, is_set=True)
+    return Form(says, rf"^{one}(?:\|{one})*$", _none_twice, item=f"^{one}$")
 
 
 def _none_twice(text: pl.Expr) -> pl.Expr:
@@ -104,7 +104,7 @@ def amount(*, positive: bool = False) -> Form:
 
 def words(longest: int) -> Form:
     """Return the form of text of any kind."""
-    return Form(f"text of at most {longest} characters", f"^.{{1,{longest}}}$")
+    return Form(f"text of at most {longest} characters", rf"^[^\n]{{1,{longest}}}$")
 
 
 _FORMS = {

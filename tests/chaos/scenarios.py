@@ -85,7 +85,14 @@ READING = frozenset(
         *("refund list", "refund show", "refund suggest"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
-        *("profile new", "profile check", "profile show", "profile list", "profile sample"),
+        *(
+            "schema",
+            "profile new",
+            "profile check",
+            "profile show",
+            "profile list",
+            "profile sample",
+        ),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
     }
 )

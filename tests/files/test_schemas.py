@@ -1,0 +1,546 @@
+"""What schemas refuse is what `validate` refuses, for every reason that a schema can state.
+
+Rows are judged by the product and by three judges who know nothing of it but the schema: the
+packages `jsonschema`, `frictionless` and `csvw`. No judge refuses a row that is taken, and each
+refuses every row with an error that its schema can state.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import warnings
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from jsonschema import Draft202012Validator
+
+from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.domain.row_kinds import BY_NAME
+from cardoffers_cli.files import fields, rules
+from cardoffers_cli.files.catalogue import catalogue_files
+from cardoffers_cli.files.catalogue_kinds import KINDS
+from cardoffers_cli.files.chunks import FileReading
+from cardoffers_cli.files.conditions import Condition, Matches, Mistyped, OneOf, Sized
+from cardoffers_cli.files.schemas.documents import csvw, json_schema, table_schema
+from cardoffers_cli.files.schemas.formats import format_of, kinds
+from cardoffers_cli.files.transactions import open_transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Cells = dict[str, str]
+NOW = datetime(2026, 11, 1)  # noqa: DTZ001 - moments are naive UTC inside the product
+SAMPLES = Path(__file__).parents[2] / "sample_data" / "transactions"
+UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+GOOD = {
+    "cardholder_token": "9fb6f85a8aac50e20c422cac18b44258",
+    "card_token": "ct_527b0abbb58b57705447ea2f567d7e3c",
+    "card_acceptor_id": "M6CF4DC01F8024C",
+    "amount": "12.50",
+    "transaction_ref": "TX-0001",
+    "transacted_at": "2026-03-18T13:12:54Z",
+}
+
+ODD = [
+    *(
+        "",
+        " ",
+        "x y",
+        "é",
+        "\u00a0",
+        "\u2028x",
+        "a\u200bb",
+        "a\x07b",
+        "a\x85b",
+        "\ufeffa",
+        "a\u202eb",
+    ),
+    *("NULL", "n/a", "#N/A", "none", "nan", "-", "....", ".....", "#REF!", "#########", "\\N"),
+    *("unknown", "(missing)", "undefined]", "N.A.", "xxxx", "0000", "*****", "0" * 40),
+    *("='0123'", '"0123"', "'0123", "5.2E+14", "5,26610e+14", " 12", "12 ", "5e14"),
+    *("someone@example.com", "a@b", "@", "4111 1111 1111 1111", "4111111111111111", "1" * 15),
+    *("t" * 31, "t" * 32, "t" * 128, "t" * 129, "t" * 256, "t" * 257, "=1+1", "a|b", "1,5"),
+]
+OF_COLUMN = {
+    "instrument_type": ["card", "wallet", "account", "Card", "cards", "card|wallet"],
+    "merchant_identifier_type": ["card_acceptor", "pix_key", "psp_merchant_id", "vpa", "PIX_KEY"],
+    "merchant_id": [UUID, UUID.upper(), UUID[1:], f"{{{UUID}}}"],
+    "amount": [
+        *(
+            "0",
+            "0.00",
+            "1",
+            "12.5",
+            "12.500",
+            "12.505",
+            "-1",
+            "-0",
+            "+1",
+            "1e3",
+            ".5",
+            "5.",
+            "\u0661",
+        ),
+        *("9" * 12, "9" * 12 + ".99", "9" * 13, "0" * 20 + "1", "0.001", "0.010", "12,50", "1 000"),
+    ],
+    "currency": ["GBP", "gbp", "USD", "GBX", "JPY"],
+    "transacted_at": [
+        *("2026-03-18T13:12:54Z", "2026-03-18 13:12:54z", "2026-03-18t13:12Z", "2026-03-18T13Z"),
+        *(
+            "2026-03-18T13:12:54+0100",
+            "2026-03-18T13:12:54+01",
+            "2026-03-18T13:12:54.123456789-02:30",
+        ),
+        *(
+            "2026-03-18T13:12:54",
+            "2026-03-18",
+            "18.03.2026",
+            "2026-03-18T24:00:00Z",
+            "1969-12-31T23:59:59Z",
+        ),
+        *(
+            "2026-13-18T13:12:54Z",
+            "2026-02-30T13:12:54Z",
+            "2026-11-03T00:00:00Z",
+            "2101-01-01T00:00:00Z",
+        ),
+    ],
+}
+
+
+REFUND = {
+    "refund_ref": "RF-1",
+    "original_transaction_ref": "TX-0001",
+    **{name: GOOD[name] for name in ("cardholder_token", "card_token", "card_acceptor_id")},
+    "amount": "12.50",
+    "refunded_at": "2026-03-18T13:12:54Z",
+    "kind": "refund",
+}
+EXAMPLES = {"purchases": GOOD, "refunds": REFUND}
+OF_COLUMN |= {
+    "kind": ["refund", "void", "adjustment", "Refund", "chargeback"],
+    "refunded_at": OF_COLUMN["transacted_at"],
+}
+SEVERAL = {
+    "purchases": [
+        {"card_token": ""},
+        {"card_token": "", "instrument_token": "it_1"},
+        {"instrument_token": "it_1"},
+        {"instrument_token": GOOD["card_token"]},
+        {"card_acceptor_id": "", "merchant_identifier": "M1", "merchant_identifier_type": "codi"},
+        {"merchant_identifier": "M2"},
+        {"card_acceptor_id": "", "merchant_id": UUID},
+        {"card_acceptor_id": ""},
+    ],
+    "refunds": [
+        {"original_transaction_ref": ""},
+        {"original_transaction_ref": "", "card_token": ""},
+        {"original_transaction_ref": "", "card_acceptor_id": ""},
+        {"cardholder_token": "", "card_token": "", "card_acceptor_id": ""},
+    ],
+}
+
+
+def rows(kind: str = "purchases") -> list[Cells]:
+    """Return a good row, then rows that differ from it in one column, each with its reference."""
+    columns = BY_NAME[kind].columns[:-1]
+    changed = [{name: text} for name in columns for text in (*ODD, *OF_COLUMN.get(name, ()))]
+    named = [
+        {**EXAMPLES[kind], BY_NAME[kind].reference: f"TX-{number:05}", **each}
+        for number, each in enumerate([{}, *changed, *SEVERAL[kind]])
+    ]
+    return [{name: each.get(name, "") for name in columns} for each in named]
+
+
+def written(folder: Path, told: Sequence[Cells]) -> Path:
+    path = folder / "purchases.csv"
+    with path.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, [*told[0]], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(told)
+    return path
+
+
+def errors_of(path: Path, **options: Any) -> dict[int, set[str]]:
+    """Return the codes of the errors in a file by line; card numbers in doubt are references."""
+    reading = FileReading(now=NOW, **options)
+    with open_transactions(str(path), reading) as file:
+        found = pl.concat([chunk.findings for chunk in file.chunks()])
+    errors = found.filter(pl.col("level") == "error").group_by("line").agg("code")
+    return {line: set(codes) for line, codes in errors.iter_rows()}
+
+
+def plain(document: Any) -> Any:
+    """Return a document as a reader of its file has it."""
+    return json.loads(dumps(document))
+
+
+def by_frictionless(path: Path, schema: Any) -> set[int]:
+    """Return the lines that frictionless refuses."""
+    frictionless = pytest.importorskip("frictionless")
+    descriptor = frictionless.Schema.from_descriptor(schema)
+    with frictionless.system.use_context(trusted=True):
+        resource = frictionless.Resource(path=str(path), schema=descriptor, encoding="utf-8")
+        report = resource.validate(limit_errors=100_000)
+    assert not report.errors, report.errors
+    return {line for (line,) in report.flatten(["rowNumber"])}
+
+
+class Heard(logging.Handler):
+    """Keeps the messages of a logger."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+def by_csvw(path: Path, document: Any) -> set[int]:
+    """Return the lines that csvw refuses."""
+    metadata = pytest.importorskip("csvw.metadata")
+    log, heard = logging.getLogger("judge"), Heard()
+    log.addHandler(heard)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a column that the file has not
+            table = metadata.Table.fromvalue(document)
+            assert [*table.iterdicts(fname=path, log=log)]
+    finally:
+        log.removeHandler(heard)
+    starts = (message.removeprefix(f"{path}:") for message in heard.messages)
+    return {int(start.partition(":")[0]) for start in starts}
+
+
+Judge = tuple["Callable[[Any], Any]", "Callable[[Path, Any], set[int]]"]
+JUDGES: Mapping[str, Judge] = {
+    "frictionless": (table_schema, by_frictionless),
+    "csvw": (csvw, by_csvw),
+}
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize(
+    ("kind", "currency"),
+    [("purchases", None), ("purchases", "GBP"), ("purchases", "JPY"), ("refunds", "GBP")],
+)
+def test_a_judge_of_csv_refuses_what_validate_refuses(
+    judge: str, kind: str, currency: str | None, tmp_path: Path
+) -> None:
+    make, judged = JUDGES[judge]
+    path = written(tmp_path, rows(kind))
+    options = {"currency": currency, "decimals": {"JPY": 0}.get(str(currency), 2)}
+    form = format_of(kind, currency)
+    held(judged(path, plain(make(form))), errors_of(path, **options), set(form.beyond_csv))
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("name", ["larkmere-dirty.csv", "larkmere.csv"])
+def test_a_judge_agrees_on_the_sample_files(judge: str, name: str, tmp_path: Path) -> None:
+    make, judged = JUDGES[judge]
+    lines = [line.decode("utf-8", "replace") for line in (SAMPLES / name).read_bytes().splitlines()]
+    whole = [line for line in lines if line.count(",") == lines[0].count(",") and '"' not in line]
+    path = tmp_path / name
+    path.write_text("\n".join([*whole, ""]), "utf-8")
+    names = [name for name in lines[0].split(",") if name in fields.COLUMNS]
+    form = format_of("purchases", columns=names)
+    held(judged(path, plain(make(form))), errors_of(path), set(form.beyond_csv))
+
+
+def held(refused: set[int], errors: Mapping[int, set[str]], beyond: set[str]) -> None:
+    """Hold what a judge refuses against the errors: none too many, none too few."""
+    can_state = {line for line, codes in errors.items() if codes - beyond}
+    assert set() == refused - set(errors)
+    assert set() == can_state - refused
+
+
+# JSON
+
+
+def as_event(cells: Cells) -> str:
+    """Write a row as a JSON event: its amount is a number where it can be one."""
+    texts = {name: text for name, text in cells.items() if text}
+    amount = texts.get("amount", "")
+    try:
+        is_number = isinstance(json.loads(amount), int | float)
+    except ValueError:
+        is_number = False
+    return json.dumps({**texts, "amount": "<>"} if is_number else texts).replace('"<>"', amount)
+
+
+WRONG = [
+    '{"card_token": 5}',
+    '{"card_token": null, "instrument_token": "it_1"}',
+    '{"amount": "12.50"}',
+    '{"amount": true}',
+    '{"amount": null}',
+    '{"amount": 1e13}',
+    '{"mcc": 5411}',
+    '{"mcc": ["5411"]}',
+    '{"instrument_type": false}',
+    '{"merchant_id": 1}',
+    '{"institution_id": 1}',
+    '{"institution_id": "x"}',
+    '{"transacted_at": 1773839574}',
+    '{"colour": "red"}',
+    '{"colour": "r\\u200bed"}',
+    '{"colour": {"deep": [1, {"deeper": "a\\u0007b"}]}}',
+    '{"colour": {"de\\u200bep": 1}}',
+    '{"col\\u200bour": 1}',
+    '{"colour": {"deep": [1, {"deeper": "b"}]}}',
+]
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_a_judge_of_json_refuses_what_validate_refuses(kind: str, tmp_path: Path) -> None:
+    form = format_of(kind)
+    judge = Draft202012Validator(plain(json_schema(form)))
+    good = json.loads(as_event(EXAMPLES[kind]))
+    more = [json.dumps({**good, **json.loads(each)}) for each in WRONG]
+    texts = [*map(as_event, rows(kind)), *more]
+    path = tmp_path / f"{kind}.jsonl"
+    path.write_text("\n".join([*texts, ""]), "utf-8")
+    refused = {n for n, text in enumerate(texts, 1) if not judge.is_valid(json.loads(text))}
+    held(refused, errors_of(path), set(form.beyond_json))
+
+
+@pytest.mark.parametrize(
+    ("expected", "document"),
+    [
+        (True, [GOOD]),
+        (True, []),
+        (True, {"transactions": [GOOD]}),
+        (False, {"transactions": GOOD}),
+        (False, {"events": [GOOD]}),
+        (False, [{**GOOD, "transaction_ref": ""}]),
+    ],
+)
+def test_a_whole_file_of_json_has_a_schema_too(expected: bool, document: Any) -> None:
+    schema = plain(json_schema(format_of("purchases")))
+    whole = {**schema["$defs"]["file"], "$defs": {"row": schema}}
+    text = (
+        dumps(whole)
+        .replace('"#"', '"#/$defs/row"')
+        .replace("#/$defs/unknown", "#/$defs/row/$defs/unknown")
+    )
+    events = json.loads(json.dumps(document).replace('"12.50"', "12.5"))
+    assert expected == Draft202012Validator(json.loads(text)).is_valid(events)
+
+
+# The catalogue
+
+
+CATALOGUE = [
+    *ODD,
+    "0",
+    "1",
+    "007",
+    "-1",
+    "1.5",
+    "12.3456",
+    "12.34567",
+    "1" * 13,
+    "true",
+    "Yes",
+    "on",
+]
+CATALOGUE += [
+    "en",
+    "en|es",
+    "en|en",
+    "en|fr",
+    "gold|student",
+    "gold|gold",
+    "GBP",
+    "growth",
+    "1.000000",
+]
+CATALOGUE += ["2026-01-01", "2026-01-01T00:00:00Z", "0.05", "0.1234567", UUID, "alder", "9" * 10]
+CATALOGUE += [
+    "widget_view",
+    "offer_impression",
+    "pix_key",
+    "A" * 200,
+    "A" * 201,
+    "b" * 2000,
+    "b" * 2001,
+]
+
+
+def catalogue_rows(kind: str) -> list[Cells]:
+    example = KINDS[kind].example
+    return [
+        {**dict.fromkeys(KINDS[kind].names, ""), **example, name: text}
+        for name in KINDS[kind].names
+        for text in CATALOGUE
+    ]
+
+
+def catalogue_errors(path: Path) -> dict[int, set[str]]:
+    errors: dict[int, set[str]] = {}
+    (file,) = catalogue_files(path)
+    for page in file.pages():
+        for line, code, level in page.findings.select("line", "code", "level").iter_rows():
+            if level == "error":
+                errors.setdefault(line, set()).add(code)
+    return errors
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_judges_agree_on_catalogue_rows(kind: str, tmp_path: Path) -> None:
+    form = format_of(kind)
+    told = catalogue_rows(kind)
+    path = written(tmp_path, told).rename(tmp_path / f"{kind}.csv")
+    judge = Draft202012Validator(plain(json_schema(form)))
+    refused = {
+        "jsonschema": {line for line, cells in enumerate(told, 2) if not judge.is_valid(cells)},
+        "frictionless": by_frictionless(path, plain(table_schema(form))),
+        "csvw": by_csvw(path, plain(csvw(form))),
+    }
+    errors = catalogue_errors(path)
+    for lines in refused.values():
+        held(lines, errors, set(form.beyond))
+    stated = {"A" * 201, "on", "007x", "a\u200bb"}
+    of_form = {n for n, cells in enumerate(told, 2) if stated.intersection(cells.values())}
+    assert {n for n in of_form if errors.get(n) == {"value_invalid"}} <= refused["jsonschema"]
+
+
+# The format is said once
+
+
+CHANGES: list[tuple[str, str, Condition, str, str]] = [
+    ("merchant_id_invalid", "merchant_id", ~Matches("merchant_id", "^U[0-9]+$"), "U12", UUID),
+    ("amount_invalid", "amount", ~Matches("amount", "^[0-9]+$"), "12", "12.50"),
+    (
+        "instrument_type_unknown",
+        "instrument_type",
+        Mistyped("instrument_type") | ~OneOf("instrument_type", ("card", "ring")),
+        "ring",
+        "wallet",
+    ),
+    ("token_invalid", "transaction_ref", ~Sized("transaction_ref", 0, 4), "TX-1", "TX-12"),
+    ("personal_data", "card_token", Matches("card_token", "^x"), "a@b.cd", "x1"),
+    ("text_invalid", "mcc", Matches("mcc", "^0666$"), "5411", "0666"),
+]
+"""A rule -> its column, what it asks from now on, good text, bad text."""
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[0])
+def test_a_rule_that_changes_changes_every_schema(
+    change: tuple[str, str, Condition, str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    code, column, broken, good, bad = change
+    others = [rule for rule in rules.RULES if (rule.code, rule.column) != (code, column)]
+    changed = next(rule for rule in rules.RULES if (rule.code, rule.column) == (code, column))
+    monkeypatch.setattr(rules, "RULES", (*others, replace(changed, broken=broken)))
+    empty = dict.fromkeys(fields.COLUMNS[:-1], "")
+    told = [
+        {**empty, **GOOD, "transaction_ref": "TX-1", "amount": "1", column: text}
+        for text in (good, bad)
+    ]
+    path = written(tmp_path, told)
+    form = format_of("purchases")
+    assert {3} == by_frictionless(path, plain(table_schema(form)))
+    assert {3} == by_csvw(path, plain(csvw(form)))
+    judge = Draft202012Validator(plain(json_schema(form)))
+    events = [json.loads(as_event(cells)) for cells in told]
+    is_text = column != "amount"  # in JSON it is a number, which has no pattern
+    assert [True, not is_text] == [judge.is_valid(event) for event in events]
+
+
+def test_a_rule_that_goes_goes_from_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tuple(rule for rule in rules.RULES if rule.code != "personal_data")
+    before = {each.name: each for each in format_of("purchases").fields}
+    monkeypatch.setattr(rules, "RULES", kept)
+    after = {each.name: each for each in format_of("purchases").fields}
+    changed = {name for name, each in after.items() if each != before[name]}
+    assert set(fields.TOKENS) == changed
+    assert fields.E_MAIL in before["card_token"].lacks
+    assert fields.E_MAIL not in after["card_token"].lacks
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_every_error_of_a_row_is_stated_or_said_to_be_beyond(kind: str) -> None:
+    form = format_of(kind)
+    named = {code.code for code in form.codes}
+    of_kind = [rule for rule in rules.RULES if rule.holds_of(BY_NAME[kind])]
+    assert {rule.code for rule in of_kind if CODES[rule.code].level == "error"} <= named
+    assert {"card_number", "instrument_conflict", "timestamp_in_future"} <= set(form.beyond)
+
+
+# Files of some columns
+
+
+@pytest.mark.parametrize(
+    ("needs", "columns"),
+    [
+        (
+            "card_token",
+            "transacted_at,amount,cardholder_token,card_token,mcc,merchant_id,transaction_ref",
+        ),
+        (
+            "instrument_token",
+            "cardholder_token,instrument_token,card_acceptor_id,amount,transaction_ref,transacted_at",
+        ),
+        (
+            None,
+            "cardholder_token,card_token,instrument_token,merchant_id,amount,transaction_ref,transacted_at",
+        ),
+    ],
+)
+def test_columns_are_chosen_and_one_that_is_alone_is_needed(
+    needs: str | None, columns: str
+) -> None:
+    form = format_of("purchases", columns=columns.split(","))
+    assert columns.split(",") == [each["titles"] for each in csvw(form)["tableSchema"]["columns"]]
+    tokens = [
+        each.name for each in form.fields if each.is_needed and each.name in fields.TOKENS[1:]
+    ]
+    assert ([needs] if needs else []) == tokens
+    assert ("required_missing" in form.beyond_csv) == (needs is None)
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "columns"),
+    [
+        ("There is no kind of files 'offer'.", "offer", None),
+        ("A file of purchases has no column colour.", "purchases", "colour,amount"),
+        (
+            "A file of purchases needs the column card_token or instrument_token.",
+            "purchases",
+            "cardholder_token,card_acceptor_id,amount,transaction_ref,transacted_at",
+        ),
+        ("A file of merchants needs the column category.", "merchants", "merchant_id,name"),
+    ],
+)
+def test_what_is_no_format_is_refused(message: str, kind: str, columns: str | None) -> None:
+    with pytest.raises((NotFound, UsageError)) as refused:
+        format_of(kind, columns=columns.split(",") if columns else None)
+    assert message == refused.value.message
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_schema_is_one(kind: str) -> None:
+    form = format_of(kind)
+    Draft202012Validator.check_schema(plain(json_schema(form)))
+    frictionless = pytest.importorskip("frictionless")
+    schema = frictionless.Schema.from_descriptor(plain(table_schema(form)))
+    assert ("partial", [each.name for each in form.in_csv]) == (
+        schema.fields_match,
+        schema.field_names,
+    )
+    examples = {each.name: each.example for each in form.fields if each.example}
+    judge = Draft202012Validator(plain(json_schema(form)))
+    if kind in EXAMPLES:
+        examples["amount"] = json.loads(examples["amount"])
+    assert [] == [error.message for error in judge.iter_errors(examples)]
