@@ -6,9 +6,11 @@ difference in a browser.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -198,6 +200,76 @@ def test_a_check_of_files_is_a_page_without_a_value_of_them(tmp_path: Path) -> N
         for value in (secret, "R-1", "R-2", "000000000000001", str(tmp_path)):
             assert value not in text, name
         as_golden(f"validation-{name}", text)
+
+
+CANARY = "kanarie"
+FIELDS = dict(
+    zip(
+        DIRTY.splitlines()[0].split(","),
+        ("t" * 40, "card", "000000000000001", "1.00", "R-0", "2026-06-01T12:00:00Z"),
+        strict=True,
+    )
+)
+FURTHER = ("instrument_token", "instrument_type", "merchant_identifier", "mcc", "network")
+FURTHER += ("merchant_descriptor", "merchant_identifier_type", "merchant_id", "currency", "colour")
+FORMS = (
+    "{}",
+    "{}@example.com",
+    "{}\u200b",
+    "NULL {}",
+    "='{}'",
+    "{} 4111111111111111",
+    "{}" + 300 * "x",
+)
+
+
+def planted() -> list[dict[str, str]]:
+    """Return rows with a canary in each column, as each kind of value."""
+    return [
+        {
+            **dict.fromkeys(FURTHER, ""),
+            **FIELDS,
+            "transaction_ref": f"R-{name}-{number}",
+            name: text,
+        }
+        for name in (*FIELDS, *FURTHER)
+        for number, text in enumerate(form.format(CANARY) for form in FORMS)
+    ]
+
+
+def as_csv(rows: list[dict[str, str]]) -> str:
+    lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+    broken = [f'{CANARY},"{CANARY}', f'{CANARY},x"{CANARY}"', f"{CANARY}," * 40, CANARY]
+    return "\n".join([*lines, *broken, ""])
+
+
+WITH_CANARIES = {
+    "planted.csv": (3, as_csv(planted())),
+    "planted.json": (3, json.dumps([*planted(), CANARY, [CANARY], {"colour": {"deep": CANARY}}])),
+    "planted.jsonl": (3, "\n".join([*map(json.dumps, planted()), CANARY, f'{{"a": {CANARY}', ""])),
+    "headless.csv": (14, as_csv(planted()).partition("\n")[2]),
+    "other.csv": (14, f"{CANARY}1;{CANARY}@x;4111111111111111\n{CANARY};1;2\n"),
+    "text.json": (14, f'"{CANARY}"'),
+}
+
+
+@pytest.mark.parametrize("name", WITH_CANARIES)
+@pytest.mark.parametrize(
+    "way", [("--report", "page.html"), ("--format", "html", "-o", "page.html")]
+)
+def test_no_page_of_a_check_has_a_value_of_a_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, way: tuple[str, ...]
+) -> None:
+    exit_code, content = WITH_CANARIES[name]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(content)
+    ended = in_a_pipe(["validate", name, "--as-of", AS_OF, *way])
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert exit_code == ended.exit_code
+    assert [] == [each for each in (CANARY, "4111", "R-", "example.com") if each in text]
+    if exit_code != 14:
+        assert 12 < text.count("cardoffers help findings ")
+        assert sha256(content.encode()).hexdigest() in text
 
 
 def test_the_page_of_a_check_is_shown_too(tmp_path: Path) -> None:

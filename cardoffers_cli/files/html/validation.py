@@ -1,8 +1,9 @@
 """The page of a check of files, which answers: is the file good, and what mends it.
 
-No value of a row is on it: a finding is told by what its code means, with the lines it is on. Only
-what is said of a column has its name, for such a file has a header; a file whose first line is none
-cannot be read, and nothing of that line is told.
+No value of a row is on it: a finding is told by what its code means, with the lines it is on. The
+digest says which file it is, to whoever has it too. Only what is said of a column has its name, for
+such a file has a header; a file whose first line is none cannot be read, and nothing of that line
+is told.
 """
 
 from __future__ import annotations
@@ -100,7 +101,10 @@ def _sections(file: Row, is_one_of_many: bool) -> Iterator[Section]:
     errors = [row for row in rows if row["level"] == "error"]
     yield Section(
         title=title,
-        lines=[_verdict(file)] if is_one_of_many else [],
+        lines=[
+            *([_verdict(file)] if is_one_of_many else []),
+            f"It is the file whose content has the SHA-256 {file['sha256']}.",
+        ],
         pictures=[
             whole(
                 "Rows, by what becomes of them",
