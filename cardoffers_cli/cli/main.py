@@ -43,6 +43,7 @@ COMMANDS = (
     Entry("Catalogue", "merchant", "merchant:app", "List, add and identify merchants."),
     Entry("Offers", "offer", "offer:app", "What cardholders are shown, and what they add."),
     Entry("From file to money", "validate", "validate:validate", "Check files; no store needed."),
+    Entry("From file to money", "certify", "certify:certify", "What files have shown, signed."),
     Entry("From file to money", "schema", "schema:schema", "What a file has to look like."),
     Entry("From file to money", "profile", "profile:app", "Read files in a layout of their own."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),

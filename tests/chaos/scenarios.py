@@ -85,15 +85,9 @@ READING = frozenset(
         *("refund list", "refund show", "refund suggest"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
-        *(
-            "schema",
-            "profile new",
-            "profile check",
-            "profile show",
-            "profile list",
-            "profile sample",
-        ),
+        *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
+        *("certify", "schema"),
     }
 )
 """Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""

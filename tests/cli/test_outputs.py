@@ -21,6 +21,7 @@ HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,tr
 # A command, and the options of it that name a file to write; FILE is what it reads.
 WRITERS: dict[str, tuple[str, ...]] = {
     "validate FILE": ("--errors", "--valid", "--rejected", "--report", "-o"),
+    "certify FILE": ("-o",),
     "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "refund import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "profile convert FILE --profile FILE -o new.csv": ("--errors", "--rejected", "-o"),
@@ -139,6 +140,7 @@ def test_other_files_are_written(run: Any, place: Path) -> None:
 READERS = {
     ("api", "--key-file"),
     ("api", "--body"),
+    ("certify", "--key-file"),
     ("find", "--token-file"),
     ("refund link", "--from"),
     ("serve", "--tls-cert"),

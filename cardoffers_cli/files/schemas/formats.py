@@ -9,11 +9,12 @@ agree. They are in `FileFormat.beyond`, and `cardoffers validate` is their judge
 
 from __future__ import annotations
 
+import hashlib
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from cardoffers_cli.domain import row_kinds
+from cardoffers_cli.domain import json_text, row_kinds
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.errors import NotFound, UsageError
 from cardoffers_cli.domain.findings import CODES
@@ -181,6 +182,19 @@ def _no_kind(kind: str) -> NotFound:
         code="kind_unknown",
         hint=did_you_mean(nearest(kind, kinds())) or f"The kinds are {', '.join(kinds())}.",
     )
+
+
+def rules_digest() -> str:
+    """Return the SHA-256 of the rules for rows of every kind: their order, words and conditions.
+
+    What a condition computes beyond its patterns is the program's, whose version stands beside it.
+    """
+    said = [
+        [rule.code, rule.column, rule.message, [kind.name for kind in rule.kinds]]
+        for rule in rules.RULES
+    ]
+    asked = [asdict(format_of(name)) for name in row_kinds.BY_NAME]
+    return hashlib.sha256(json_text.dumps([said, asked]).encode()).hexdigest()
 
 
 # What the rules of a kind of rows ask of each column
