@@ -18,7 +18,7 @@ SUBJECTS = (
     *("drop folder", "link", "bomb", "second name", "power cut", "kill", "full disk"),
     *("second operator", "receiver", "lead inside", "another institution", "stolen key"),
     *("snapshot", "backup", "changed", "spreadsheet", "terminal", "replayed", "smuggled"),
-    *("wrong keys", "insider", "clock", "dependenc", "card number", "same purchase"),
+    *("certificate", "wrong keys", "insider", "clock", "dependenc", "card number", "same purchase"),
 )
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 MODULE = re.compile(r"`(cardoffers_cli/[\w/]+\.py)`")

@@ -33,6 +33,7 @@ PAGES = {
     "environment": "Settings, the environment, shell completion.",
     "files": "Transaction and catalogue files: what they hold and how they are read.",
     "profiles": "Files in a layout of their own, and what a profile of one says.",
+    "certificates": "The format for others, the page of a check, and what files can show.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
     "http": "Endpoints, the server, webhooks.",
     "store": "The store: what is in its folder, its names, and what to do when it is damaged.",

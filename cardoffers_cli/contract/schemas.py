@@ -7,7 +7,6 @@ fields may be added to answers, and fields of a request that nobody knows are ig
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -30,6 +29,7 @@ from cardoffers_cli.files.fields import (
     SPREADSHEET,
     UUID,
     WITH_OFFSET,
+    portable,
 )
 from cardoffers_cli.jobs.offers import AddedLink, ShownFeed
 from cardoffers_cli.jobs.river.events import MOST_ITEMS
@@ -101,10 +101,9 @@ _KINDS: Mapping[str, Schema] = {
 }
 """The schema of a type, by how the fields of records write it."""
 
-_INVISIBLE = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", INVISIBLE)
 _VISIBLE: Schema = {
     "type": "string",
-    "pattern": f"^[^{_INVISIBLE[1:]}*$",
+    "pattern": f"^[^{portable(INVISIBLE)[1:]}*$",
     "description": "Text without invisible characters.",
 }
 """Text of the optional fields, the rule's pattern in the syntax of ECMA-262."""

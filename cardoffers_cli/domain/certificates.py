@@ -1,5 +1,7 @@
 """Certificates: what files of an institution have shown, in levels, sealed to be checked again.
 
+The rule is rules.md#certificates.
+
 A level is reached where each of its checks was shown, and the levels below it were reached. What no
 file shows is `missing`, which is no fault; what a file shows to be wrong is `failed`; a check that
 cannot be made here, as of merchants without a catalogue, is `unasked` and holds nothing up.

@@ -509,6 +509,21 @@ def test_columns_are_chosen_and_one_that_is_alone_is_needed(
     assert ("required_missing" in form.beyond_csv) == (needs is None)
 
 
+@pytest.mark.parametrize(("is_valid", "old", "new"), [(True, "", ""), (False, "2026-", "20x6-")])
+def test_a_strict_reader_of_csvw_takes_a_file_of_these_columns(
+    tmp_path: Path, is_valid: bool, old: str, new: str
+) -> None:
+    metadata = pytest.importorskip("csvw")
+    text = (SAMPLES / "tarnhollow.csv").read_text().replace(old, new, 1 if old else 0)
+    (tmp_path / "purchases.csv").write_text(text)
+    form = format_of("purchases", columns=text.partition("\n")[0].split(","))
+    path = tmp_path / "purchases.csv-metadata.json"
+    path.write_text(dumps(csvw(form)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # which is how it finds what is wrong
+        assert is_valid == metadata.CSVW(str(path), validate=True, strict=True).is_valid
+
+
 @pytest.mark.parametrize(
     ("message", "kind", "columns"),
     [

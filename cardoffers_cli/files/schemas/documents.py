@@ -4,8 +4,9 @@ Amounts and times are text there, held by a pattern: what other tools take for a
 more, or less, than what is read here. Everything that a column's text must not hold stands in one
 pattern, as two of the three have room for one; so they ask for look-ahead, as ECMA-262 has it.
 
-A schema refuses no row that `cardoffers validate` takes, but in JSON, where it asks for text as
-text: a catalogue's identifier that is a JSON number is read too, and has lost its zeros already.
+A schema refuses no row that `cardoffers validate` takes (rules.md#formats-for-others), but in JSON,
+where it asks for text as text: a catalogue's identifier that is a JSON number is read too, and has
+lost its zeros already.
 """
 
 from __future__ import annotations
