@@ -21,9 +21,12 @@ from datetime import date
 from decimal import Decimal
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.domain.money import MINOR_UNITS
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.domain.sentences import percent
@@ -257,6 +260,26 @@ def sealed(certificate: Certificate, key: str | None) -> Certificate:
         signature = hmac.digest(_derived(key), content, sha256).hex()
         seal |= {"key_id": key_id(key), "hmac_sha256": signature}
     return Certificate(**{**certificate, **seal})
+
+
+def is_certificate(document: Any) -> bool:
+    """Say whether a document has the form of a certificate, whoever wrote it."""
+    try:
+        certificate = Certificate(**document)
+        files = [CertifiedFile(**each) for each in certificate.files]
+        states = {CertifiedCheck(**each).state for each in certificate.checks}
+        parse_moment(str(certificate.made_at))
+        ZoneInfo(certificate.assume_timezone or "UTC")
+    except (TypeError, ValueError, KeyError, OSError):
+        return False
+    return (
+        certificate.form == FORM
+        and certificate.level in {None, *LEVELS}
+        and states <= {SHOWN, MISSING, FAILED, UNASKED}
+        and certificate.currency in {None, *MINOR_UNITS}
+        and len(str(certificate.delimiter)) == 1
+        and all(isinstance(each.sha256, str) for each in files)
+    )
 
 
 def key_id(key: str) -> str:

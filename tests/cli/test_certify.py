@@ -286,6 +286,38 @@ def test_an_unsigned_certificate_says_so(cardoffers: Any, folder: Path) -> None:
     assert "it is unsigned, so anybody could have made it" in again.document["checks"][0]["says"]
 
 
+def test_a_signature_that_was_taken_away_is_missed(cardoffers: Any, folder: Path) -> None:
+    page = folder / made(cardoffers, *paths("day1"), "--key-file", "shared.key")
+    signed = read_certificate(page.read_bytes(), "x")
+    page.write_bytes(page_bytes({k: v for k, v in signed.items() if k not in SIGNATURE}))
+    words = ["--check", page, "day1.csv", "--format", "json"]
+    ended = cardoffers("certify", *words, "--key-file", "shared.key")
+    assert (3, ["seal"]) == (
+        ended.exit_code,
+        [each["check"] for each in ended.document["checks"] if each["ok"] is False],
+    )
+
+
+SIGNATURE = ("key_id", "hmac_sha256")
+ILL_FORMED: list[dict[str, Any]] = [
+    *({name: None} for name in ("form", "made_at", "files", "checks", "delimiter")),
+    *({"made_at": "soon"}, {"currency": "XYZ"}, {"assume_timezone": "Mars"}, {"level": "best"}),
+    *({"files": [{}]}, {"checks": [{"state": "fine"}]}, {"more": 1}),
+]
+
+
+@pytest.mark.parametrize("change", ILL_FORMED, ids=str)
+def test_what_has_not_the_form_of_a_certificate_is_none(
+    cardoffers: Any, folder: Path, change: dict[str, Any]
+) -> None:
+    page = folder / made(cardoffers, *paths("day1"))
+    certificate = {**read_certificate(page.read_bytes(), "x"), **change}
+    certificate["sha256"] = sha256(content_of(certificate).encode()).hexdigest()
+    page.write_text(json.dumps(certificate))
+    ended = cardoffers("certify", "--check", page, "day1.csv", "--format", "json")
+    assert (2, "no_certificate") == (ended.exit_code, ended.error["code"])
+
+
 def test_a_renamed_and_a_packed_file_are_the_same(cardoffers: Any, folder: Path) -> None:
     page = made(cardoffers, *paths("day1 day2 day2"))
     packed = folder / "x.csv.gz"

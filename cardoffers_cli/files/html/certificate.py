@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.certificates import (
     FAILED,
-    FORM,
     LEVELS,
     MISSING,
     SHOWN,
     UNASKED,
+    is_certificate,
     reaches,
 )
 from cardoffers_cli.domain.counting import counted
@@ -123,10 +123,10 @@ def read_certificate(content: bytes, name: str) -> Mapping[str, Any]:
     found = _DOCUMENT.search(text)
     try:
         certificate = json.loads(html.unescape(found[1]) if found else text)
-        if certificate["form"] == FORM:
-            return dict(certificate)
-    except (ValueError, TypeError, KeyError):
-        pass
+    except ValueError:
+        certificate = None
+    if is_certificate(certificate):
+        return dict(certificate)
     raise UsageError(
         f"{name} is no certificate.",
         code="no_certificate",

@@ -310,7 +310,7 @@ def _seal(certificate: Mapping[str, Any], key: str | None) -> CertificateCheck:
     if not is_whole(certificate):
         ok, says = False, "its content is not what was sealed"
     elif not certificate.get("hmac_sha256"):
-        ok, says = True, "its digest fits; it is unsigned, so anybody could have made it"
+        ok, says = key is None, "its digest fits; it is unsigned, so anybody could have made it"
     elif key is not None and is_signed_with(certificate, key):
         ok, says = True, f"it was signed with the key {key_id(key)}"
     else:
