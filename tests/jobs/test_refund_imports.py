@@ -10,6 +10,10 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import Phase
+from hypothesis import given as examples
+from hypothesis import settings as profile
+from hypothesis import strategies as st
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
@@ -20,8 +24,10 @@ from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.simulate import simulate_file
 from cardoffers_cli.jobs.storage.doctor import doctor
 from cardoffers_cli.pipeline import stage
+from sizes import tries
 from tables import NOON, read
-from work import found, job, new_store, tell
+from test_calderdale import DATA, SLUGS
+from work import found, job, kept, new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +46,7 @@ NAMES = {
     "at": "refunded_at",
     "kind": "kind",
 }
+COUNTS = ("received", "accepted", "duplicates", "conflicts", "invalid")
 PURCHASE_FILE = (
     "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
     f"{HOLDERS['a']},a1,M1,20.00,TX-1,2026-05-01T10:00:00Z\n"
@@ -50,22 +57,27 @@ PURCHASE_FILE = (
 def alder(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Job:
     """A job on a store with two institutions, that takes every file as of that size."""
     monkeypatch.setattr(stage, "FEW_ROWS", request.param)
-    made = new_store(tmp_path)
+    return store_in(tmp_path)
+
+
+def store_in(folder: Path) -> Job:
+    made = new_store(folder)
     tell(made, institutions="institution plan currency\nalder growth GBP\nbrook growth GBP")
     return made
 
 
 def refunds_of(table: str) -> str:
     """Write a text table as a file of refunds; `-` is an empty field, a letter a holder."""
+    return text_of(read(table))
+
+
+def text_of(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO()
-    rows = read(table)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(NAMES[name] for name in rows[0])
+    writer.writerow(NAMES.values())
     for row in rows:
-        writer.writerow(
-            HOLDERS.get(value, value) if name == "holder" else value or ""
-            for name, value in row.items()
-        )
+        named = {**row, "holder": HOLDERS.get(row["holder"], row["holder"])}
+        writer.writerow(named[word] or "" for word in NAMES)
     return text.getvalue()
 
 
@@ -73,6 +85,79 @@ def take(made: Job, path: Path, text: str, institution: str = "alder", **more: A
     path.write_text(text)
     options = ImportOptions(**{"kind": REFUNDS, **more})
     return import_file(str(path), institution, made, options, outputs=Outputs()).document()
+
+
+ROW = st.fixed_dictionaries(
+    {
+        "ref": st.sampled_from(["R1", "R2", "R3", "R4", "r1", None]),
+        "of": st.sampled_from(["TX-1", "TX-2", None]),
+        "holder": st.sampled_from(["a", "b", "c", None]),
+        "card": st.sampled_from(["c1", "c2", None]),
+        "shop": st.sampled_from(["M1", "M2", None]),
+        "amount": st.sampled_from(["5.00", "5.00", "7.25", "0.00", "-5.00"]),
+        "at": st.sampled_from(["2026-05-03T10:00:00Z", "2026-05-03T12:00:00+02:00", "2026-05-03"]),
+        "kind": st.sampled_from([None, "refund", "void", "return"]),
+    }
+)
+
+
+def is_good(row: dict[str, Any]) -> bool:
+    """Say by the rules of one row alone whether a refund is taken."""
+    is_found = row["of"] or (row["holder"] and row["card"] and row["shop"])
+    is_of_time = row["at"] != "2026-05-03"
+    return bool(
+        row["ref"]
+        and is_found
+        and is_of_time
+        and row["amount"] > "0.00"
+        and row["kind"] != "return"
+    )
+
+
+def tally(rows: list[dict[str, Any]], known: dict[str, tuple[Any, ...]]) -> tuple[int, ...]:
+    """Count a file as the rules say, one row after the other."""
+    accepted = duplicates = conflicts = invalid = 0
+    for row in rows:
+        card = row["card"] if row["holder"] else None  # a card is somebody's
+        content = (
+            row["of"],
+            row["holder"],
+            card,
+            row["shop"],
+            row["amount"],
+            row["kind"] or "refund",
+        )
+        if not is_good(row):
+            invalid += 1
+        elif row["ref"] in known:
+            duplicates += 1
+            conflicts += known[row["ref"]] != content
+        else:
+            accepted += 1
+            known[row["ref"]] = content
+    return len(rows), accepted, duplicates, conflicts, invalid
+
+
+@profile(max_examples=tries(2, 30), deadline=None, phases=[Phase.generate])
+@examples(files=st.lists(st.lists(ROW, min_size=4, max_size=15), min_size=2, max_size=3))
+def test_any_refunds_come_to_the_same_in_both_sizes_and_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, Any]]]
+) -> None:
+    """Each try takes files into two stores, in two seconds."""
+    kept_by_size = []
+    for most in (-1, 2_000):
+        folder = tmp_path_factory.mktemp("refunds")
+        made, known = store_in(folder), dict[str, tuple[Any, ...]]()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stage, "FEW_ROWS", most)
+            for rows in files:
+                told = take(made, folder / "refunds.csv", text_of(rows))
+                assert tally(rows, known) == tuple(told[name] for name in COUNTS)
+        refs = found(made, "select refund_ref from refunds order by all")
+        assert sorted(known) == [ref for (ref,) in refs]
+        kept_by_size.append(kept(made, "runs", "imports"))
+    many, few = kept_by_size
+    assert many == few
 
 
 REFUNDS_SENT = """
@@ -100,8 +185,8 @@ order by refund_no
 
 def test_each_refund_is_kept_once_as_it_was_sent(alder: Job, tmp_path: Path) -> None:
     told = take(alder, tmp_path / "refunds.csv", refunds_of(REFUNDS_SENT))
-    names = ("kind_of_rows", "received", "accepted", "duplicates", "conflicts", "invalid")
-    assert ("refunds", 8, 4, 3, 2, 1) == tuple(told[name] for name in names)
+    assert "refunds" == told["kind_of_rows"]
+    assert (8, 4, 3, 2, 1) == tuple(told[name] for name in COUNTS)
     assert Decimal("15.50") == told["amount_accepted"]
     a, b, c = HOLDERS.values()
     at = [datetime(2026, 5, day, 10) for day in (3, 4, 5, 6)]  # noqa: DTZ001
@@ -207,8 +292,7 @@ READERS: dict[str, Callable[[str, Job, ImportOptions], Any]] = {
 def test_a_file_of_the_other_kind_is_told_so_by_name(
     tmp_path: Path, reader: str, kind: Any
 ) -> None:
-    made = new_store(tmp_path)
-    tell(made, institutions="institution plan currency\nalder growth GBP")
+    made = store_in(tmp_path)
     path = tmp_path / "a file.csv"
     path.write_text({PURCHASES: refunds_of(REFUNDS_SENT), REFUNDS: PURCHASE_FILE}[kind])
     with pytest.raises(FileUnusable) as told:
@@ -221,8 +305,7 @@ def test_a_file_of_the_other_kind_is_told_so_by_name(
 
 
 def test_a_header_of_no_kind_is_told_by_the_names_that_were_wanted(tmp_path: Path) -> None:
-    made = new_store(tmp_path)
-    tell(made, institutions="institution plan currency\nalder growth GBP")
+    made = store_in(tmp_path)
     with pytest.raises(FileUnusable) as told:
         take(made, tmp_path / "refunds.csv", "reference,value\nR1,5.00\n")
     assert "header_missing" == told.value.code
@@ -230,8 +313,31 @@ def test_a_header_of_no_kind_is_told_by_the_names_that_were_wanted(tmp_path: Pat
 
 
 def test_refunds_are_no_part_of_what_was_bought(tmp_path: Path) -> None:
-    made = new_store(tmp_path)
-    tell(made, institutions="institution plan currency\nalder growth GBP")
+    made = store_in(tmp_path)
     take(made, tmp_path / "refunds.csv", refunds_of(REFUNDS_SENT))
     assert [(0,)] == found(made, "select count(*) from waiting_purchases")
     assert [] == found(made, "select * from purchase_totals where purchases > 0")
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data is not beside the repository")
+@pytest.mark.parametrize("name", ["refunds", "refunds_referenced"])
+def test_real_refunds_are_taken(tmp_path: Path, name: str) -> None:
+    made = store_in(tmp_path)
+    rows, answers = (
+        list(csv.DictReader((DATA / file).read_text().splitlines()))
+        for file in (f"{name}.csv", f"expected_{name}.csv")
+    )
+    again = [answer.get("outcome") for answer in answers]
+    for slug in SLUGS:
+        own = [place for place, row in enumerate(rows) if row["institution"] == slug]
+        known = sum(str(again[place]).startswith("duplicate") for place in own)
+        conflicts = sum(again[place] == "duplicate_conflict" for place in own)
+        text = io.StringIO()
+        names = [each for each in rows[0] if each != "institution"]
+        writer = csv.DictWriter(text, names, lineterminator="\n", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows[place] for place in own)
+        told = take(made, tmp_path / "refunds.csv", text.getvalue(), slug)
+        expected = (len(own), len(own) - known, known, conflicts, 0)
+        assert expected == tuple(told[each] for each in COUNTS)
+    assert doctor(made)["ok"]
