@@ -21,6 +21,7 @@ from cardoffers_cli.cli.kernel.options import (
     option,
     zone,
 )
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ app = group("Say how an institution's own files are laid out, and read them so."
 COLUMNS = show.read_columns("profile.columns")
 CHECKED = show.read_columns("profile.checked")
 LISTED = show.read_columns("profile.listed")
+_LINES_SHOWN = 5
 
 Profiled = Annotated[Path, argument("PROFILE", "A layout profile, TOML.")]
 
@@ -176,6 +178,9 @@ def convert(
     errors: Errors = None,
     rejected: Rejected = None,
     raw_rejected: RawRejected = False,
+    refunds: Annotated[
+        Path | None, option("Write its refunds too, as a file of refunds (.csv).", metavar="FILE")
+    ] = None,
 ) -> None:
     """Write the good rows of a file in our own layout, to the file that -o names."""
     from cardoffers_cli.cli.file_reports import show_files
@@ -188,16 +193,36 @@ def convert(
         missing = "-o canonical.csv" if profile else "--profile P.toml"
         raise UsageError(f"{missing} is missing.", hint="Add it: see the example in --help.")
     desk = Desk.of(ctx)
-    desk.writes({"-o": output, "--errors": errors, "--rejected": rejected}, reads=[source, profile])
+    written = {"-o": output, "--errors": errors, "--rejected": rejected, "--refunds": refunds}
+    desk.writes(written, reads=[source, profile])
     layout = read_profile(profile)
+    if refunds and layout.negatives != "refund":
+        raise UsageError(
+            "The profile does not say that negative amounts are refunds.",
+            hint=f'Add `negatives = "refund"` to {profile}, above its first table.',
+        )
     reading = _reading(desk, currency, assume_timezone, token_key=read_token_key(layout, profile))
     outputs = Outputs(errors=errors, rejected=rejected, raw=raw_rejected)
     with desk.progress(f"Converting {source}") as bar:
-        report = run(
-            source, layout, reading, desk.job, to=output, outputs=outputs, progress=bar.update
+        report, apart = run(
+            source,
+            layout,
+            reading,
+            desk.job,
+            to=output,
+            refunds_to=refunds,
+            outputs=outputs,
+            progress=bar.update,
         )
     if report.file_error is None:
         desk.note(f"Wrote {output}")
+    if apart:
+        desk.note(f"Wrote {counted(apart.good, 'refund')} to {refunds}")
+        for code, lines in apart.left.items():
+            shown = ", ".join(map(str, lines[:_LINES_SHOWN]))
+            more = " …" if len(lines) > _LINES_SHOWN else ""
+            left = counted(len(lines), "refund")
+            desk.note(f"{left} left out: {code}, in line {shown}{more}.")
     show_files(desk, [report.document()], [report])
 
 

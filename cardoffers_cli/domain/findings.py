@@ -234,7 +234,7 @@ _FILES = (
     _warning(
         "refunds_left_out",
         "rows with negative amounts were left out, as the profile says",
-        "nothing to do, if they are refunds; else leave out `negatives` in the profile",
+        "write them apart: `profile convert --refunds`; if they are none, leave out `negatives`",
     ),
     _warning("rows_missing", "the file has a header and no rows", "check the export's time window"),
     _warning(

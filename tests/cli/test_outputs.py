@@ -24,7 +24,10 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "certify FILE": ("-o",),
     "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "refund import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
-    "profile convert FILE --profile FILE -o new.csv": ("--errors", "--rejected", "-o"),
+    "profile convert FILE --profile FILE -o new.csv": (
+        *("--errors", "--rejected", "--refunds"),
+        "-o",
+    ),
     "simulate FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "catalog import FILE": ("--errors", "-o"),
     "why --file FILE -i alder": ("-o",),

@@ -155,6 +155,48 @@ def test_what_is_converted_are_the_valid_rows(tmp_path: Path) -> None:
     assert ["B-0001", "B-0003"] == refs
 
 
+RETURNED = [
+    "K-1;KA-000001;M6CF4DC01F80001;07.03.2026 18:30;-1.012,50;B-0101",
+    "K-2;KA-000002;M6CF4DC01F80000;08.03.2026 18:30;-2,5;B-0102",
+    ";KA-000003;M6CF4DC01F80000;08.03.2026 18:31;-3,50;B-0103",
+    "K-2;KA-000002;M6CF4DC01F80000;09.03.2026 18:30;-4,50;4111111111111111",
+    "K-2;KA-000002;M6CF4DC01F80000;32.03.2026 18:30;-5,50;B-0105",
+]
+
+
+def test_refunds_are_converted_apart_and_those_that_are_not_good_are_told(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    with_tokens(profile)
+    profile.write_text(f'negatives = "refund"\n{profile.read_text()}')
+    bank(tmp_path, *ROWS[:2], *RETURNED)
+    canonical, refunds = tmp_path / "canonical.csv", tmp_path / "refunds.csv"
+    ended = convert(export, profile, canonical, "--refunds", refunds)
+    assert 0 == ended.exit_code
+    assert [
+        "refund_ref,cardholder_token,card_token,card_acceptor_id,amount,refunded_at",
+        "B-0101,K-1,KA-000001,M6CF4DC01F80001,1012.50,2026-03-07T17:30:00Z",
+        "B-0102,K-2,KA-000002,M6CF4DC01F80000,2.50,2026-03-08T17:30:00Z",
+    ] == [line.replace("+00:00", "Z") for line in refunds.read_text().splitlines()]
+    assert 3 == len(canonical.read_text().splitlines())
+    for told in (
+        f"Wrote 2 refunds to {refunds}",
+        "1 refund left out: original_missing, in line 6.",
+        "1 refund left out: card_number, in line 7.",
+        "1 refund left out: timestamp_invalid, in line 8.",
+    ):
+        assert told in ended.stderr
+    checked = cardoffers("validate", refunds, "--format", "json", *AS_OF).document
+    assert ("refunds", 2, 0) == (checked["kind_of_rows"], checked["valid"], checked["invalid"])
+
+
+def test_refunds_are_written_apart_only_where_the_profile_knows_them(tmp_path: Path) -> None:
+    export, profile = guessed(tmp_path, *ROWS)
+    with_tokens(profile)
+    ended = convert(export, profile, tmp_path / "c.csv", "--refunds", tmp_path / "r.csv")
+    assert 2 == ended.exit_code
+    assert f'Add `negatives = "refund"` to {profile}' in ended.stderr
+
+
 def test_a_last_line_that_may_be_cut_is_not_converted(tmp_path: Path) -> None:
     export, profile = guessed(tmp_path, *ROWS)
     with_tokens(profile)

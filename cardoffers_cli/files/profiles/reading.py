@@ -19,10 +19,12 @@ from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.domain.money import AMOUNT_SCALE
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.profiles import LINE, AmountSource, TimeSource
+from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.files.chunks import AMOUNT
 from cardoffers_cli.files.copies import copy_lines
-from cardoffers_cli.files.fields import COLUMNS, REQUIRED
+from cardoffers_cli.files.fields import REQUIRED
 from cardoffers_cli.files.lines import is_blank
+from cardoffers_cli.files.profiles import refunds
 from cardoffers_cli.files.profiles.amounts import UNREADABLE, plain_amounts
 from cardoffers_cli.files.profiles.cutting import STAND_IN, Cutter
 from cardoffers_cli.files.profiles.masking import ProfiledMasks, Reencoded
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.profiles import Column, Place, Profile
     from cardoffers_cli.files.chunks import Chunk, FileReading
+    from cardoffers_cli.files.profiles.refunds import RefundsApart
     from cardoffers_cli.files.profiles.translation import Translated
     from cardoffers_cli.files.sources import Source
 
@@ -101,20 +104,35 @@ class ProfiledFile(TransactionFile):
             yield self._with_faults(chunk)
         self._check_trailer()
 
-    def write_canonical(self, rejected: pl.Series, out: BinaryIO) -> None:
+    def write_canonical(
+        self, rejected: pl.Series, out: BinaryIO, refunds_to: BinaryIO | None = None
+    ) -> RefundsApart:
         """Read the file once more, and write the rows not rejected in our own layout, as CSV.
 
         The six columns that every file has come first, then those that the profile has besides.
-        The same file and profile give the same bytes.
+        The same file and profile give the same bytes. Those of its refunds that are good as such
+        are written too, where somebody asks for them; returns what came of them.
         """
-        names = [*_FIRST, *(name for name in COLUMNS if name in self._more)]
+        names, of_refunds = (
+            [*first, *(name for name in kind.columns if name in self._more)]
+            for kind, first in ((PURCHASES, _FIRST), (REFUNDS, refunds.FIRST))
+        )
+        apart = refunds.RefundsApart(self._reading, self.reference_forms)
         header = True
-        for rows in self.canonical():
-            good = rows.filter(~pl.col("line").is_in(rejected.implode()))
-            good.select(self._written(name, good) for name in names).write_csv(
-                out, include_header=header, line_terminator="\n"
-            )
+        for found, _ in self._translated():
+            good = found.rows.filter(~pl.col("line").is_in(rejected.implode()))
+            self._write(out, good, names, header=header)
+            if refunds_to:
+                self._write(refunds_to, apart.take(found.refunded), of_refunds, header=header)
             header = False
+        return apart
+
+    def _write(
+        self, out: BinaryIO, rows: pl.DataFrame, names: Sequence[str], *, header: bool
+    ) -> None:
+        rows.select(self._written(name, rows) for name in names).write_csv(
+            out, include_header=header, line_terminator="\n"
+        )
 
     @property
     def _more(self) -> set[str]:
@@ -132,10 +150,14 @@ class ProfiledFile(TransactionFile):
 
     def canonical(self) -> Iterator[pl.DataFrame]:
         """Yield the rows as text columns of our own, `line` first, unjudged."""
-        for rows, _, _ in self._pages():
-            yield rows
+        for found, _ in self._translated():
+            yield found.rows
 
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
+        for found, findings in self._translated():
+            yield found.rows, findings, False
+
+    def _translated(self) -> Iterator[tuple[Translated, list[Finding]]]:
         for text in self._texts_of:
             page = self._cutter.page(text.text, text.first_line)
             has_header = text.first_line <= self.header < text.first_line + page.lines
@@ -145,12 +167,12 @@ class ProfiledFile(TransactionFile):
                 page.findings.extend(self.unended(text.text, last))
             self._note(found, len(page.findings))
             self.blank_lines += page.blank_lines - has_header
-            yield found.rows, page.findings, False
+            yield found, page.findings
 
     def _note(self, found: Translated, faulted: int) -> None:
         self.received += found.rows.height + faulted
-        self.left_out += found.left_out + found.refunds
-        self.refunds += found.refunds
+        self.left_out += found.left_out + found.refunded.height
+        self.refunds += found.refunded.height
         self._read += found.read + faulted
         self._total += found.total
         self._faults.append(found.faults)

@@ -35,14 +35,14 @@ class Translated:
     """Rows as text columns of our own, and what only their layout can have wrong.
 
     `faults` has line and code of times that are no moments; `left_out` rows were dropped by the
-    profile, `refunds` were negative. `read` and `total` are of all rows: how many, and the sum of
-    their amounts, signs as they stand in the file.
+    profile, those `refunded` were negative. `read` and `total` are of all rows: how many, and the
+    sum of their amounts, signs as they stand in the file.
     """
 
     rows: pl.DataFrame
     faults: pl.DataFrame
     left_out: int
-    refunds: int
+    refunded: pl.DataFrame
     read: int
     total: Decimal
 
@@ -75,17 +75,16 @@ class Translation:
         rows = kept.select("line", *(self._text(name) for name in self._fields))
         rows, faults = self._with_times(rows)
         rows = self._with_amounts(self._with_tokens(rows))
-        refunds = 0
+        refunded = rows.clear()
         if self._profile.negatives == "refund" and "amount" in rows.columns:
             is_refund = pl.col("amount").str.starts_with("-").fill_null(False)
-            purchases = rows.filter(~is_refund)
-            rows, refunds = purchases, rows.height - purchases.height
+            rows, refunded = rows.filter(~is_refund), rows.filter(is_refund)
         absent = [name for name in REQUIRED if name not in rows.columns]
         return Translated(
             rows=rows.with_columns(pl.lit(None, pl.String).alias(name) for name in absent),
             faults=faults,
             left_out=frame.height - kept.height,
-            refunds=refunds,
+            refunded=refunded,
             read=frame.height,
             total=self._total_of(frame),
         )

@@ -1,10 +1,12 @@
 """Convert: an institution's own file into one of our own layout, as its profile says.
 
-What is written are the rows that `validate` calls valid, so the file that comes out is good.
+What is written are the rows that `validate` calls valid, so the file that comes out is good. The
+refunds that are among them, by the profile, can be written into a file of their own.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import FileReading
+    from cardoffers_cli.files.profiles.refunds import RefundsApart
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.river.intake import Outputs, Progress
 
@@ -31,10 +34,14 @@ def convert(
     job: Job,
     *,
     to: Path,
+    refunds_to: Path | None = None,
     outputs: Outputs,
     progress: Progress | None = None,
-) -> FileReport:
-    """Check one file and write its valid rows in our own layout; nothing of an unusable one."""
+) -> tuple[FileReport, RefundsApart | None]:
+    """Check one file and write its valid rows in our own layout; nothing of an unusable one.
+
+    Returns also what came of its refunds, where they were asked for.
+    """
     try:
         with (
             open_source(source) as opened,
@@ -44,8 +51,13 @@ def convert(
             judged = check_file(store, file, stage_check(store, file, progress=progress))
             write_outputs(store, file, judged, outputs, mode=job.settings.mode)
             rejected = rejected_lines(store, judged.staged, judged.repeats)
-            with replacing(to, mode=job.settings.mode) as out:
-                file.write_canonical(rejected, out)
-            return judged.report
+            with ExitStack() as stack:
+                outs = [
+                    stack.enter_context(replacing(path, mode=job.settings.mode))
+                    for path in (to, refunds_to)
+                    if path
+                ]
+                apart = file.write_canonical(rejected, *outs)
+            return judged.report, apart if refunds_to else None
     except FileUnusable as error:
-        return FileReport(file=source, file_error=error)
+        return FileReport(file=source, file_error=error), None

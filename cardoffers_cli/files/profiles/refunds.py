@@ -1,0 +1,78 @@
+"""The refunds among the rows of an institution's own file, as refunds of our own layout.
+
+A profile whose `negatives` are refunds says so of rows with negative amounts. What comes back is
+the amount without its sign; the reference of the row is that of the refund, as such a file does not
+name the purchase. Each is held against the rules of refunds, and those that break one are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
+from cardoffers_cli.files.chunks import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cardoffers_cli.domain.card_forms import FieldForm
+    from cardoffers_cli.files.chunks import FileReading
+
+_NAMES = {
+    PURCHASES.reference: REFUNDS.reference,
+    PURCHASES.moment: REFUNDS.moment,
+}
+"""What the fields of a purchase are called in a refund, where otherwise."""
+
+FIRST = (
+    *("refund_ref", "cardholder_token", "card_token", "card_acceptor_id"),
+    *("amount", "refunded_at"),
+)
+"""The columns that a file of refunds begins with, as a file of purchases does."""
+
+
+class RefundsApart:
+    """The refunds of one file: how many are `good`, and which lines were left, by their code.
+
+    `references` are the forms in which numbers of the file are references and no card numbers.
+    """
+
+    def __init__(self, reading: FileReading, references: Sequence[FieldForm]) -> None:
+        self._judge = Judge(replace(reading, profile=None), REFUNDS)
+        self._references = references
+        self.good = 0
+        self.left: dict[str, list[int]] = {}
+
+    def take(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return those of a stretch that are good, with the columns of refunds."""
+        if rows.is_empty():
+            return rows.rename(_NAMES, strict=False)
+        refunds = rows.rename(_NAMES, strict=False).with_columns(
+            pl.col("amount").str.strip_prefix("-")
+        )
+        known = [name for name in refunds.columns if name in ("line", *REFUNDS.columns)]
+        chunk = self._judge.chunk(refunds.select(known))
+        doubts = chunk.doubts.filter(~self._are_references()).select("line")
+        wrong = chunk.findings.filter(pl.col("level") == "error").select("line", "code")
+        left = pl.concat([wrong, doubts.with_columns(code=pl.lit("card_number"))])
+        for line, code in left.unique(maintain_order=True).rows():
+            self.left.setdefault(code, []).append(line)
+        good = refunds.filter(~pl.col("line").is_in(left["line"].implode()))
+        self.good += good.height
+        return good
+
+    def _are_references(self) -> pl.Expr:
+        """Say of doubtful numbers whether the file's own references have their form."""
+        called: Mapping[str, str] = {each.field: each.field for each in self._references} | _NAMES
+        return pl.any_horizontal(
+            pl.lit(False),
+            *(
+                (pl.col("field") == called[form.field])
+                & (pl.col("length") == form.length)
+                & pl.col("head").str.starts_with(form.prefix)
+                for form in self._references
+            ),
+        )
