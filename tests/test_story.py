@@ -64,11 +64,14 @@ IMPORTS = table(f"""
     import-larkmere.json   3  {BOUGHT}  import transactions/larkmere.csv -i larkmere
     import-tarnhollow.json 0  {BOUGHT}  import transactions/tarnhollow.csv -i tarnhollow
     import-dirty.json      3  {BOUGHT}  import transactions/larkmere-dirty.csv -i larkmere
+    import-refunds.json    0  {BOUGHT}  refund import refunds/larkmere.csv -i larkmere
+    import-refunds-2.json  0  {BOUGHT}  refund import refunds/tarnhollow.csv -i tarnhollow
 """)
 MONEY = table(f"""
     match.json             0  {BOUGHT}  match
     settle.json            0  {BOUGHT}  settle
     settle-held.json       0  {HELD}    settle
+    refund.json            0  {HELD}    refund apply
     reverse.json           0  {HELD}    redemption reverse {REVERSED} --reason "goods returned"
     settle-net.json        0  {LATER}   settle
 """)
@@ -94,6 +97,7 @@ REPORTS = table(f"""
     redemptions-page.json  0  {LATER}   report redemptions -i larkmere --limit 2
     settlements.csv        0  {LATER}   report settlements --all
     unresolved.csv         0  {LATER}   report unresolved --all
+    refunds.csv            0  {LATER}   refund list -i larkmere --all
     status.json            0  {LATER}   status
 """)
 STORY = (*BEFORE, *IMPORTS, *MONEY, *OFFERS, *REPORTS)
@@ -166,6 +170,7 @@ def test_everything_again_changes_nothing(story: dict[str, str]) -> None:
         again = json.loads(run(step.line, exit_code=step.exit_code))
         assert 0 == again["accepted"]
     assert 0 == json.loads(run("match"))["redeemed"]
+    assert 0 == json.loads(run("refund apply"))["reversed"]
     settled = json.loads(run("settle"))
     assert (0, []) == (settled["settled"], settled["settlements"])
     run(f"redemption reverse {REVERSED} --reason again", exit_code=4)
@@ -205,7 +210,8 @@ def test_shuffled_and_cut_input_gives_the_same_answers(
     ]
     for slug, file in in_turns(files, chance):
         CliRunner().invoke(main.app, ["import", str(file), "-i", slug, "--as-of", BOUGHT])
-    tell(IMPORTS[2])
+    for step in IMPORTS[2:]:
+        tell(step)
     for step in (*MONEY, *OFFERS):
         tell(step)
     assert {name: story[name] for name in reports()} == reports()
