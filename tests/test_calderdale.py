@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,107 @@ def kept(ask: Ask) -> dict[str, Any]:
     """Return every row of the store but the records of runs, and of what a run turned down."""
     with job(ask.store).store(read_only=True) as store:
         return snapshot(store, "runs", "imports", "duplicates", "rejects")
+
+
+# Refunds: the real ones name no purchase; those that do are made up over purchases that redeemed
+
+
+def with_refunds(ask: Ask, folder: Path, name: str) -> tuple[Ask, dict[str, Any]]:
+    """Import refunds into a copy of the store; return what asks it, and what was told of each."""
+    store = folder / "store.duckdb"
+    shutil.copyfile(ask.store, store)  # type: ignore[attr-defined]
+    store.chmod(0o600)
+    as_of = json.loads((DATA / "expected.json").read_text())["as_of"]
+
+    def run(*words: object, exit_code: int | None = 0) -> Any:
+        at = ("--store", store, "--as-of", as_of, "--format", "json")
+        return cardoffers(*words, *at, exit_code=exit_code).document
+
+    rows = read_rows(f"{name}.csv")
+    told = {}
+    for slug in SLUGS:
+        own = [row for row in rows if row["institution"] == slug]
+        names = [column for column in own[0] if column != "institution"]
+        with (folder / f"{slug}.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(own)
+        told[slug] = run("refund", "import", folder / f"{slug}.csv", "-i", slug, exit_code=None)
+    return run, told
+
+
+def read_rows(name: str) -> list[dict[str, str]]:
+    with (DATA / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_real_refunds_have_the_candidates_that_a_plain_loop_finds(
+    ask: Ask, first: dict[str, Any], tmp_path: Path
+) -> None:
+    assert first
+    run, told = with_refunds(ask, tmp_path, "refunds")
+    assert 379 == sum(each["accepted"] for each in told.values())
+    assert (379, 379) == tuple(run("refund", "apply")[name] for name in ("considered", "waiting"))
+    found = {
+        row["refund_ref"]: (slug, row["candidates"], row["exact_candidates"])
+        for slug in SLUGS
+        for row in run("refund", "list", "-i", slug, "--all")
+    }
+    meant = read_rows("expected_refunds.csv")
+    assert {
+        row["refund_ref"]: (
+            row["institution"],
+            int(row["candidates"]),
+            int(row["exact_candidates"]),
+        )
+        for row in meant
+    } == found
+    best = {
+        row["refund_ref"]: row["transaction_ref"]
+        for slug in SLUGS
+        for row in run("refund", "suggest", "-i", slug)
+        if row["rank"] == 1 and row["equal_amount"]
+    }
+    unique = {row["refund_ref"]: row["transaction_ref"] for row in meant if row["transaction_ref"]}
+    assert unique == {ref: best[ref] for ref in unique}
+
+
+def test_referenced_refunds_move_what_a_plain_loop_moves(
+    ask: Ask, first: dict[str, Any], tmp_path: Path
+) -> None:
+    assert first
+    run, told = with_refunds(ask, tmp_path, "refunds_referenced")
+    meant = json.loads((DATA / "expected_refunds.json").read_text())["refunds_referenced"]
+    assert (meant["outcomes"]["duplicate_conflict"], 25) == (
+        sum(each["conflicts"] for each in told.values()),
+        sum(each["duplicates"] for each in told.values()),
+    )
+    applied = run("refund", "apply")
+    assert {name: meant["outcomes"][name] for name in ("reversed", "kept", "already_reversed")} == {
+        name: applied[name] for name in ("reversed", "kept", "already_reversed")
+    }
+    assert (69, 15) == (applied["refused"], applied["waiting"])
+    found = {
+        (slug, row["refund_ref"]): (
+            row["outcome"],
+            "" if row["net_after"] is None else f"{row['net_after']:.2f}",
+        )
+        for slug in SLUGS
+        for row in run("refund", "list", "-i", slug, "--all")
+    }
+    assert {
+        (row["institution"], row["refund_ref"]): (row["outcome"], row["net_after"])
+        for row in read_rows("expected_refunds_referenced.csv")
+        if row["row"] != "duplicate"
+    } == found
+    ledger = run("report", "settlements", "--all")["data"]
+    for slug in SLUGS:
+        live = [row for row in ledger if row["institution"] == slug and row["status"] != "reversed"]
+        names = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
+        assert meant["ledger_less_reversed"][slug] == {
+            "live": len(live),
+            **{name: f"{money(live, name) / 100:.2f}" for name in names},
+        }
+    assert run("doctor", "--strict")["ok"]
+    again = run("refund", "apply")
+    assert (15, 15, 0) == tuple(again[name] for name in ("considered", "waiting", "reversed"))
