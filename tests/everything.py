@@ -92,6 +92,7 @@ LINES = """
 0   report offers --order ends
 0   report merchants
 0   report unresolved
+0   report refunds
 0   report funnel -i larkmere --compare --by offer
 0   key create -i larkmere --name feed --scopes offers --dry-run
 0   key list

@@ -13,12 +13,15 @@ from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
     All,
     AllInstitutions,
+    AnyInstitution,
     AskedInstitution,
     DryRun,
     Extent,
+    From,
     Institution,
     Limit,
     Raw,
+    To,
     argument,
     option,
 )
@@ -36,6 +39,10 @@ app.command("import")(import_refunds)
 WITH_FINDINGS = 3
 
 RefundRef = Annotated[str, argument("REFUND_REF", "The institution's own name of the refund.")]
+
+StateFilter = Annotated[
+    Literal["waiting", "linked", "refused", "dismissed"] | None, option("Only in this state.")
+]
 
 FOUND = (Column("found"), Column("refunds", kind="integer"), Column("meaning"))
 MONEY = read_columns("match.money")
@@ -71,9 +78,7 @@ def list_(
     *,
     institution: AskedInstitution = None,
     all_institutions: AllInstitutions = False,
-    state: Annotated[
-        Literal["waiting", "linked", "refused", "dismissed"] | None, option("Only in this state.")
-    ] = None,
+    state: StateFilter = None,
     limit: Limit = 100,
     all_rows: All = False,
     raw: Raw = False,
@@ -89,6 +94,31 @@ def list_(
     desk.show(rows, Sheet("refunds", LISTED, rows), raw=raw)
     if refunds > len(rows):
         desk.note(f"There are {counted(refunds, 'refund')}: --all for every one.")
+
+
+def refunds(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    state: StateFilter = None,
+    from_at: From = None,
+    to_at: To = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """Show refunds, what they are of and what they took back, the newest first."""
+    from cardoffers_cli.jobs.refunds.reading import refund_rows
+
+    desk = Desk.of(ctx)
+    span: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
+    most = Extent(limit=limit, all_rows=all_rows).most
+    rows, found = refund_rows(
+        desk.job, institution, state=state, limit=most, everywhere=True, **span
+    )
+    desk.show({"data": rows}, Sheet("refunds", LISTED, rows, totals_by=("currency",)), raw=raw)
+    if found > len(rows):
+        desk.note("There is more: --all for every row.")
 
 
 @app.command("show")

@@ -1,4 +1,4 @@
-"""`cardoffers report`: redemptions, settlements, offers, merchants, the funnel, the unknown."""
+"""`cardoffers report`: redemptions, settlements, offers, merchants, refunds, and more."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +23,7 @@ from cardoffers_cli.cli.kernel.options import (
     option,
 )
 from cardoffers_cli.cli.kernel.show import Column, Sheet
+from cardoffers_cli.cli.refund import refunds
 from cardoffers_cli.cli.results import merchants, offers
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.files.report_columns import (
@@ -185,6 +186,7 @@ def _show_pages(desk: Desk, sheet: Sheet, filters: Filters, extent: Extent) -> N
 
 app.command()(offers)
 app.command()(merchants)
+app.command()(refunds)
 app.command()(funnel)
 
 

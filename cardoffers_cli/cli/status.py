@@ -110,6 +110,11 @@ def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
         (found.due, "ledger entries due", "cardoffers settle"),
         (found.open_adjustments, "adjustments to deduct", "cardoffers settle"),
         (
+            found.refunds_waiting,
+            "refunds without their purchase",
+            "cardoffers refund list --state waiting --all-institutions",
+        ),
+        (
             found.merchant_unresolved,
             "purchases of unknown merchants",
             "cardoffers report unresolved",

@@ -34,7 +34,7 @@ class InstitutionStatus(Record):
 
 
 class StoreTotals(Record):
-    """How much there is in all, and how many purchases wait for a match or for a merchant."""
+    """How much there is in all, and what waits: purchases, adjustments, refunds."""
 
     merchants: int
     offers: int
@@ -43,6 +43,7 @@ class StoreTotals(Record):
     not_matched_yet: int
     merchant_unresolved: int
     open_adjustments: int
+    refunds_waiting: int
 
 
 class EntriesDue(Record):

@@ -98,6 +98,8 @@ def list_refunds(
     *,
     state: str | None = None,
     refund_refs: Sequence[str] | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
     limit: int,
 ) -> list[FoundRefund]:
     """Return the refunds of an institution, those of a state or of some references alone."""
@@ -107,6 +109,8 @@ def list_refunds(
         institution_id=institution_id,
         state=state,
         refund_refs=refund_refs,
+        from_at=from_at,
+        to_at=to_at,
         limit=limit,
     )
 

@@ -82,7 +82,7 @@ READING = frozenset(
         *("status", "institution list", "institution show", "offer list", "offer show"),
         *("offer feed", "offer link-list", "simulate", "webhook list", "webhook show"),
         *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
-        *("refund list", "refund show", "refund suggest"),
+        *("refund list", "refund show", "refund suggest", "report refunds"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),

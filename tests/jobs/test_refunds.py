@@ -20,7 +20,9 @@ from cardoffers_cli.jobs.refunds.linking import (
     link_refunds,
 )
 from cardoffers_cli.jobs.refunds.reading import refund_rows, show_refund, suggestions
+from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.jobs.river.match import match_purchases
+from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why
 from tables import NOON
@@ -266,3 +268,20 @@ def test_a_timeline_of_either_tells_of_both(made: Job) -> None:
     assert "refund waits: lost: purchase_not_received" in [
         f"{each.event}: {each.detail}" for each in waits.events
     ]
+
+
+def test_purchases_in_the_archive_are_found_too(made: Job, tmp_path: Path) -> None:
+    export(made, str(tmp_path / "history"))
+    assert [] == found(made, "from recent_purchases")
+    assert 1 == apply_refunds(made).reversed
+    assert ["p2", "p3"] == [
+        each.transaction_ref for each in suggestions(made, "alder") if each.refund_ref == "one"
+    ]
+
+
+def test_status_counts_the_refunds_that_wait(made: Job) -> None:
+    assert 7 == status(made)[0].refunds_waiting
+    apply_refunds(made)
+    dismiss_refund(made, "alder", "none", "sent twice")
+    _, waiting = refund_rows(made, "alder", state="waiting", limit=1)
+    assert waiting == status(made)[0].refunds_waiting == 5

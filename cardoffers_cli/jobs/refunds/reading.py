@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.pipeline.refund import find_candidates, find_open
 from cardoffers_cli.services.institutions import asked_institutions
@@ -100,16 +101,20 @@ def refund_rows(
     state: RefundState | None = None,
     limit: int,
     everywhere: bool = False,
+    **span: datetime | None,
 ) -> tuple[list[ListedRefund], int]:
-    """Return the refunds of an institution, the newest first, and how many there are in all."""
+    """Return the refunds of an institution, the newest first, and how many there are in all.
+
+    `span` has from_at and to_at, the beginning and the end of when goods went back, if any.
+    """
     listed: list[ListedRefund] = []
     refunds = 0
     with reading(job) as source:
         for owner in asked_institutions(source.store, institution, everywhere=everywhere):
-            found = list_refunds(source.store, owner.id, state=state, limit=limit)
+            found = list_refunds(source.store, owner.id, state=state, limit=limit, **span)
             listed += _listed(source.store, owner.slug, found)
             refunds += found[0].refunds if found else 0
-    return listed[:limit], refunds
+    return [without_cards(each) for each in listed[:limit]], refunds
 
 
 def show_refund(job: Job, institution: str | None, refund_ref: str) -> ShownRefund:
@@ -120,7 +125,8 @@ def show_refund(job: Job, institution: str | None, refund_ref: str) -> ShownRefu
         (listed,) = _listed(source.store, owner.slug, [found])
         more = received(source.store, owner.id, refund_ref)
         may_be_of = _candidates(source.store, [found.refund_no])
-    return ShownRefund(**{**listed, **more}, may_be_of=may_be_of)
+    shown: ShownRefund = without_cards(ShownRefund(**{**listed, **more}, may_be_of=may_be_of))
+    return shown
 
 
 def suggestions(job: Job, institution: str | None) -> list[Candidate]:
@@ -164,4 +170,4 @@ def _candidates(
     store: Store, refund_nos: Sequence[int] | None, institution_id: UUID | None = None
 ) -> list[Candidate]:
     found = _found(store, refund_nos, institution_id)
-    return [Candidate.part(each, reason=None) for each in found]
+    return [without_cards(Candidate.part(each, reason=None)) for each in found]

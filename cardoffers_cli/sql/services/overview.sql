@@ -56,7 +56,16 @@ select
         where purchases.purchase_no > (select match_watermark.purchase_no from match_watermark)
     ) as not_matched_yet,
     (select count(*) from unresolved_purchases) as merchant_unresolved,
-    (select count(*) from adjustments where settlement_no is null) as open_adjustments;
+    (select count(*) from adjustments where settlement_no is null) as open_adjustments,
+    (select count(*) from refunds)
+    - (select count(*) from refund_links)
+    - (select count(*) from refund_dismissals)
+    - (
+        select count(*)
+        from refund_outcomes
+        where refund_outcomes.net_after is not null
+            and refund_outcomes.refund_no not in (select refund_links.refund_no from refund_links)
+    ) as refunds_waiting;
 
 -- name: due
 -- How many ledger entries a settle run would settle now, and when the first of the others is due.

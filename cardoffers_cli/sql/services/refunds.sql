@@ -1,6 +1,6 @@
 -- name: listed
 -- The refunds of an institution in a state, or in any where that is null, with one of some references,
--- or any, the newest first; `refunds` says how many there are. Purchases and redemptions are looked up for the rows that are shown only.
+-- or any, of a span of time, the newest first; `refunds` says how many there are. Purchases and redemptions are looked up for the rows that are shown only.
 -- Grain: one row per refund.
 with page as materialized (
     select
@@ -9,6 +9,8 @@ with page as materialized (
     from refund_states
     where refund_states.institution_id = $institution_id
         and ($state is null or refund_states.state = $state)
+        and ($from_at is null or refund_states.refunded_at >= $from_at)
+        and ($to_at is null or refund_states.refunded_at < $to_at)
         and (
             $refund_refs is null
             or refund_states.refund_ref in (select unnest(cast($refund_refs as varchar[])))
