@@ -132,7 +132,7 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("condition", EVERY_KIND, ids=str)
+@pytest.mark.parametrize("condition", EVERY_KIND)
 def test_a_kind_of_condition_is_the_same_of_rows_and_of_columns(condition: Condition) -> None:
     plain, columnar = both(condition, ROWS)
     assert columnar == plain
@@ -213,7 +213,7 @@ TOLD_BY_PATTERN = [
 ]
 
 
-@pytest.mark.parametrize("condition", TOLD_BY_PATTERN, ids=str)
+@pytest.mark.parametrize("condition", TOLD_BY_PATTERN)
 def test_a_pattern_proves_no_text_that_is_suspicious(condition: Condition) -> None:
     run = proof([condition])
     assert run
