@@ -1,0 +1,108 @@
+"""The modules of ours that the page runs: what one of them imports, and what that imports.
+
+They are found in the source, as a browser's Python would look for them. One that imports anything
+but the standard library cannot be taken.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+import zipfile
+from importlib.resources import files
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PACKAGE = "cardoffers_cli"
+_TYPES_ONLY = "TYPE_CHECKING"
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+
+
+def modules_of(name: str) -> Mapping[str, bytes]:
+    """Return the source of a module and of all that it imports of ours, by path, in order.
+
+    Raises `ValueError` where one of them imports what is neither ours nor the standard library's.
+    """
+    found: dict[str, bytes] = {}
+    waiting = [name]
+    while waiting:
+        for dotted in _with_packages(waiting.pop()):
+            path, source = _read(dotted)
+            if path in found:
+                continue
+            found[path] = source
+            for imported in _imported(source):
+                if imported.partition(".")[0] == _PACKAGE:
+                    waiting.append(imported)
+                elif imported.partition(".")[0] not in sys.stdlib_module_names:
+                    raise ValueError(f"{path} imports {imported}, which no page has")
+    return dict(sorted(found.items()))
+
+
+def digest_of(modules: Mapping[str, bytes]) -> str:
+    """Return the SHA-256 of files: of the line `digest path` of each, in the order of the paths.
+
+    `sha256sum` over the same files, sorted, prints the same lines.
+    """
+    lines = (f"{hashlib.sha256(text).hexdigest()}  {path}\n" for path, text in modules.items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def zip_of(modules: Mapping[str, bytes]) -> bytes:
+    """Return files as an archive that Python imports from; the same files make the same bytes."""
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w") as out:
+        for path, text in modules.items():
+            out.writestr(zipfile.ZipInfo(path, _LONG_AGO), text)
+    return archive.getvalue()
+
+
+def _with_packages(dotted: str) -> Iterator[str]:
+    """Yield the packages that a module is in, from outside, and then itself."""
+    parts = dotted.split(".")
+    return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _read(dotted: str) -> tuple[str, bytes]:
+    _, *parts = dotted.split(".")
+    place = files(_PACKAGE).joinpath(*parts)
+    path = "/".join([_PACKAGE, *parts])
+    if place.is_dir():
+        return f"{path}/__init__.py", place.joinpath("__init__.py").read_bytes()
+    return f"{path}.py", files(_PACKAGE).joinpath(*parts[:-1], f"{parts[-1]}.py").read_bytes()
+
+
+def _imported(source: bytes) -> Iterator[str]:
+    """Yield the modules that a module imports when it runs, in a function or not."""
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == _TYPES_ONLY:
+            waiting += node.orelse
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from _imported_from(node)
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def _imported_from(node: ast.ImportFrom) -> Iterator[str]:
+    """Yield a module that names are imported from, and those of its names that are modules."""
+    module = str(node.module)
+    yield module
+    if module.partition(".")[0] == _PACKAGE:
+        for alias in node.names:
+            dotted = f"{module}.{alias.name}"
+            if _is_module(dotted):
+                yield dotted
+
+
+def _is_module(dotted: str) -> bool:
+    _, *parts = dotted.split(".")
+    place = files(_PACKAGE).joinpath(*parts)
+    return place.is_dir() or files(_PACKAGE).joinpath(*parts[:-1], f"{parts[-1]}.py").is_file()
