@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PREFIX = "CARDOFFERS_"
-_PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir")
+_PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide")
 _SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
 
 
@@ -133,6 +133,12 @@ class Settings(BaseModel):
         None,
         min_length=1,
         description="how the engine names the place of the history, a path or a URL, if otherwise",
+    )
+
+    pyodide: Path | None = Field(
+        None,
+        description="the npm package of the runtime that `pack build` puts into a page; unset: "
+        "beside the store",
     )
 
     @property

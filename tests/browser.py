@@ -30,15 +30,15 @@ class Shown:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
-    """Start the browser of this machine, or skip what asks for it."""
+def browser(*more: str) -> Iterator[Any]:
+    """Start the browser of this machine, with more switches, or skip what asks for it."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip(f"no browser is installed, such as {NAMES[0]}")
     reason = "playwright is not installed"
     playwright = pytest.importorskip("playwright.sync_api", reason=reason)
     with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=found, args=[*QUIET])
+        opened = driver.chromium.launch(executable_path=found, args=[*QUIET, *more])
         try:
             yield opened
         finally:
@@ -47,10 +47,17 @@ def browser() -> Iterator[Any]:
 
 @contextmanager
 def shown(
-    opened: Any, path: Path, *, scheme: str = "light", width: int = 1280, media: str = "screen"
+    opened: Any,
+    path: Path,
+    *,
+    scheme: str = "light",
+    width: int = 1280,
+    media: str = "screen",
+    **more: Any,
 ) -> Iterator[Shown]:
-    """Open a page from its file."""
-    context = opened.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+    """Open a page from its file; `more` is said of the context it is in."""
+    size = {"width": width, "height": 900}
+    context = opened.new_context(color_scheme=scheme, viewport=size, **more)
     try:
         seen = Shown(context.new_page())
         seen.page.on("request", lambda request: seen.asked.append(request.url))

@@ -57,6 +57,7 @@ LINES = """
 0   profile sample bank.toml --rows 20 -o sample.csv
 0   institution set larkmere --profile bank.toml
 3   profile convert export.csv --profile bank.toml -o /dev/null
+4   pack build --pyodide bank.toml -o new.html
 3 ~ import transactions/larkmere-dirty.csv -i larkmere
 0 ~ refund import refunds/tarnhollow.csv -i tarnhollow
 0 ~ refund apply

@@ -55,6 +55,7 @@ def test_the_defaults() -> None:
         "file_most_per_institution": 1000,
         "engine": None,
         "engine_root": None,
+        "pyodide": None,
     } == read_settings({}, {}).model_dump()
 
 

@@ -46,6 +46,7 @@ COMMANDS = (
     Entry("From file to money", "certify", "certify:certify", "What files have shown, signed."),
     Entry("From file to money", "schema", "schema:schema", "What a file has to look like."),
     Entry("From file to money", "profile", "profile:app", "Read files in a layout of their own."),
+    Entry("From file to money", "pack", "pack:app", "The check of files as one page, to hand on."),
     Entry("From file to money", "import", "importing:import_", "Take transaction files in."),
     Entry("From file to money", "simulate", "simulate:simulate", "Match without writing anything."),
     Entry("From file to money", "match", "match:match", "Match purchases to offers."),

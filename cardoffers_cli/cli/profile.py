@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cardoffers_cli.cli.kernel import show
-from cardoffers_cli.cli.kernel.commands import Options, group
+from cardoffers_cli.cli.kernel.commands import group, own_output
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
     Currency,
@@ -53,7 +53,7 @@ def new(
     """Guess the layout of a file, and write a profile of it to be read and fixed."""
     from cardoffers_cli.jobs.profiles import guessed, new_profile  # polars is heavy
 
-    output = _own_output(ctx)
+    output = own_output(ctx)
     desk = Desk.of(ctx)
     guess = guessed(sample)
     if time_zone is None and guess.lacks_zone:
@@ -151,7 +151,7 @@ def sample(
     from cardoffers_cli.files.samples.plan import Plan
     from cardoffers_cli.jobs.profiles import sample_profile
 
-    output = _own_output(ctx)
+    output = own_output(ctx)
     if output is None:
         raise UsageError("-o sample.csv is missing.", hint="Name the file to write.")
     desk = Desk.of(ctx)
@@ -188,7 +188,7 @@ def convert(
     from cardoffers_cli.jobs.river.convert import convert as run
     from cardoffers_cli.jobs.river.intake import Outputs
 
-    output = _own_output(ctx)
+    output = own_output(ctx)
     if output is None or profile is None:
         missing = "-o canonical.csv" if profile else "--profile P.toml"
         raise UsageError(f"{missing} is missing.", hint="Add it: see the example in --help.")
@@ -224,13 +224,6 @@ def convert(
             left = counted(len(lines), "refund")
             desk.note(f"{left} left out: {code}, in line {shown}{more}.")
     show_files(desk, [report.document()], [report])
-
-
-def _own_output(ctx: typer.Context) -> Path | None:
-    """Take -o for a file that the command itself writes, whatever its suffix."""
-    options = ctx.ensure_object(Options)
-    output, options.output = options.output, None
-    return None if output == Path("-") else output
 
 
 def _reading(

@@ -87,7 +87,7 @@ READING = frozenset(
         *("report offers", "report merchants", "merchant list", "audit changes"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
-        *("certify", "schema"),
+        *("certify", "schema", "pack build"),
     }
 )
 """Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""

@@ -49,6 +49,13 @@ class Options:
     debug: bool = False
 
 
+def own_output(ctx: typer.Context) -> Path | None:
+    """Take -o for a file that the command itself writes, whatever its suffix."""
+    options = ctx.ensure_object(Options)
+    output, options.output = options.output, None
+    return None if output == Path("-") else output
+
+
 def moment(value: str | None) -> datetime | None:
     """Read an option's moment, as a naive datetime in UTC."""
     try:

@@ -1,7 +1,7 @@
 """The modules of ours that the page runs: what one of them imports, and what that imports.
 
 They are found in the source, as a browser's Python would look for them. One that imports anything
-but the standard library cannot be taken.
+but the standard library cannot be taken. Beside a module stand the files that it names.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 def modules_of(name: str) -> Mapping[str, bytes]:
     """Return the source of a module and of all that it imports of ours, by path, in order.
 
+    So are the files that they read, which lie in their folders.
+
     Raises `ValueError` where one of them imports what is neither ours nor the standard library's.
     """
     found: dict[str, bytes] = {}
@@ -35,6 +37,7 @@ def modules_of(name: str) -> Mapping[str, bytes]:
             if path in found:
                 continue
             found[path] = source
+            found |= _beside(dotted, path, source)
             for imported in _imported(source):
                 if imported.partition(".")[0] == _PACKAGE:
                     waiting.append(imported)
@@ -74,6 +77,16 @@ def _read(dotted: str) -> tuple[str, bytes]:
     if place.is_dir():
         return f"{path}/__init__.py", place.joinpath("__init__.py").read_bytes()
     return f"{path}.py", files(_PACKAGE).joinpath(*parts[:-1], f"{parts[-1]}.py").read_bytes()
+
+
+def _beside(dotted: str, path: str, source: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the files in the folder of a module whose names stand in it."""
+    _, *parts = dotted.split(".")
+    folder = files(_PACKAGE).joinpath(*(parts if path.endswith("__init__.py") else parts[:-1]))
+    names = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    for each in folder.iterdir():
+        if each.name in names and each.is_file():
+            yield f"{path.rpartition('/')[0]}/{each.name}", each.read_bytes()
 
 
 def _imported(source: bytes) -> Iterator[str]:

@@ -1,0 +1,95 @@
+"""Build the page that checks files, for an institution of the store or for anybody."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cardoffers_cli import __version__
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.profiles import parse_profile
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck, build, rules_digest
+from cardoffers_cli.files.pack.runtime import VERSION, read_runtime
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.profiles import find_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+
+class BuiltPage(Record):
+    """A page that checks files: its bytes, the rules in it, and how it reads files."""
+
+    file: str
+    bytes: int
+    sha256: str
+    version: str
+    rules_sha256: str
+    pyodide: str
+    institution: str | None
+    currency: str | None
+    profile: str | None
+    profile_sha256: str | None
+    dry_run: bool
+
+
+def build_page(
+    job: Job,
+    check: PageCheck,
+    runtime: Path,
+    to: Path,
+    *,
+    institution: str | None = None,
+    dry_run: bool = False,
+) -> BuiltPage:
+    """Write the page, with the package of its runtime.
+
+    For an institution it has its currency and its profile, where no other is given. Raises
+    `NotFound` or `Refused` without the runtime that is pinned.
+    """
+    check = _of(job, check, institution) if institution else check
+    if check.layout:
+        raise UsageError(
+            "A page does not read files by a layout profile yet.",
+            code="profile_in_page",
+            hint="Convert them first: `cardoffers profile convert FILE --profile P.toml`.",
+        )
+    page = build(check, read_runtime(runtime))
+    if not dry_run:
+        with replacing(to, mode=job.settings.mode) as out:
+            out.write(page)
+    layout = check.layout
+    return BuiltPage(
+        file=str(to),
+        bytes=len(page),
+        sha256=hashlib.sha256(page).hexdigest(),
+        version=__version__,
+        rules_sha256=rules_digest(),
+        pyodide=VERSION,
+        institution=check.institution,
+        currency=check.currency,
+        profile=layout.name if layout else None,
+        profile_sha256=layout.profile.digest if layout else None,
+        dry_run=dry_run,
+    )
+
+
+def _of(job: Job, check: PageCheck, institution: str) -> PageCheck:
+    """Add what the store knows of an institution to what was said of the check."""
+    with reading(job) as source:
+        found = find_institution(source.store, institution)
+        kept = find_profile(source.store, found.id)
+    layout = check.layout
+    if kept and layout is None and check.delimiter == ",":
+        layout = BuiltInLayout(
+            profile=parse_profile(kept.toml, found.slug), name=found.slug, toml=kept.toml
+        )
+    return replace(
+        check, institution=found.name, currency=check.currency or found.currency, layout=layout
+    )

@@ -1,0 +1,184 @@
+"""The page as people use it: with a mouse or the keys, in their language, on any screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser import shown
+from cardoffers_cli import __version__
+from cardoffers_cli.files.pack.building import rules_digest
+from packs import HEADER, READY_MS, ROW, TAKEN, TRANSACTIONS, Opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+GOOD = HEADER + b"".join(ROW % number for number in range(3))
+
+
+def assert_good(used: Opened, folder: Path) -> None:
+    (folder / "good.csv").write_bytes(GOOD)
+    used.check(folder / "good.csv")
+    assert "good.csv is good: all 3 rows can be taken." == used.text("#answer")
+
+
+def test_a_check_can_be_cancelled(used: Opened, tmp_path: Path) -> None:
+    """The page answers while it works: a file that takes a minute is given up at once."""
+    large = tmp_path / "large.csv"
+    with large.open("wb") as out:
+        out.write(HEADER)
+        for number in range(300):
+            out.write(b"".join(ROW % (number * 1000 + each) for each in range(1000)))
+    used.give(large)
+    used.page.locator("#read", has_text="rows checked").wait_for()
+    assert used.page.locator("#file").is_disabled()
+    assert "cancel" == used.page.evaluate("() => document.activeElement.id")
+    used.page.keyboard.press("Enter")
+    used.page.locator("#state", has_text="The check of large.csv was cancelled.").wait_for()
+    assert used.page.locator("#verdict").is_hidden()
+    assert_good(used, tmp_path)
+
+
+def test_a_file_can_be_dropped_anywhere(used: Opened) -> None:
+    content = GOOD.decode()
+    dropped = used.page.evaluate_handle(
+        "(text) => { const given = new DataTransfer();"
+        " given.items.add(new File([text], 'dropped.csv')); return given }",
+        content,
+    )
+    used.page.dispatch_event("h1", "drop", {"dataTransfer": dropped})
+    used.page.locator("#answer", has_text="dropped.csv is good").wait_for()
+
+
+def test_the_keyboard_alone_will_do(used: Opened, tmp_path: Path) -> None:
+    used.page.focus(".skip")
+    stops = []
+    for _ in range(3):
+        stops.append(used.page.evaluate("() => document.activeElement.id"))
+        used.page.keyboard.press("Tab")
+    assert ["", "language", "file"] == stops
+    used.page.keyboard.press("Shift+Tab")
+    with used.page.expect_file_chooser() as chooser:
+        used.page.keyboard.press("Enter")
+    chooser.value.set_files(TRANSACTIONS / "larkmere-dirty.csv")
+    used.page.locator("#files[aria-busy=false]").wait_for(timeout=READY_MS)
+    assert "answer" == used.page.evaluate("() => document.activeElement.id")
+    used.page.keyboard.press("Tab")
+    used.page.keyboard.press("Tab")
+    with used.page.expect_download() as download:
+        used.page.keyboard.press("Enter")
+    download.value.save_as(tmp_path / "errors.csv")
+    assert "errors.csv" == download.value.suggested_filename
+    kept = used.page.evaluate(TAKEN)["errors"]
+    assert kept.encode("latin-1") == (tmp_path / "errors.csv").read_bytes()
+
+
+STATES: dict[str, bytes] = {
+    "ready": b"",
+    "good": HEADER + ROW % 1,
+    "unusable": b"Datum;Betrag\n",
+    "bad": (TRANSACTIONS / "larkmere-dirty.csv").read_bytes(),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_nobody_is_kept_out_and_nothing_is_cut_off(
+    used: Opened, tmp_path: Path, state: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    if STATES[state]:
+        (tmp_path / "a.csv").write_bytes(STATES[state])
+        used.check(tmp_path / "a.csv")
+    try:
+        for scheme, width in (("light", 1280), ("dark", 400), ("light", 800)):
+            used.page.emulate_media(color_scheme=scheme)
+            used.page.set_viewport_size({"width": width, "height": 900})
+            assert 0 == used.page.evaluate(TOO_WIDE), (state, width)
+            found = axe.Axe().run(used.page)
+            assert 0 == found.violations_count, (state, scheme, found.generate_report())
+        used.page.emulate_media(media="print")
+        assert used.page.locator("#choose").is_hidden()
+        assert used.page.pdf().startswith(b"%PDF")
+    finally:
+        used.page.emulate_media(media="screen", color_scheme="light")
+        used.page.set_viewport_size({"width": 1280, "height": 900})
+    assert [] == used.seen.wrong
+
+
+def test_it_speaks_the_language_of_its_reader(used: Opened, tmp_path: Path) -> None:
+    used.check(TRANSACTIONS / "larkmere-dirty.csv")
+    codes = used.page.locator("#rows td:last-child").all_inner_texts()
+    english = used.text("#rows")
+    (tmp_path / "empty.csv").write_bytes(HEADER)
+    try:
+        used.page.select_option("#language", "es")
+        assert "es" == used.page.evaluate("() => document.documentElement.lang")
+        assert "larkmere-dirty.csv no es correcto" in used.text("#answer")
+        assert codes == used.page.locator("#rows td:last-child").all_inner_texts()
+        assert english != used.text("#rows")
+        assert "El importe no es un número simple" in used.text("#rows")
+        used.check(tmp_path / "empty.csv")
+        assert "empty.csv se puede leer y no tiene filas." == used.text("#answer")
+        used.page.select_option("#language", "pt-BR")
+        assert "empty.csv pode ser lido e não tem linhas." == used.text("#answer")
+    finally:
+        used.page.select_option("#language", "en")
+
+
+@pytest.mark.parametrize(
+    ("language", "locale"), [("es", "es-MX"), ("pt-BR", "pt-PT"), ("en", "de-DE")]
+)
+def test_it_begins_in_the_language_of_the_browser(
+    opened: Any, path: Path, language: str, locale: str
+) -> None:
+    with shown(opened, path, locale=locale) as seen:
+        assert language == seen.page.input_value("#language")
+        assert language == seen.page.evaluate("() => document.documentElement.lang")
+
+
+def test_the_page_says_what_it_is(used: Opened, path: Path) -> None:
+    told = used.text("#about")
+    assert rules_digest() in told
+    assert f"cardoffers {__version__}" in told
+    assert path.stat().st_size <= 14_000_000
+
+
+# Nothing is shown, and nothing is run, that need not be
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "fetch('http://127.0.0.1:9/')",
+        "fetch('data:,x')",
+        "import('data:text/javascript,')",
+        "element('img', { src: 'http://127.0.0.1:9/a.png' }).decode()",
+        (
+            "new Promise((ran, not) => { const script = element('script');"
+            " script.textContent = 'globalThis.ran = 1'; document.body.append(script);"
+            " script.remove(); globalThis.ran ? ran() : not() })"
+        ),
+    ],
+)
+def test_the_policy_refuses_all_else(used: Opened, attempt: str) -> None:
+    refused = f"() => {attempt}.then(() => 'done', () => 'refused')"
+    assert "refused" == used.page.evaluate(refused)
+    used.seen.wrong.clear()
+
+
+def test_an_error_of_the_page_shows_its_kind_only(used: Opened, tmp_path: Path) -> None:
+    used.page.evaluate("() => check({ name: 'a.csv', size: 9, type: '4111111111111111' })")
+    used.page.locator("#state", has_text="an error of this page: TypeError").wait_for()
+    assert_good(used, tmp_path)
+
+
+def test_names_of_others_are_shown_as_they_are(used: Opened, tmp_path: Path) -> None:
+    name = "<img src=x onerror=alert(1)>.csv"
+    (tmp_path / name).write_bytes(HEADER + ROW % 1)
+    used.check(tmp_path / name)
+    assert f"{name} is good: its row can be taken." == used.text("#answer")
+    assert "For Larkmere <b>Bank</b>." == used.text("#institution")
+    assert 0 == used.page.locator("img, b").count()
+    assert [] == used.seen.wrong
