@@ -94,6 +94,8 @@ class Opened:
     seen: Any
 
     def give(self, path: Path) -> None:
+        """Choose a file, also the one that was chosen before."""
+        self.page.set_input_files("#file", [])
         self.page.set_input_files("#file", path)
 
     def check(self, path: Path) -> Verdict:
