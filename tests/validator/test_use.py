@@ -83,6 +83,16 @@ STATES: dict[str, bytes] = {
 }
 
 
+def test_what_cannot_be_said_is_not_shown(used: Opened, tmp_path: Path) -> None:
+    """A file that cannot be read has no counts and no findings, and no rows to take away."""
+    (tmp_path / "a.csv").write_bytes(STATES["unusable"])
+    used.check(tmp_path / "a.csv")
+    assert "a.csv cannot be read: the first line is not a header." == used.text("#answer")
+    for each in ("#facts", "#findings", "#nothing", "#progress", "#cancel"):
+        assert used.page.locator(each).is_hidden(), each
+    assert ["verdict.json"] == used.page.locator("#files a").all_inner_texts()
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_nobody_is_kept_out_and_nothing_is_cut_off(
     used: Opened, tmp_path: Path, state: str
@@ -172,6 +182,21 @@ def test_an_error_of_the_page_shows_its_kind_only(used: Opened, tmp_path: Path) 
     used.page.evaluate("() => check({ name: 'a.csv', size: 9, type: '4111111111111111' })")
     used.page.locator("#state", has_text="an error of this page: TypeError").wait_for()
     assert_good(used, tmp_path)
+
+
+def test_no_value_of_a_row_is_shown(used: Opened) -> None:
+    path = TRANSACTIONS / "larkmere-dirty.csv"
+    used.check(path)
+    header, *lines = path.read_text("utf-8", "replace").splitlines()
+    cells = {cell.strip('" ') for line in lines for cell in line.split(",")}
+    telling = {cell for cell in cells if len(cell) > SHORT} - set(header.split(","))
+    assert len(telling) > len(lines)
+    shown_text = used.text("body")
+    assert [] == sorted(cell for cell in telling if cell in shown_text)
+
+
+SHORT = 4
+"""Letters of what stands in any text by chance."""
 
 
 def test_names_of_others_are_shown_as_they_are(used: Opened, tmp_path: Path) -> None:

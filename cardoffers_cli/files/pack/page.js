@@ -137,7 +137,7 @@ function findingRow(found, verdict) {
   const style = { error: "alarm", warning: "warn" }[found.level] ?? "";
   return element("tr", { role: "row" },
     meaning,
-    cell(say("level"), "", element("span", { class: `state ${style}` }, say(found.level))),
+    cell(say("level"), "w", element("span", { class: `state ${style}` }, say(found.level))),
     cell(say("rows"), "n", found.rows ? number(found.rows) : ""),
     cell(linesTitle(verdict), "", linesOf(found)),
     cell(say("fix"), "", ...coded(sentence(fix))),
