@@ -65,7 +65,7 @@ KEPT = """() => {
 }"""
 """Keeps what the page offers, so that a test reads it without a file for each."""
 TAKEN = """async () => Object.fromEntries(await Promise.all(
-    [...document.querySelectorAll("#files a")].map(async (link) => {
+    [...document.querySelectorAll("#files li:not([hidden]) a")].map(async (link) => {
         const bytes = new Uint8Array(await kept[link.href].arrayBuffer())
         const text = Array.from(bytes, (each) => String.fromCharCode(each)).join("")
         return [link.download.split(".")[0], text]

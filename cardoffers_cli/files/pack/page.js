@@ -155,13 +155,13 @@ function linesOf(found) {
 }
 
 function showFiles(verdict) {
-  const rejected = `rejected.${verdict.kind ?? "csv"}`;
-  const names = { errors: "errors.csv", rejected, verdict: "verdict.json" };
-  const items = Object.entries(names).filter(([key]) => now.files[key]).map(([key, name]) => {
-    const link = element("a", { href: now.files[key], download: name }, name);
-    return element("li", {}, link, `: ${say(key)}`);
-  });
-  at("files").replaceChildren(...items);
+  const names = { errors: "errors.csv", rejected: `rejected.${verdict.kind ?? "csv"}`, verdict: "verdict.json" };
+  for (const [key, name] of Object.entries(names)) {
+    const link = at(`take-${key}`);
+    link.parentElement.hidden = !now.files[key];
+    link.textContent = link.download = name;
+    if (now.files[key]) link.href = now.files[key];
+  }
 }
 
 function showAbout() {
@@ -237,18 +237,25 @@ function forget() {
 }
 
 function heard(data) {
-  if (data.type === "ready") return became("ready");
+  if (data.type === "ready") return now.phase === "preparing" ? became("ready") : undefined;
+  if (data.type === "failed" && data.number === undefined) return unsupported();
   if (data.number !== now.number) return undefined;
   if (data.type === "progress") return showProgress(data.bytes, data.rows);
   if (data.type === "verdict") return judged(data.json);
   if (data.type === "ended") return at("files").setAttribute("aria-busy", "false");
   if (data.type === "cancelled") return became("cancelled", at("file"));
-  if (data.type === "failed") {
-    now.message = data.message;
-    return became("failed", at("file"));
-  }
+  if (data.type === "failed") return failed(data.message);
   now.files[data.type] = URL.createObjectURL(data.blob);
   return showFiles(now.verdict);
+}
+
+// A Python that ran out of memory answers no more, so another one is started.
+function failed(message) {
+  worker.terminate();
+  start();
+  now.message = message;
+  now.verdict = null;
+  became("failed", at("file"));
 }
 
 function judged(json) {

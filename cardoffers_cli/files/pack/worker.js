@@ -5,6 +5,7 @@ const SLICE = 1 << 20;
 const NOWHERE = "https://runtime.invalid/";
 const ASKED = new Map(); // what Python's loader would fetch, by its URL
 let python = null;
+let started = null;
 let wanted = 0; // the number of the check that goes on; another one cancels it
 
 self.fetch = async (url) => {
@@ -20,8 +21,8 @@ self.importScripts = () => {
 
 self.onmessage = async ({ data }) => {
   try {
-    if (data.type === "start") await start(data);
-    else if (data.type === "check") await check(data);
+    if (data.type === "start") await (started = start(data));
+    else if (data.type === "check") await started.then(() => check(data));
     else if (data.type === "cancel") wanted = data.number + 1;
   } catch (error) {
     // Only the kind of an error leaves: its words could hold what stands in a row.
