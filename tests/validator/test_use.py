@@ -167,24 +167,57 @@ def test_the_page_says_what_it_is(used: Opened, path: Path) -> None:
 # Nothing is shown, and nothing is run, that need not be
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "fetch('http://127.0.0.1:9/')",
-        "fetch('data:,x')",
-        "import('data:text/javascript,')",
-        "element('img', { src: 'http://127.0.0.1:9/a.png' }).decode()",
-        (
-            "new Promise((ran, not) => { const script = element('script');"
-            " script.textContent = 'globalThis.ran = 1'; document.body.append(script);"
-            " script.remove(); globalThis.ran ? ran() : not() })"
-        ),
-    ],
-)
+ATTEMPTS = {
+    "fetch": "fetch('data:,x').then(done, refused)",
+    "module": "import('data:text/javascript,').then(done, refused)",
+    "image": """
+        const image = new Image(), form = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+        image.onload = done
+        image.onerror = refused
+        image.src = URL.createObjectURL(new Blob([form], { type: 'image/svg+xml' }))""",
+    "script": """
+        const script = document.createElement('script')
+        script.textContent = 'globalThis.ran = true'
+        document.body.append(script)
+        script.remove()
+        globalThis.ran ? done() : refused()""",
+    "frame": """
+        const frame = document.createElement('iframe')
+        frame.src = 'data:text/html,<script>parent.postMessage(1, "*")</script>'
+        onmessage = done
+        document.addEventListener('securitypolicyviolation', refused)
+        document.body.append(frame)""",
+    "worker": """
+        const text = `const asked = new XMLHttpRequest()
+            asked.onload = () => postMessage('done')
+            asked.onerror = () => postMessage('refused')
+            try { asked.open('GET', 'data:,x'); asked.send() } catch { postMessage('refused') }`
+        const other = new Worker(URL.createObjectURL(new Blob([text])))
+        other.onmessage = ({ data }) => data === 'done' ? done() : refused()""",
+}
+"""What a page could do to reach or to run something else; none of it needs a network."""
+
+
+def attempted(page: Any, attempt: str) -> str:
+    script = f"""() => new Promise((ends) => {{
+        const done = () => ends('done'), refused = () => ends('refused')
+        {ATTEMPTS[attempt]}
+    }})"""
+    return str(page.evaluate(script))
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_the_policy_refuses_all_else(used: Opened, attempt: str) -> None:
-    refused = f"() => {attempt}.then(() => 'done', () => 'refused')"
-    assert "refused" == used.page.evaluate(refused)
+    assert "refused" == attempted(used.page, attempt)
+    used.page.locator("iframe").evaluate_all("(frames) => frames.forEach((each) => each.remove())")
     used.seen.wrong.clear()
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_without_the_policy_it_would_be_done(opened: Any, tmp_path: Path, attempt: str) -> None:
+    (tmp_path / "page.html").write_text("<!DOCTYPE html><title>no policy</title>")
+    with shown(opened, tmp_path / "page.html") as seen:
+        assert "done" == attempted(seen.page, attempt)
 
 
 def test_an_error_of_the_page_shows_its_kind_only(used: Opened, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def assert_equal(
     assert expected == used.check(path), path.name
 
 
-@pytest.mark.parametrize("name", ["alder.csv", "brook.csv", "refunds.csv"])
+@pytest.mark.parametrize("name", ["alder.csv", "brook.csv"])
 def test_a_file_of_real_purchases(
     used: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -90,11 +90,11 @@ def test_a_file_of_real_purchases(
 
 
 @at_the_gate
-@pytest.mark.parametrize("corpus", ["JSONTestSuite", "csv-spectrum"])
+@pytest.mark.parametrize("corpus", ["csv-spectrum"])
 def test_every_file_of_a_corpus(
     used: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, corpus: str
 ) -> None:
-    found = [each for each in shared("corpora", corpus).rglob("*") if each.is_file()]
+    found = [each for each in shared("corpora", corpus).rglob("*.csv")]
     assert len(found) > 10
     for path in found:
         assert_equal(used, tmp_path / path.name, path.read_bytes(), monkeypatch)
