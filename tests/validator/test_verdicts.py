@@ -35,6 +35,9 @@ FILES: dict[str, bytes] = {
     "future.csv": HEADER + (ROW % 1).replace(b"2026-03", b"2027-03"),
     "zone.csv": HEADER + (ROW % 1).replace(b"Z\n", b"\n") + (ROW % 2).replace(b"Z\n", b"+01:00\n"),
     "formula.csv": HEADER + (ROW % 1).replace(b"TX-1", b"=1+1") + b"=cmd,,,,,\n",
+    "a.jsonl": b'{"amount": 1}\n[]\n{"amount": 1, "amount": 2}\nnull\n',
+    "a.json": b'{"transactions": [{"amount": "1"}, 2, {"cardholder_token": "a@b.example"}]}',
+    "half.json": b'[{"amount": 1}, ',
     "binary.csv": b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml",
     "wide.csv": HEADER.decode().encode("utf-16"),
     "long.csv": HEADER + b"x" * 70_000 + b"\n" + ROW % 1,
@@ -81,7 +84,7 @@ def assert_equal(
     assert expected == used.check(path), path.name
 
 
-@pytest.mark.parametrize("name", ["alder.csv", "brook.csv"])
+@pytest.mark.parametrize("name", ["alder.csv", "brook.csv", "refunds.csv"])
 def test_a_file_of_real_purchases(
     used: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -90,11 +93,11 @@ def test_a_file_of_real_purchases(
 
 
 @at_the_gate
-@pytest.mark.parametrize("corpus", ["csv-spectrum"])
+@pytest.mark.parametrize("corpus", ["JSONTestSuite", "csv-spectrum"])
 def test_every_file_of_a_corpus(
     used: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, corpus: str
 ) -> None:
-    found = [each for each in shared("corpora", corpus).rglob("*.csv")]
+    found = [each for each in shared("corpora", corpus).rglob("*") if each.is_file()]
     assert len(found) > 10
     for path in found:
         assert_equal(used, tmp_path / path.name, path.read_bytes(), monkeypatch)
