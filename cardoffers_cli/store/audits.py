@@ -64,7 +64,8 @@ def show_part(store: Store, after_run_no: int) -> None:
 
     The archive has no part: call it for a store without one.
     """
-    ends = store.rows(f"{_PART}:ends", after_run_no=after_run_no)[0]
+    last_import_no = store.value(f"{_PART}:last_import", after_run_no=after_run_no)
+    ends = store.rows(f"{_PART}:ends", after_run_no=after_run_no, last_import_no=last_import_no)[0]
     redemption_no, purchase_no = ends["redemption_no"], ends["purchase_no"]
     changed = store.make(
         f"{_PART}:changed_redemptions", after_run_no=after_run_no, redemption_no=redemption_no

@@ -6,9 +6,16 @@ select
     coalesce(sum(imports.accepted), 0) as purchases
 from imports;
 
+-- name: last_import
+-- The last import of the runs up to one; 0 where there is none.
+select coalesce(max(imports.import_no), 0) as import_no
+from imports
+where imports.run_no <= $after_run_no;
+
 -- name: ends
--- How far the runs up to one had come: their last redemption and their last purchase. Numbers are
--- handed out in order.
+-- How far the runs up to one had come, whose last import is given: their last redemption and their
+-- last purchase. Numbers are handed out in order. Of imports that lie before a number the engine
+-- need not look at each row, as it would if it had to find the number first.
 select
     (
         select coalesce(max(redemptions.redemption_no), -1)
@@ -18,11 +25,7 @@ select
     (
         select coalesce(max(recent_purchases.purchase_no), -1)
         from recent_purchases
-        where recent_purchases.import_no <= (
-                select coalesce(max(imports.import_no), 0)
-                from imports
-                where imports.run_no <= $after_run_no
-            )
+        where recent_purchases.import_no <= $last_import_no
     ) as purchase_no;
 
 -- name: changed_redemptions
@@ -56,7 +59,8 @@ where attempts.run_no > $after_run_no;
 -- makes: touched_purchases(purchase_no)
 -- Makes touched_purchases: those that came since, by every number after $purchase_no, whatever has
 -- it; all that share the hash of a reference with these; those that later runs decided, and those of
--- changed_redemptions. Grain: one row per purchase.
+-- changed_redemptions. Hashes are sought apart from numbers: what may be either is read as a whole.
+-- Grain: one row per purchase.
 create temp table touched_purchases as
 with new_hashes as (
     select purchase_refs.ref_hash
@@ -70,7 +74,10 @@ union
 select purchase_refs.purchase_no
 from purchase_refs
 where purchase_refs.purchase_no > $purchase_no
-    or purchase_refs.ref_hash in (select new_hashes.ref_hash from new_hashes)
+union
+select purchase_refs.purchase_no
+from purchase_refs
+where purchase_refs.ref_hash in (select new_hashes.ref_hash from new_hashes)
 union
 select unresolved_purchases.purchase_no
 from unresolved_purchases
