@@ -376,6 +376,8 @@ def _redemptions(store: Store, rows: list[Row]) -> None:
     of_purchase = {
         number: {"purchase_amount": amount, "purchased_at": at} for number, amount, at in bought
     }
+    if not select(store, "from duckdb_columns() where column_name = 'purchased_at'"):  # of before
+        of_purchase = {}
     first = _count(store, "redemptions") + 1
     redemptions = [
         {
