@@ -71,7 +71,10 @@ def certify(
         unterminated="warning",
         profile=layout_of(profile, delimiter),
     )
-    told = lambda source: desk.note(f"Reading {source}")  # noqa: E731
+
+    def told(source: str) -> None:
+        desk.note(f"Reading {source}")
+
     if check:
         found = job.check(_read(check), str(check), sources, reading, desk.job, key=key, told=told)
         told_again = show.Sheet("checks", CHECKED, found.checks)
@@ -102,7 +105,7 @@ def _show(desk: Desk, made: "Certificate", wanted: str) -> None:
 
 
 def _refuse_streams(sources: list[str]) -> None:
-    """Refuse standard input, which cannot be read again, and a file that is named twice."""
+    """Refuse standard input, which cannot be read again when the certificate is checked."""
     if "-" in sources:
         raise UsageError("Standard input cannot be certified.", hint="Name files.")
 

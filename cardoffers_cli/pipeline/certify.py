@@ -14,7 +14,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.row_kinds import PURCHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
 
     from cardoffers_cli.pipeline.handles import Staged
@@ -99,6 +99,6 @@ def changing_cards(store: Store, compared: Compared) -> ChangingCards:
     return found
 
 
-def merchants(store: Store, compared: Compared) -> Iterator[list[dict[str, Any]]]:
+def merchants(store: Store, compared: Compared) -> Iterator[Sequence[Mapping[str, Any]]]:
     """Yield the merchants as the files name them, some at a time, each with its `row_count`."""
     yield from store.pages("pipeline/certify:merchants", compared.merchants)

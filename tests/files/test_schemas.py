@@ -32,6 +32,7 @@ from cardoffers_cli.files.conditions import Condition, Matches, Mistyped, OneOf,
 from cardoffers_cli.files.schemas.documents import csvw, json_schema, table_schema
 from cardoffers_cli.files.schemas.formats import format_of, kinds
 from cardoffers_cli.files.transactions import open_transactions
+from sizes import tries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -253,6 +254,24 @@ def test_a_judge_agrees_on_the_sample_files(judge: str, name: str, tmp_path: Pat
     path.write_text("\n".join([*whole, ""]), "utf-8")
     names = [name for name in lines[0].split(",") if name in fields.COLUMNS]
     form = format_of("purchases", columns=names)
+    held(judged(path, plain(make(form))), errors_of(path), set(form.beyond_csv))
+
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+MOST_LINES = tries(500, 20_000)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="no shared data")
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("name", ["alder", "brook", "refunds", "refunds_referenced"])
+def test_a_judge_agrees_on_the_files_of_a_city(judge: str, name: str, tmp_path: Path) -> None:
+    make, judged = JUDGES[judge]
+    lines = (SHARED / "calderdale" / f"{name}.csv").read_text("utf-8").splitlines()[:MOST_LINES]
+    path = tmp_path / f"{name}.csv"
+    path.write_text("\n".join([*lines, ""]), "utf-8")
+    kind = "refunds" if "refunds" in name else "purchases"
+    names = [name for name in lines[0].split(",") if name in BY_NAME[kind].columns]
+    form = format_of(kind, columns=names)
     held(judged(path, plain(make(form))), errors_of(path), set(form.beyond_csv))
 
 
