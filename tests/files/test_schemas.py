@@ -10,6 +10,8 @@ from __future__ import annotations
 import csv
 import json
 import logging
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from datetime import datetime
@@ -30,7 +32,7 @@ from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.conditions import Condition, Matches, Mistyped, OneOf, Sized
 from cardoffers_cli.files.schemas.documents import csvw, json_schema, table_schema
-from cardoffers_cli.files.schemas.formats import format_of, kinds
+from cardoffers_cli.files.schemas.formats import format_of, kinds, rules_digest
 from cardoffers_cli.files.transactions import open_transactions
 from sizes import tries
 
@@ -474,6 +476,27 @@ def test_a_rule_that_changes_changes_every_schema(
     events = [json.loads(as_event(cells)) for cells in told]
     is_text = column != "amount"  # in JSON it is a number, which has no pattern
     assert [True, not is_text] == [judge.is_valid(event) for event in events]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[0])
+def test_the_digest_of_the_rules_is_of_what_they_ask(
+    change: tuple[str, str, Condition, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, column, broken, *_ = change
+    before = rules_digest()
+    place = next(
+        n for n, rule in enumerate(rules.RULES) if (rule.code, rule.column) == (code, column)
+    )
+    table = [*rules.RULES]
+    table[place] = replace(table[place], broken=broken)
+    monkeypatch.setattr(rules, "RULES", tuple(table))
+    assert before != rules_digest()
+
+
+def test_the_digest_of_the_rules_is_the_same_in_every_process() -> None:
+    words = "from cardoffers_cli.files.schemas.formats import rules_digest; print(rules_digest())"
+    told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert f"{rules_digest()}\n" == told.stdout
 
 
 def test_a_rule_that_goes_goes_from_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from cardoffers_cli.domain import json_text, row_kinds
@@ -185,16 +185,22 @@ def _no_kind(kind: str) -> NotFound:
 
 
 def rules_digest() -> str:
-    """Return the SHA-256 of the rules for rows of every kind: their order, words and conditions.
+    """Return the SHA-256 of the rules for rows of every kind, in their order, with all they ask.
 
-    What a condition computes beyond its patterns is the program's, whose version stands beside it.
+    What a function tells that a rule asks is the program's, whose version stands beside it.
     """
     said = [
-        [rule.code, rule.column, rule.message, [kind.name for kind in rule.kinds]]
+        [
+            *(rule.code, CODES[rule.code].level, rule.column, rule.message),
+            [kind.name for kind in rule.kinds],
+            _PLACE_IN_MEMORY.sub("", repr(rule.broken)),
+        ]
         for rule in rules.RULES
     ]
-    asked = [asdict(format_of(name)) for name in row_kinds.BY_NAME]
-    return hashlib.sha256(json_text.dumps([said, asked]).encode()).hexdigest()
+    return hashlib.sha256(json_text.dumps(said).encode()).hexdigest()
+
+
+_PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+")
 
 
 # What the rules of a kind of rows ask of each column
