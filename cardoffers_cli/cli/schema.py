@@ -24,7 +24,11 @@ def schema(
     ctx: typer.Context,
     *,
     kind: Annotated[
-        str, option("What the files hold: purchases, or a catalogue file.", autocompletion=_kinds)
+        str,
+        option(
+            "What they hold: purchases, refunds, or a kind of catalogue file.",
+            autocompletion=_kinds,
+        ),
     ] = "purchases",
     form: Annotated[
         Literal["tableschema", "csvw", "jsonschema", "markdown", "html"] | None,
