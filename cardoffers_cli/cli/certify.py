@@ -14,9 +14,8 @@ from cardoffers_cli.cli.kernel.options import (
     LayoutProfile,
     Timezone,
     argument,
-    currency_decimals,
+    checked_as,
     institution_option,
-    layout_of,
     option,
 )
 from cardoffers_cli.domain.errors import NotFound, UsageError
@@ -51,7 +50,6 @@ def certify(
     assume_timezone: Timezone = None,
 ) -> None:
     """Certify what files have shown, level by level, on a page that can be checked again."""
-    from cardoffers_cli.files.transactions import FileReading
     from cardoffers_cli.jobs.river import certify as job
 
     desk = Desk.of(ctx)
@@ -62,15 +60,7 @@ def certify(
     owner = job.owner_of(desk.job, institution) if institution else None
     key = job.read_key(key_file) if key_file else owner.key if owner else None
     currency = currency or (owner.currency if owner else None)
-    reading = FileReading(
-        now=desk.now,
-        currency=currency,
-        decimals=currency_decimals(currency),
-        delimiter=delimiter,
-        assume_timezone=assume_timezone,
-        unterminated="warning",
-        profile=layout_of(profile, delimiter),
-    )
+    reading = checked_as(desk.now, currency, delimiter, profile, zone=assume_timezone)
 
     def told(source: str) -> None:
         desk.note(f"Reading {source}")

@@ -19,12 +19,10 @@ from cardoffers_cli.cli.kernel.options import (
     Timezone,
     Valid,
     argument,
-    currency_decimals,
-    layout_of,
+    checked_as,
     option,
 )
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES
 
 
 def validate(
@@ -46,7 +44,6 @@ def validate(
 ) -> None:
     """Check files of purchases or refunds: CSV, JSON, JSON Lines, gzipped. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
-    from cardoffers_cli.files.transactions import FileReading
     from cardoffers_cli.jobs.river.intake import Outputs
     from cardoffers_cli.jobs.river.validate import validate as check
 
@@ -58,17 +55,7 @@ def validate(
     )
     if report:
         _check_page(report)
-    reading = FileReading(
-        now=desk.now,
-        currency=currency,
-        decimals=currency_decimals(currency),
-        delimiter=delimiter,
-        assume_timezone=assume_timezone,
-        unterminated="warning",
-        profile=layout_of(profile, delimiter),
-        kind=BY_NAME[kind or PURCHASES.name],
-        is_kind_given=kind is not None,
-    )
+    reading = checked_as(desk.now, currency, delimiter, profile, zone=assume_timezone, kind=kind)
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []
     for source in sources:

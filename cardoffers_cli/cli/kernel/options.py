@@ -5,6 +5,7 @@ when it runs. The options of every command stand in `commands.py`.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,9 +15,11 @@ import typer
 from cardoffers_cli.cli.kernel import completing
 from cardoffers_cli.cli.kernel.commands import moment
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES
 
 if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
+    from cardoffers_cli.files.chunks import FileReading
 
 
 def option(about: str, *names: str, **more: Any) -> Any:
@@ -82,6 +85,31 @@ def layout_of(profile: Path | None, delimiter: str) -> "Profile | None":
     layout = read_profile(profile)
     refuse_raw_keys(layout, profile)
     return layout
+
+
+def checked_as(
+    now: datetime,
+    currency: str | None,
+    delimiter: str,
+    profile: Path | None,
+    *,
+    zone: str | None,
+    kind: str | None = None,
+) -> "FileReading":
+    """Return how files are read that are checked: a last line without its end is a warning."""
+    from cardoffers_cli.files.chunks import FileReading
+
+    return FileReading(
+        now=now,
+        currency=currency,
+        decimals=currency_decimals(currency),
+        delimiter=delimiter,
+        assume_timezone=zone,
+        unterminated="warning",
+        profile=layout_of(profile, delimiter),
+        kind=BY_NAME[kind or PURCHASES.name],
+        is_kind_given=kind is not None,
+    )
 
 
 institution_option = partial(
