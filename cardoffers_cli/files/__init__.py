@@ -2,7 +2,8 @@
 
 Here live transaction files (read `transactions.py` first: bytes, lines, columns, rules), catalogue
 files, the drop folder (`drop.py`, then `claims.py`), samples, and the sheets and reports that
-leave. May import `domain`; polars lives here. To add a rule for transaction rows, add it to
-`rules.py`; a column of a sheet, to `columns.txt`; one of a catalogue file, to `catalogue.txt`; a
-format to write, to `exports.py`; workbooks have `workbooks.py`, pages to look at `html/`.
+leave; `plain/` checks files without polars, which lives here. May import `domain`. To add a rule
+for rows that institutions send, add it to `rules.py`; a column of a sheet, to `columns.txt`; one of
+a catalogue file, to `catalogue.txt`; a format to write, to `exports.py`; workbooks have
+`workbooks.py`, pages to look at `html/`.
 """

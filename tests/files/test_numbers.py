@@ -5,8 +5,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cardoffers_cli.domain.cards import has_check_digit, is_card_number, is_issued
-from cardoffers_cli.files.numbers import are_card_numbers, numbers_inside, whole_numbers
+from cardoffers_cli.domain.cards import (
+    has_check_digit,
+    holds_card_number,
+    is_card_number,
+    is_identifier_card_number,
+    is_identifier_issued,
+    is_issued,
+    is_reference_card_number,
+    is_reference_issued,
+)
+from cardoffers_cli.files.numbers import (
+    are_card_numbers,
+    are_identifiers_card_numbers,
+    are_references_card_numbers,
+    hold_card_numbers,
+    identifiers_numbers,
+    numbers_inside,
+    references_numbers,
+    whole_numbers,
+)
 
 STARTS = ["4", "51", "2221", "34", "300", "50", "60", "9", "0", "86", "8600", "3589", "2720", "+4"]
 DIGITS = st.text("0123456789", min_size=8, max_size=20)
@@ -35,6 +53,24 @@ def test_a_column_is_told_as_each_of_its_texts(found: list[str]) -> None:
     assert [is_card_number(text) for text in found] == are_card_numbers(series).to_list()
     issued = [row for row, text in enumerate(found) if is_issued(text)]
     assert issued == whole_numbers(series)["row"].to_list()
+
+
+@settings(deadline=None)
+@given(st.lists(texts() | texts().map(lambda text: f"SHOP {text}, LONDON") | st.just("")))
+def test_a_column_of_each_kind_is_told_as_each_of_its_texts(found: list[str]) -> None:
+    series = pl.Series(found, dtype=pl.String)
+    for told, of_columns in (
+        (is_reference_card_number, are_references_card_numbers),
+        (is_identifier_card_number, are_identifiers_card_numbers),
+        (holds_card_number, hold_card_numbers),
+    ):
+        assert [told(text) for text in found] == of_columns(series).to_list()
+    for is_given, numbers in (
+        (is_reference_issued, references_numbers),
+        (is_identifier_issued, identifiers_numbers),
+    ):
+        rows = [row for row, text in enumerate(found) if is_given(text)]
+        assert rows == numbers(series)["row"].to_list()
 
 
 @pytest.mark.parametrize("between", [" ", "-", "\u00a0", "\u2010", " - "])

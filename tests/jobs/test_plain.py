@@ -18,6 +18,7 @@ import pytest
 
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.domain.row_kinds import BY_NAME
 from cardoffers_cli.files import sources
 from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.plain import PlainValidation, blocks
@@ -43,7 +44,10 @@ def by_columns(content: bytes, folder: Path, **options: Any) -> Told:
     for each in outputs.values():
         each.unlink(missing_ok=True)
     currency = options.get("currency")
+    kind = options.get("kind")
     reading = FileReading(
+        kind=BY_NAME[kind or "purchases"],
+        is_kind_given=kind is not None,
         now=NOON,
         currency=currency,
         decimals=MINOR_UNITS[currency] if currency else 2,
@@ -195,6 +199,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"currency": "JPY"},
     {"assume_timezone": "Europe/London"},
     {"currency": "BHD", "raw_rejected": True},
+    {"kind": "refunds"},
 ]
 
 

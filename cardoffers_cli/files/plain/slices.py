@@ -73,20 +73,20 @@ def _all_plain(text: bytes, layout: Layout) -> list[list[str]] | None:
 
 
 def _line_by_line(text: bytes, layout: Layout, first_line: int, *, is_plain: bool) -> RowSlice:
-    numbers, rows, findings, blank_lines = [], [], [], 0
-    lines = split_lines(text)
+    numbers, fields, findings, blank_lines = list[int](), list[str](), [], 0
+    lines, width = split_lines(text), len(layout.names)
     for number, line in enumerate(lines, first_line):
-        if is_blank(line):
+        if (line[:1] or b" ") in b" \t" and is_blank(line):
             blank_lines += 1
             continue
         try:
-            rows.append(fields_of(line, layout))
+            fields += fields_of(line, layout)
             numbers.append(number)
         except LineFault as fault:
             findings.append(make_finding(fault.code, fault.message, line=number))
     return RowSlice(
         numbers=numbers,
-        columns=_named([*zip(*rows, strict=True)], layout),
+        columns=_named([fields[column::width] for column in range(width)], layout),
         findings=findings,
         lines=len(lines),
         blank_lines=blank_lines,
