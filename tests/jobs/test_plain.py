@@ -31,7 +31,7 @@ from work import job
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = sorted((CHECKOUT / "sample_data" / "transactions").iterdir())
 CORPORA = CHECKOUT.parent / "shared" / "data" / "corpora"
-MUTATIONS = 100_000 if FULL else tries(200, 3_000)
+MUTATIONS = 100_000 if FULL else tries(100, 2_000)
 
 Told = dict[str, str | bytes]
 
