@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from cardoffers_cli.domain.findings import CODES, Code
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import Matches, OneOf
+from cardoffers_cli.files.plain import PlainValidation
 from cardoffers_cli.files.rules import Rule, Suspicion
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
@@ -26,7 +28,6 @@ from work import new_store, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
     from doors import Door
@@ -115,6 +116,12 @@ def _validated(path: str, job: Job) -> dict[str, Any]:
     return validate(path, FileReading(now=NOON, currency="GBP"), job, outputs=Outputs()).document()
 
 
+def _checked(path: str, _job: Job) -> dict[str, Any]:
+    check = PlainValidation(path, {"now": NOON, "currency": "GBP"})
+    check.feed(Path(path).read_bytes())
+    return check.finish()
+
+
 def _imported(path: str, job: Job) -> dict[str, Any]:
     options = ImportOptions(dry_run=True)
     return import_file(path, "alder", job, options, outputs=Outputs()).document()
@@ -139,6 +146,9 @@ DOORS: dict[str, Ask] = {
     "validate csv": _file(csv_of, _validated),
     "validate json": _file(json_of, _validated),
     "validate json lines": _file(lines_of, _validated),
+    "check csv in plain Python": _file(csv_of, _checked),
+    "check json in plain Python": _file(json_of, _checked),
+    "check json lines in plain Python": _file(lines_of, _checked),
     "import csv": _file(csv_of, _imported),
     "import json lines": _file(lines_of, _imported),
     "simulate csv": _file(csv_of, _simulated),

@@ -1,7 +1,8 @@
 """A file checked in plain Python is told as `validate` tells it, byte for byte.
 
 The documents, the reports of rows and the rows sorted apart of both readings are compared, over
-hostile files, the public corpora, dirty samples, and files with something changed by chance.
+hostile files, public data, dirty samples, and files with something changed by chance. Each file is
+checked in a store of its own, which takes most of the time here.
 """
 
 from __future__ import annotations
@@ -24,14 +25,20 @@ from cardoffers_cli.files.chunks import FileReading
 from cardoffers_cli.files.plain import PlainValidation, blocks
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.validate import validate
+from hostile import CODES, LET_IN, REFUSED
 from sizes import FULL, tries
 from tables import NOON
+from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
 from work import job
 
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = sorted((CHECKOUT / "sample_data" / "transactions").iterdir())
 CORPORA = CHECKOUT.parent / "shared" / "data" / "corpora"
 MUTATIONS = 100_000 if FULL else tries(100, 2_000)
+
+SUFFIXES = {".csv", ".json"}
+STEP = tries(10, 1)
+"""One in so many of the public files: each is read by both, in a store of its own."""
 
 Told = dict[str, str | bytes]
 
@@ -325,8 +332,36 @@ def test_what_is_counted_stretch_by_stretch(
 
 @pytest.mark.skipif(not CORPORA.exists(), reason="the public corpora are not here")
 def test_public_corpora(tmp_path: Path) -> None:
-    for path in sorted(each for each in CORPORA.rglob("*") if each.suffix in {".csv", ".json"}):
+    for path in sorted(each for each in CORPORA.rglob("*") if each.suffix in SUFFIXES)[::STEP]:
         check(path.read_bytes(), tmp_path)
+
+
+FORMS = {"csv": csv_of, "json": json_of, "json lines": lines_of}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_no_event_should_be(form: str, tmp_path: Path) -> None:
+    _, events = all_of_them()
+    check(FORMS[form](events), tmp_path, currency="GBP")
+    texts = [*LET_IN.values(), *REFUSED.values(), *CODES.values()]
+    for field in ("merchant_descriptor", "card_acceptor_id", "transaction_ref", "colour"):
+        hostile: list[dict[str, str | None]] = [{**GOOD, field: text} for text in texts]
+        check(FORMS[form](hostile), tmp_path, raw_rejected=field == "colour")
+
+
+SHARED = CHECKOUT.parent / "shared" / "data"
+PUBLIC = sorted(
+    each
+    for folder in ("calderdale", "drift", "layouts")
+    for each in (SHARED / folder).rglob("*")
+    if each.is_file() and each.stat().st_size < (1 << 20 if not FULL else 1 << 30)
+)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the public data are not here")
+def test_public_files(tmp_path: Path) -> None:
+    for path in PUBLIC[::STEP]:
+        check(path.read_bytes(), tmp_path, assume_timezone="Europe/London")
 
 
 JSONS = [
