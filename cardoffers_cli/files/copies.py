@@ -31,28 +31,19 @@ MASK = "[masked]"
 """What stands in the place of a field that was refused as a card number or personal data."""
 
 
-def copy_lines(
-    blocks: Iterable[bytes],
-    header: int,
-    rejected: Iterable[int],
-    valid_to: BinaryIO | None,
-    rejected_to: BinaryIO | None,
-    *,
-    masks: Masks | None = None,
-    above: int = 0,
-) -> None:
-    """Copy lines; the one numbered `header` (0 for none) goes to both, blank ones to neither.
-
-    So many lines `above` all others go to both too, blank ones as well.
-    """
-    copy = LineCopy(header, rejected, valid_to, rejected_to, masks=masks, above=above)
+def copy_lines(blocks: Iterable[bytes], copy: LineCopy) -> None:
+    """Copy the lines of a file."""
     for block in blocks:
         copy.add(block)
     copy.end()
 
 
 class LineCopy:
-    """What `copy_lines` does, for whoever is handed the blocks: `end` comes behind the last."""
+    """A copy of lines; the one numbered `header` (0 for none) goes to both, blank ones to neither.
+
+    So many lines `above` all others go to both too, blank ones as well. Blocks are added in their
+    order, and `end` comes behind the last.
+    """
 
     def __init__(
         self,

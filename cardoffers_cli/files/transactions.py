@@ -18,7 +18,7 @@ import polars as pl
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import Finding, make_finding
 from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
-from cardoffers_cli.files.copies import Masks, copy_items, copy_lines
+from cardoffers_cli.files.copies import LineCopy, Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import OTHERS
 from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
@@ -156,7 +156,8 @@ class TransactionFile(RecordFile):
         if self.kind == "json":
             copy_items(blocks, rejected, self.row_kind.list_key, valid_to, rejected_to, masks=masks)
         else:
-            copy_lines(blocks, self.header, rejected, valid_to, rejected_to, masks=masks)
+            copy = LineCopy(self.header, rejected, valid_to, rejected_to, masks=masks)
+            copy_lines(blocks, copy)
 
     def close(self) -> None:
         """Close the file."""

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cardoffers_cli.files.copies import Masks, copy_items, copy_lines, masked_object
+from cardoffers_cli.files.copies import LineCopy, Masks, copy_items, copy_lines, masked_object
 from cardoffers_cli.files.splitting import Layout
 
 
 def lines_apart(blocks: list[bytes], rejected: list[int], header: int = 1) -> tuple[bytes, bytes]:
     valid, others = io.BytesIO(), io.BytesIO()
-    copy_lines(blocks, header, pl.Series(rejected, dtype=pl.UInt64), valid, others)
+    copy_lines(blocks, LineCopy(header, rejected, valid, others))
     return valid.getvalue(), others.getvalue()
 
 
@@ -121,7 +121,7 @@ def test_a_document_without_items_is_copied_as_none() -> None:
 def test_blank_lines_above_the_header_stay_where_a_profile_counts_them() -> None:
     valid, others = io.BytesIO(), io.BytesIO()
     blocks = [b"title\n\n \nhead\n\n1\n", b"2\n"]
-    copy_lines(blocks, 4, pl.Series([7], dtype=pl.UInt64), valid, others, above=3)
+    copy_lines(blocks, LineCopy(4, [7], valid, others, above=3))
     assert (b"title\n\n \nhead\n1\n", b"title\n\n \nhead\n2\n") == (
         valid.getvalue(),
         others.getvalue(),

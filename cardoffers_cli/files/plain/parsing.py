@@ -44,7 +44,7 @@ class _Repeats(ValueError):
     """An object names a field twice."""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> Any:
     values = dict(pairs)
     if len(values) < len(pairs):
         raise _Repeats

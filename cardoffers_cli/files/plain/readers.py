@@ -31,7 +31,7 @@ from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.files.splitting import plain_line_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.row_kinds import RowKind
@@ -41,12 +41,37 @@ if TYPE_CHECKING:
 _MOST_UNKNOWN = 20
 
 
-class DelimitedRows:
+class _LineRows:
+    """The rows of a file whose records are its lines."""
+
+    position = "line"
+
+    def __init__(self) -> None:
+        self._lines = WholeLines()
+        self._line = 1
+
+    def read(self, block: bytes) -> Iterator[RowSlice]:
+        """Yield the rows that are whole with a block."""
+        if whole := self._lines.add(block):
+            yield from self._read(with_lf(whole))
+
+    def end(self) -> Iterator[RowSlice]:
+        """Yield what is left."""
+        if self._lines.rest:
+            yield from self._read(with_lf(self._lines.rest))
+
+    def _read(self, text: bytes) -> Iterator[RowSlice]:
+        """Yield the rows of whole, LF-ended lines."""
+        raise NotImplementedError
+
+
+class DelimitedRows(_LineRows):
     """The rows of a CSV file; `layout` and `header`, its line, are known once it came."""
 
-    kind, position = "csv", "line"
+    kind = "csv"
 
     def __init__(self, name: str, head: bytes, row_kind: RowKind, delimiter: str) -> None:
+        super().__init__()
         self.layout: Layout | None = None
         self.header = 0
         self.findings: list[Finding] = []
@@ -54,23 +79,14 @@ class DelimitedRows:
         self._head = head
         self._names = Names.of(row_kind)
         self._delimiter = delimiter
-        self._lines = WholeLines()
-        self._line = 1
-
-    def read(self, block: bytes) -> Iterator[RowSlice]:
-        """Yield the rows that are whole with a block."""
-        if whole := self._lines.add(block):
-            yield from self._read(whole)
 
     def end(self) -> Iterator[RowSlice]:
-        """Yield what is left."""
-        if self._lines.rest:
-            yield from self._read(self._lines.rest)
+        """Yield what is left; raise `FileUnusable` if there was nothing at all."""
+        yield from super().end()
         if self.layout is None:
             raise unusable("file_empty", "The file has no content.")
 
-    def _read(self, block: bytes) -> Iterator[RowSlice]:
-        text = with_lf(block)
+    def _read(self, text: bytes) -> Iterator[RowSlice]:
         lines = plain_line_ends(text, self._delimiter)
         for part in in_parts(text, lines):
             yield self._rows(part, is_plain=lines is not None)
@@ -143,35 +159,24 @@ class _ObjectRows:
         )
 
 
-def _is_wrong(name: str, value: dict[str, Any]) -> bool:
+def _is_wrong(name: str, value: Mapping[str, Any]) -> bool:
     return name != OTHERS and is_mistyped(name, value.get(name))
 
 
-class JsonLineRows(_ObjectRows):
+class JsonLineRows(_LineRows, _ObjectRows):
     """The rows of a file of JSON Lines."""
 
-    kind, position = "jsonl", "line"
+    kind = "jsonl"
 
     def __init__(self, row_kind: RowKind) -> None:
-        super().__init__(row_kind)
-        self._lines = WholeLines()
-        self._line = 1
+        _LineRows.__init__(self)
+        _ObjectRows.__init__(self, row_kind)
 
-    def read(self, block: bytes) -> Iterator[RowSlice]:
-        """Yield the rows that are whole with a block."""
-        if whole := self._lines.add(block):
-            yield from self._read(whole)
-
-    def end(self) -> Iterator[RowSlice]:
-        """Yield what is left."""
-        if self._lines.rest:
-            yield from self._read(self._lines.rest)
-
-    def _read(self, block: bytes) -> Iterator[RowSlice]:
-        for text in in_parts(with_lf(block)):
-            page = read_json_lines(PLAIN, text, first_line=self._line)
+    def _read(self, text: bytes) -> Iterator[RowSlice]:
+        for part in in_parts(text):
+            page = read_json_lines(PLAIN, part, first_line=self._line)
             self._line += page.lines
-            if is_cut_off(text):
+            if is_cut_off(part):
                 page.findings.append(unterminated(self._line - 1, "warning"))
             yield self._rows(page)
 

@@ -26,7 +26,7 @@ from cardoffers_cli.files.splitting import plain_line_ends
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
     from datetime import datetime
 
     from cardoffers_cli.domain.row_kinds import RowKind
@@ -48,7 +48,7 @@ class PlainRules:
         self, kind: RowKind, *, now: datetime, currency: str | None, decimals: int, zone: str | None
     ) -> None:
         self.derive = Derive(kind, zone, decimals)
-        self._limits: dict[str, Any] = {
+        self._limits: Mapping[str, Any] = {
             "decimals": decimals,
             "program_currency": currency,
             "latest": (now + _AHEAD).isoformat(),
@@ -96,7 +96,7 @@ class Derive:
         self._is_usual = searching(f"^[0-9]{{1,12}}{fraction}$")
         self._is_number = searching(NUMBER)
 
-    def fill(self, row: dict[str, Any]) -> None:
+    def fill(self, row: MutableMapping[str, Any]) -> None:
         """Put what is derived of a row's texts beside them."""
         if self._moment in row:
             text = row[self._moment]

@@ -70,7 +70,7 @@ class PlainValidation:
         """Take the next bytes of the file, as it is stored."""
         self._take(self._blocks.add(piece))
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> Mapping[str, Any]:
         """Judge what is left, and the file as a whole; return the document of `validate`."""
         self._take(self._blocks.end(), is_end=True)
         return self._document()
@@ -110,7 +110,7 @@ class PlainValidation:
             self._read = _Reading(self._name, self._blocks.head, self._options)
         return self._read
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> Mapping[str, Any]:
         read = None if self._error else self._read
         judge = read and read.judge
         return {

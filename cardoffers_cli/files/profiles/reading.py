@@ -21,7 +21,7 @@ from cardoffers_cli.domain.nearest import did_you_mean, nearest
 from cardoffers_cli.domain.profiles import LINE, AmountSource, TimeSource
 from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.files.chunks import AMOUNT
-from cardoffers_cli.files.copies import copy_lines
+from cardoffers_cli.files.copies import LineCopy, copy_lines
 from cardoffers_cli.files.fields import REQUIRED
 from cardoffers_cli.files.lines import is_blank
 from cardoffers_cli.files.profiles import refunds
@@ -266,8 +266,7 @@ class ProfiledFile(TransactionFile):
                 Reencoded(out, profile.encoding) if out else None for out in (valid_to, rejected_to)
             )
         masks = ProfiledMasks(rows_of(masked), profile, self._width, self._named)
-        copy_lines(
-            blocks,
+        copy = LineCopy(
             profile.header,
             rejected,
             valid_to,
@@ -275,6 +274,7 @@ class ProfiledFile(TransactionFile):
             masks=masks,
             above=profile.skip_lines,
         )
+        copy_lines(blocks, copy)
 
     @property
     def _named(self) -> Mapping[str, Sequence[int]]:
