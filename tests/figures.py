@@ -154,13 +154,13 @@ FIGURES = [
     Figure(
         f"pairs of places with {RUN} equal lines", 110, 45, lambda texts, _: repeated_runs(texts)
     ),
-    Figure("statements of one POST", 17, 8, lambda *_: statements_of("")),
-    Figure("statements of one POST of what is new", 17, 13, lambda *_: statements_of("", **NEW)),
-    Figure("statements of one simulated event", 19, 14, lambda *_: statements_of("/simulate")),
+    Figure("statements of one POST", 17, 7, lambda *_: statements_of("")),
+    Figure("statements of one POST of what is new", 17, 12, lambda *_: statements_of("", **NEW)),
+    Figure("statements of one simulated event", 19, 12, lambda *_: statements_of("/simulate")),
     Figure(
         "statements of a simulated event of what is new",
         19,
-        19,
+        17,
         lambda *_: statements_of("/simulate", **NEW),
     ),
 ]

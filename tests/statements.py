@@ -52,7 +52,9 @@ def statements_of(path: str, **changes: Any) -> list[str]:
         made = new_store(Path(folder))
         tell(made, **CATALOGUE)
         service = Service(made, lambda: NOON, keeps_open=True)
-        _said(service, path, {**EVENT, "transaction_ref": "before"})
+        before = {name: f"{value}-before" for name, value in changes.items()}
+        _said(service, path, {**EVENT, **before, "transaction_ref": "before"})
+        _said(service, path, {**EVENT, "transaction_ref": "before-too"})
         said = _said(service, path, {**EVENT, "transaction_ref": "now", **changes})
         service.let_go()
         return said

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardoffers_cli.store.numbering import next_number, numbered_up_to
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from uuid import UUID
@@ -100,17 +102,20 @@ def _numbers(
     if len(known) >= _MOST:
         known.clear()
     if perhaps := [key for key in keys if key not in known and key not in new]:
-        known |= _told(store, address, kind, perhaps, of)
+        for row in store.rows(address, **of, **_lists(kind, perhaps)):
+            *key, number = row.values()
+            known[tuple(key)] = number
     if added := sorted(key for key in keys if key not in known):
-        known |= _told(store, f"store/interning:new_{kind}s", kind, added, of)
+        following = f"store/interning:next_{kind}"
+        first = next_number(store, following)
+        numbers = [*range(first, first + len(added))]
+        store.execute(f"store/interning:new_{kind}s", **of, **_lists(kind, added), numbers=numbers)
+        numbered_up_to(store, following, numbers[-1])
+        known |= dict(zip(added, numbers, strict=True))
     return known, added
 
 
-def _told(
-    store: Store, address: str, kind: str, keys: Sequence[Key], of: Mapping[str, Any]
-) -> Mapping[Key, int]:
-    """Run a statement with keys of one kind, and return the numbers that it tells of keys."""
+def _lists(kind: str, keys: Sequence[Key]) -> dict[str, list[Any]]:
+    """Return the parts of keys as the lists that the statements of a kind take."""
     columns = zip(_COLUMNS[kind], zip(*keys, strict=True), strict=True)
-    lists = {f"{name}s": [*each] for name, each in columns}
-    rows = [tuple(row.values()) for row in store.rows(address, **of, **lists)]
-    return {tuple(key): number for *key, number in rows}
+    return {f"{name}s": [*each] for name, each in columns}

@@ -36,6 +36,8 @@ class Memory:
         self._grows: set[Hashable] = set()
         self._changed: set[str] = set()
         """The tables that were changed since a transaction began."""
+        self._before: dict[Hashable, tuple[Any, frozenset[str]]] = {}
+        """What was true of tables until these changed, with the tables that it was read of."""
 
     def recall(
         self,
@@ -70,21 +72,29 @@ class Memory:
         """Forget what the statement at an address may change."""
         if not (changed := tables_changed(address)):
             return
-        self._changed |= changed
         rewritten = tables_rewritten(address)
         for asked, tables in [*self._read_of.items()]:
             if tables & (rewritten if asked in self._grows else changed):
+                if asked not in self._grows and tables.isdisjoint(self._changed):
+                    self._before[asked] = self._found[asked], tables
                 self._forget(asked)
+        self._changed |= changed
 
     def begin(self) -> None:
         """Note that a transaction begins."""
         self._changed.clear()
+        self._before.clear()
 
     def undo(self) -> None:
-        """Forget what may tell of changes that are not kept, those since the transaction began."""
+        """Forget what may tell of changes that are not kept, those since the transaction began.
+
+        What they had made wrong is right again.
+        """
         for asked, tables in [*self._read_of.items()]:
             if tables & self._changed:
                 self._forget(asked)
+        for asked, (found, tables) in self._before.items():
+            self._found[asked], self._read_of[asked] = found, tables
 
     def forget(self) -> None:
         """Forget everything."""

@@ -84,7 +84,7 @@ def test_what_was_read_in_a_transaction_that_is_not_kept_is_forgotten(
 def test_what_was_known_before_a_transaction_that_is_not_kept_is_known_after_it(
     store: Store,
 ) -> None:
-    """But for what it changed, be it read anew in it, and what it added to."""
+    """Be it that it changed, but not where it may have been added to."""
     said: list[str] = []
 
     def known(name: str, address: str, *, grows: bool = False) -> list[str]:
@@ -103,7 +103,11 @@ def test_what_was_known_before_a_transaction_that_is_not_kept_is_known_after_it(
     with store.transaction(keep=False):
         add_run(store)
         assert ([], [], said, []) == all_known()
+        add_run(store)
     said.append("after it")
+    assert ([], [], [], said) == all_known()
+    with store.transaction():
+        add_run(store)
     assert ([], [], said, said) == all_known()
 
 

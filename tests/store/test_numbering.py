@@ -43,6 +43,7 @@ def test_a_number_is_looked_up_once(store: Store) -> None:
 @pytest.mark.parametrize("is_failure", [True, False], ids=["failed", "dry run"])
 def test_what_is_taken_back_is_given_again(store: Store, *, is_failure: bool) -> None:
     with suppress(ZeroDivisionError), store.transaction(keep=False):
+        assert 1 == next_number(store, RUN)
         assert [1, 2] == [start(store), start(store)]
         if is_failure:
             raise ZeroDivisionError

@@ -147,57 +147,38 @@ where identifiers.merchant_identifier in (select unnest(cast($merchant_identifie
         select unnest(cast($merchant_identifier_types as varchar[]))
     );
 
+-- name: next_cardholder
+-- The number that a new cardholder gets: the one behind the highest.
+select coalesce(max(cardholder_no), 0) + 1 as cardholder_no
+from cardholders;
+
+-- name: next_instrument
+-- The number that a new instrument gets: the one behind the highest.
+select coalesce(max(instrument_no), 0) + 1 as instrument_no
+from instruments;
+
+-- name: next_identifier
+-- The number that a new merchant identifier gets: the one behind the highest.
+select coalesce(max(identifier_no), 0) + 1 as identifier_no
+from identifiers;
+
 -- name: new_cardholders
--- Writes cardholders, one row per token of an institution, none of which is known yet, in the order
--- of the list; returns their numbers.
+-- Writes cardholders, one row per token of an institution, none of which is known yet.
 insert into cardholders (cardholder_no, institution_id, cardholder_token)
 select
-    highest.cardholder_no + listed.place, $institution_id, listed.cardholder_token
-from (
-    select
-        unnest(cast($cardholder_tokens as varchar[])) as cardholder_token,
-        generate_subscripts(cast($cardholder_tokens as varchar[]), 1) as place
-) as listed
-cross join (
-    select coalesce(max(cardholders.cardholder_no), 0) as cardholder_no
-    from cardholders
-) as highest
-returning cardholder_token, cardholder_no;
+    unnest(cast($numbers as bigint[])), $institution_id,
+    unnest(cast($cardholder_tokens as varchar[]));
 
 -- name: new_instruments
--- Writes instruments, one row per cardholder and token, none of which is known yet, in the order of
--- the lists; returns their numbers.
+-- Writes instruments, one row per cardholder and token, none of which is known yet.
 insert into instruments (instrument_no, cardholder_no, institution_id, instrument_token)
 select
-    highest.instrument_no + listed.place, listed.cardholder_no, $institution_id,
-    listed.instrument_token
-from (
-    select
-        unnest(cast($cardholder_nos as bigint[])) as cardholder_no,
-        unnest(cast($instrument_tokens as varchar[])) as instrument_token,
-        generate_subscripts(cast($instrument_tokens as varchar[]), 1) as place
-) as listed
-cross join (
-    select coalesce(max(instruments.instrument_no), 0) as instrument_no
-    from instruments
-) as highest
-returning cardholder_no, instrument_token, instrument_no;
+    unnest(cast($numbers as bigint[])), unnest(cast($cardholder_nos as bigint[])),
+    $institution_id, unnest(cast($instrument_tokens as varchar[]));
 
 -- name: new_identifiers
--- Writes identifiers, one row per type and identifier, none of which is known yet, in the order of
--- the lists; nobody owns them. Returns their numbers.
+-- Writes identifiers, one row per type and identifier, none of which is known yet; nobody owns them.
 insert into identifiers (identifier_no, merchant_identifier_type, merchant_identifier)
 select
-    highest.identifier_no + listed.place, listed.merchant_identifier_type,
-    listed.merchant_identifier
-from (
-    select
-        unnest(cast($merchant_identifier_types as varchar[])) as merchant_identifier_type,
-        unnest(cast($merchant_identifiers as varchar[])) as merchant_identifier,
-        generate_subscripts(cast($merchant_identifiers as varchar[]), 1) as place
-) as listed
-cross join (
-    select coalesce(max(identifiers.identifier_no), 0) as identifier_no
-    from identifiers
-) as highest
-returning merchant_identifier_type, merchant_identifier, identifier_no;
+    unnest(cast($numbers as bigint[])), unnest(cast($merchant_identifier_types as varchar[])),
+    unnest(cast($merchant_identifiers as varchar[]));
