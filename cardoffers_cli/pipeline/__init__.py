@@ -16,7 +16,9 @@ not kept.
 
 Files, calls and simulated events go one way in two sizes, which `stage.py` tells apart. Of many
 rows each step makes its table. Of few there is none: a table stands for its rows or its SELECT, and
-the statement that writes, or asks, computes what it needs together. Both are the same statements.
+the statement that writes, or asks, computes what it needs together, by the same text. What needs no
+engine is done without one: texts get their numbers, and references their hashes, from lists
+(`store/interning.py`, `domain/derived.py`). Both sizes are held to the same outcome.
 
 Done twice, a step does nothing the second time. May import `store`, `engine`, `domain`; steps never
 import each other. To add a step, add its module, its SQL file, its test, its handle, and its call

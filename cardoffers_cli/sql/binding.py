@@ -119,7 +119,7 @@ class TempTables:
     def __init__(self) -> None:
         self._kinds: dict[str, str] = {}
         self._defined: dict[str, _Definition] = {}
-        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._rows: dict[str, list[Any]] = {}
 
     def bind(self, address: str, tables: Iterable[Table]) -> Bound:
         """Return a statement that reads these tables, of which each is one that it declares."""

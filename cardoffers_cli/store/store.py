@@ -26,7 +26,7 @@ from cardoffers_cli.store.layout import spill_path
 from cardoffers_cli.store.memory import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import polars as pl
@@ -131,7 +131,7 @@ class Store:
         /,
         *tables: Table,
         frame: pl.DataFrame | None = None,
-        rows: list[dict[str, Any]] | None = None,
+        rows: Sequence[Mapping[str, Any]] | None = None,
         **parameters: Any,
     ) -> Table:
         """Let a table stand for the SELECT of the named statement that makes it, for few rows.
@@ -141,7 +141,7 @@ class Store:
         import pyarrow as pa  # noqa: PLC0415 - heavy, and most commands bring no rows
 
         if rows is not None:
-            given = pa.Table.from_pylist(rows)
+            given = pa.Table.from_pylist([*rows])
         else:
             given = None if frame is None else _arrow(frame)
         return self.tables.defines(self._bound(name, tables), parameters, given)
