@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import gzip
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.files.pack.building import PageCheck
 from commands import in_a_pipe
-from packs import AS_OF, CHECKOUT, HEADER, ROW, TRANSACTIONS, Opened, Verdict
+from packs import (
+    AS_OF,
+    CHECKOUT,
+    HEADER,
+    ROW,
+    TRANSACTIONS,
+    Opened,
+    Verdict,
+    built,
+    ready,
+)
 from sizes import FULL, at_the_gate, tries
 
 if TYPE_CHECKING:
@@ -82,6 +93,23 @@ def assert_equal(
     path.write_bytes(content)
     expected = by_command(path, monkeypatch, *more)
     assert expected == used.check(path), path.name
+
+
+def test_a_page_checks_as_it_was_built_to(
+    opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is another page, in which Python starts once more."""
+    check = PageCheck(currency="JPY", delimiter=";", assume_timezone="America/Sao_Paulo")
+    words = ("--currency", "JPY", "--delimiter", ";", "--assume-timezone", "America/Sao_Paulo")
+    rows = [ROW % 1, (ROW % 2).replace(b"12.50", b"12"), (ROW % 3).replace(b"12.50", b"12.0")]
+    local = [
+        (ROW % 4).replace(b"2026-03-18T13:12:54Z", moment).replace(b"12.50", b"12")
+        for moment in (b"2026-03-18T13:12:54", b"2018-11-04T00:30:00", b"2018-02-17T23:30:00")
+    ]
+    content = b"".join([HEADER, *rows, *local]).replace(b",", b";")
+    with ready(opened, built(tmp_path, check)) as used:
+        assert_equal(used, tmp_path / "a.csv", content, monkeypatch, *words)
+        assert "America/Sao_Paulo" in used.text("#about")
 
 
 @pytest.mark.parametrize("name", ["alder.csv", "brook.csv", "refunds.csv"])
