@@ -1,4 +1,8 @@
-"""Build the page that checks files, for an institution of the store or for anybody."""
+"""Build the page that checks files, for an institution of the store or for anybody.
+
+The check in plain Python (`files/plain`) reads no layout profiles, so a page with one is refused:
+it would call every good file of that institution a bad one.
+"""
 
 from __future__ import annotations
 
