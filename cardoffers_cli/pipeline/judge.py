@@ -165,14 +165,23 @@ def find_look_alikes(
     """
     if staged.kind is not PURCHASES:
         return no_look_alikes(store)
-    (times,) = store.rows("pipeline/judge:times", staged.rows)
+    if with_history:
+        index_looks(store)
     return store.make(
         "pipeline/judge:look_alikes",
         *(staged.rows, numbered.payers, numbered.identifiers, repeats.rows),
         institution_id=institution_id,
         with_history=with_history,
-        **times,
     )
+
+
+def index_looks(store: Store) -> None:
+    """Give the purchases that came since the last time the number that they are found by.
+
+    An import does so before it looks for purchases and when its own are there. Who takes a single
+    event need not: the next import does.
+    """
+    store.execute("pipeline/judge:index_looks")
 
 
 def no_look_alikes(store: Store) -> Table:

@@ -263,6 +263,15 @@ create table purchase_refs (
     purchase_no bigint not null
 );
 
+-- name: purchase_looks
+-- Grain: one row per purchase up to the last one here, wherever its row is: the `look` of instrument,
+-- amount and second, which purchases that are alike have in common (rules.md#look-alikes). Others may
+-- have it too, so what it is of decides. An import adds those that came since. Append only.
+create table purchase_looks (
+    look bigint not null,
+    purchase_no bigint not null
+);
+
 -- name: recent_purchase_details
 -- Grain: one row per recent purchase that carried any of these optional fields; matching uses
 -- none of them. Read as `purchase_details`.

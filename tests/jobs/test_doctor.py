@@ -253,11 +253,22 @@ INDEX = [
     "update recent_purchases set transaction_ref = transaction_ref || 'x' where line = 2",
 ]
 """What is done to references, or to the hashes that they are found by."""
+LOOKS = [
+    "delete from purchase_looks where purchase_no < 9",
+    "insert into purchase_looks from purchase_looks limit 1",
+    "insert into purchase_looks values (7, 999999)",
+    "update purchase_looks set look = look - 1 where purchase_no < 9",
+    "update purchase_looks set purchase_no = purchase_no + 1",
+    "update recent_purchases set instrument_no = instrument_no + 1 where line = 2",
+    "update recent_purchases set transacted_at = transacted_at + interval 1 second where line = 2",
+]
+"""What is done to purchases, or to what those that are alike are found by."""
 
 
 BREAKS = {
     **dict.fromkeys(QUEUE, WAITING),
     **dict.fromkeys(INDEX, "references_are_indexed"),
+    **dict.fromkeys(LOOKS, "looks_are_indexed"),
     "insert into recent_purchases select * from purchases limit 1": "transaction_refs_unique",
     "insert into recent_decisions select * from recent_decisions limit 1": "decided_once",
     "insert into recent_outcomes select * from recent_outcomes limit 1": "decided_once",

@@ -210,6 +210,22 @@ def test_look_alikes_are_taken_and_told(alder: Job, tmp_path: Path) -> None:
     assert "look_alike" not in {row["code"] for row in other["findings"]}
 
 
+def test_a_second_is_the_same_whatever_its_fraction(alder: Job, tmp_path: Path) -> None:
+    head, report = "ref cardholder card identifier amount at", tmp_path / "errors.csv"
+    for name, at in (("a", "09:00:00.25Z"), ("b", "09:00:01.999Z")):
+        first = f"{head}\n{name} ann c1 M1 5.00 2026-06-01T{at}"
+        taken(alder, file_of(tmp_path / f"{name}.csv", first))
+    rows = {"c": "09:00:00Z", "d": "09:00:00.999999Z", "e": "09:00:01Z", "f": "09:00:02Z"}
+    later = "\n".join(
+        [head, *(f"{name} ann c1 M1 5.00 2026-06-01T{at}" for name, at in rows.items())]
+    )
+    told = taken(alder, file_of(tmp_path / "later.csv", later), errors=report)
+    found = messages(told, report, "look_alike")
+    assert {2: "a.csv", 3: "a.csv", 4: "b.csv"} == {
+        line: text.partition(", received")[0].rpartition("/")[2] for line, text in found.items()
+    }
+
+
 def test_the_same_bytes_again_are_recognised_however_they_come(alder: Job, tmp_path: Path) -> None:
     path = file_of(tmp_path / "tx.csv", DIRTY)
     packed = tmp_path / "other.gz"

@@ -179,10 +179,14 @@ def test_what_waited_before_waits_after_and_is_found_by_its_hash(
     migrate(made)
     with made.store() as store:
         assert before == {name: select(store, f"from {name} order by all") for name in kept}
+        looks = "select look_of(instrument_no, amount, transacted_at), purchase_no from purchases"
+        expected = select(store, f"{looks} order by all")
+        assert expected == select(store, "from purchase_looks order by all")
 
 
 KEPT_SINCE = (
     "institution_profiles",
+    "purchase_looks",
     "refunds",
     "refund_links",
     "refund_outcomes",

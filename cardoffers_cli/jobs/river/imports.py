@@ -32,7 +32,7 @@ from cardoffers_cli.jobs.river.intake import (
     write_outputs,
 )
 from cardoffers_cli.pipeline.admit import admit, amount_of
-from cardoffers_cli.pipeline.judge import doubtful_references, take_masked
+from cardoffers_cli.pipeline.judge import doubtful_references, index_looks, take_masked
 from cardoffers_cli.pipeline.number import number
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.imports import earlier_import, next_import_no, record_import
@@ -201,6 +201,7 @@ def take_in(
     counts = {"received": judged.report.received, "accepted": accepted}
     finish_run(store, run, counts)
     if not options.dry_run:
+        index_looks(store)
         keep_counts(store)
     return TakenIn(made=made, judged=judged)
 

@@ -97,3 +97,38 @@ final as (
 select final.purchase_no, final.institution_id, final.hashes
 from final
 order by final.purchase_no;
+
+-- name: looks_are_indexed
+-- Purchases that later ones which are alike would not be compared with, because what tells it is
+-- missing, there twice or another one; and such numbers of no purchase. Those behind the last one
+-- that has it get it with the next import. Grain: one row per purchase, or number of none.
+with indexed as (
+    select
+        purchases.purchase_no, purchases.institution_id, purchases.instrument_no,
+        purchases.amount, purchases.transacted_at
+    from purchases
+    where purchases.purchase_no <= (select max(purchase_looks.purchase_no) from purchase_looks)
+),
+looks as (
+    select
+        purchase_looks.purchase_no, count(*) as times,
+        min(purchase_looks.look) as look
+    from purchase_looks
+    group by purchase_looks.purchase_no
+),
+final as (
+    select
+        coalesce(indexed.purchase_no, looks.purchase_no) as purchase_no,
+        indexed.institution_id,
+        coalesce(looks.times, 0) as looks
+    from indexed
+    full outer join looks on looks.purchase_no = indexed.purchase_no
+    where indexed.purchase_no is null
+        or looks.purchase_no is null
+        or looks.times > 1
+        or looks.look
+        <> look_of(indexed.instrument_no, indexed.amount, indexed.transacted_at)
+)
+select final.purchase_no, final.institution_id, final.looks
+from final
+order by final.purchase_no;

@@ -1,6 +1,7 @@
 -- A redemption says what its purchase came to and when it was made. Who counts redemptions, or asks
--- what held a budget, need not read the purchases of all years for it. A store of 50 million
--- purchases takes 4 seconds of one core.
+-- what held a budget, need not read the purchases of all years for it. What purchases that are alike
+-- have in common has a place of its own, so that an import finds them in one narrow column. A store
+-- of 50 million purchases takes 8 seconds of one core, and an eighth more room on the disk.
 
 -- name: redemptions_of_before
 -- They get the columns with what is filled in, in one go.
@@ -49,3 +50,24 @@ order by before.redemption_no;
 -- name: redemptions_moved
 -- All of them are in redemptions by now.
 drop table redemptions_of_before;
+
+-- name: purchase_looks
+-- Grain: one row per purchase up to the last one here, wherever its row is: the `look` of instrument,
+-- amount and second, which purchases that are alike have in common (rules.md#look-alikes). Others may
+-- have it too, so what it is of decides. An import adds those that came since. Append only.
+create table purchase_looks (
+    look bigint not null,
+    purchase_no bigint not null
+);
+
+-- name: looks_of_before
+-- Reads purchases; writes purchase_looks. The number is that of the macro look_of, for ever.
+insert into purchase_looks (look, purchase_no)
+select
+    xor(
+        purchases.instrument_no * 4294967296
+        + epoch_ms(date_trunc('second', purchases.transacted_at)) // 1000,
+        cast(purchases.amount * 10000 as bigint) % 2147483648 * 2147483648
+    ),
+    purchases.purchase_no
+from purchases;

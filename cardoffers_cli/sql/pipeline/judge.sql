@@ -255,13 +255,17 @@ select
     cast(null as timestamp) as received_at
 where 1 = 0;
 
--- name: times
--- reads: staged(transacted_at)
--- The second of the first staged row, and the end of that of the last; nulls where there is none.
+-- name: index_looks
+-- Writes purchase_looks of the purchases that came since the last time. Idempotent.
+insert into purchase_looks (look, purchase_no)
 select
-    date_trunc('second', min(staged.transacted_at)) as from_at,
-    date_trunc('second', max(staged.transacted_at)) + interval 1 second as to_at
-from staged;
+    look_of(purchases.instrument_no, purchases.amount, purchases.transacted_at),
+    purchases.purchase_no
+from purchases
+where purchases.purchase_no > (
+        select coalesce(max(purchase_looks.purchase_no), 0)
+        from purchase_looks
+    );
 
 -- name: look_alikes
 -- reads: staged(line, transaction_ref, payer, identifier, merchant_id, amount, transacted_at, look),
@@ -269,12 +273,11 @@ from staged;
 --     staged_duplicates(line)
 -- makes: look_alikes(line, transaction_ref, first_import_no, first_line, received_at)
 -- Makes look_alikes: the staged rows to be admitted that are like an earlier one in all but their
--- ref (rules.md#look-alikes): instrument, merchant, amount and second are the same. Earlier ones stand among the purchases,
--- which are read only for the time of the file (from $from_at up to $to_at), if at all
--- ($with_history), or in this file. Those of the file are sought by fingerprint and told apart by
--- what it stands for. Of purchases the time is looked at first, as it tells most of them apart:
--- nearly all are of a whole second, and those are found by the column as it is, which is several
--- times as quick as by an expression. Grain: one row per such row.
+-- ref (rules.md#look-alikes): instrument, merchant, amount and second are the same. Earlier ones stand
+-- among the purchases, if these are looked at ($with_history), or in this file. Purchases are found by
+-- one number of instrument, amount and second (purchase_looks), and these few are compared.
+-- Those of the file are sought by fingerprint and told apart by what it stands for. Grain: one row
+-- per such row.
 create temp table look_alikes as
 with repeated as (
     select staged.look
@@ -304,61 +307,56 @@ alike as (
         order by staged.line
     )
 ),
-same_time as materialized (
+same_look as (
     select
-        purchases.purchase_no, purchases.instrument_no, purchases.amount,
-        purchases.transacted_at as second
-    from purchases
-    where $with_history
-        and purchases.institution_id = $institution_id
-        and purchases.transacted_at >= $from_at
-        and purchases.transacted_at < $to_at
-        and purchases.transacted_at in (
-            select date_trunc('second', staged.transacted_at) from staged
-        )
-    union all
-    select
-        purchases.purchase_no, purchases.instrument_no, purchases.amount,
-        date_trunc('second', purchases.transacted_at)
-    from purchases
-    where $with_history
-        and purchases.institution_id = $institution_id
-        and purchases.transacted_at >= $from_at
-        and purchases.transacted_at < $to_at
-        and purchases.transacted_at <> date_trunc('second', purchases.transacted_at)
-),
-alike_before as materialized (
-    select
-        staged.line, staged.transaction_ref, staged.merchant_id, identifier_numbers.identifier_no,
-        same_time.purchase_no
-    from same_time
-    inner join payer_numbers on payer_numbers.instrument_no = same_time.instrument_no
-    inner join staged
-        on staged.payer = payer_numbers.payer
-        and staged.amount = same_time.amount
-        and date_trunc('second', staged.transacted_at) = same_time.second
+        staged.line, staged.transaction_ref, staged.merchant_id, staged.amount,
+        payer_numbers.instrument_no, identifier_numbers.identifier_no,
+        date_trunc('second', staged.transacted_at) as second,
+        look_of(payer_numbers.instrument_no, staged.amount, staged.transacted_at) as look
+    from staged
+    inner join payer_numbers on payer_numbers.payer = staged.payer
     left join identifier_numbers on identifier_numbers.identifier = staged.identifier
-    where not exists (
+    where $with_history
+        and not exists (
             select 1
             from staged_duplicates
             where staged_duplicates.line = staged.line
         )
 ),
+alike_before as materialized (
+    select
+        same_look.line, same_look.transaction_ref, same_look.merchant_id, same_look.amount,
+        same_look.instrument_no, same_look.identifier_no, same_look.second,
+        purchase_looks.purchase_no
+    from same_look
+    inner join purchase_looks on purchase_looks.look = same_look.look
+),
+bought_before as materialized (
+    select
+        purchases.purchase_no, purchases.instrument_no, purchases.identifier_no,
+        purchases.merchant_id, purchases.amount, purchases.transacted_at, purchases.import_no,
+        purchases.line, purchases.received_at
+    from purchases
+    where purchases.institution_id = $institution_id
+        and purchases.purchase_no in (select alike_before.purchase_no from alike_before)
+),
 before as (
     select
         alike_before.line,
         alike_before.transaction_ref,
-        purchases.import_no as first_import_no,
-        purchases.line as first_line,
-        purchases.received_at,
+        bought_before.import_no as first_import_no,
+        bought_before.line as first_line,
+        bought_before.received_at,
         row_number() over (
-            partition by alike_before.line order by purchases.purchase_no
+            partition by alike_before.line order by bought_before.purchase_no
         ) as turn
     from alike_before
-    inner join purchases on purchases.purchase_no = alike_before.purchase_no
-    where purchases.identifier_no is not distinct from alike_before.identifier_no
-        and purchases.merchant_id is not distinct from alike_before.merchant_id
-        and purchases.institution_id = $institution_id
+    inner join bought_before on bought_before.purchase_no = alike_before.purchase_no
+    where bought_before.instrument_no = alike_before.instrument_no
+        and bought_before.amount = alike_before.amount
+        and date_trunc('second', bought_before.transacted_at) = alike_before.second
+        and bought_before.identifier_no is not distinct from alike_before.identifier_no
+        and bought_before.merchant_id is not distinct from alike_before.merchant_id
 ),
 final as (
     select

@@ -79,6 +79,10 @@ select purchase_refs.purchase_no
 from purchase_refs
 where purchase_refs.ref_hash in (select new_hashes.ref_hash from new_hashes)
 union
+select purchase_looks.purchase_no
+from purchase_looks
+where purchase_looks.purchase_no > $purchase_no
+union
 select unresolved_purchases.purchase_no
 from unresolved_purchases
 where unresolved_purchases.purchase_no > $purchase_no
@@ -115,7 +119,8 @@ where redemptions.purchase_no in (
 );
 
 -- name: purchases
--- for each: purchases, purchase_details, decisions, outcomes, unresolved_purchases, purchase_refs
+-- for each: purchases, purchase_details, decisions, outcomes, unresolved_purchases, purchase_refs,
+--     purchase_looks
 -- reads: touched_purchases(purchase_no)
 -- Lets {kept} show the rows of touched_purchases alone, until the transaction is undone.
 create temp table {kept} as

@@ -166,6 +166,14 @@ create or replace macro purchase_turn(transacted_at, institution_id, transaction
     transacted_at, cast(institution_id as varchar), transaction_ref
 );
 
+-- name: look_of
+-- A number that purchases with the same instrument, amount and second have in common, and hardly any
+-- others. It is stored (purchase_looks), so it must never change.
+create or replace macro look_of(instrument_no, amount, transacted_at) as xor(
+    instrument_no * 4294967296 + epoch_ms(date_trunc('second', transacted_at)) // 1000,
+    cast(amount * 10000 as bigint) % 2147483648 * 2147483648
+);
+
 -- name: latest_decisions
 -- What counts of each decided purchase: the newest decision. It is for many of them: all decisions
 -- are put in groups first, even where few are asked for. Grain: one row per decided purchase.
