@@ -45,8 +45,9 @@ class RowKind:
     further: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
 
 
-_TOKENS = ("cardholder_token", "card_token", "instrument_token")
-_ACCEPTORS = ("card_acceptor_id", "merchant_identifier")
+TOKENS = ("cardholder_token", "card_token", "instrument_token")
+IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
+FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
 
 PURCHASES = RowKind(
     name="purchases",
@@ -55,10 +56,10 @@ PURCHASES = RowKind(
     reference="transaction_ref",
     moment="transacted_at",
     columns=(
-        *_TOKENS,
+        *TOKENS,
         "instrument_type",
-        *_ACCEPTORS,
-        *("mcc", "merchant_descriptor", "network"),
+        *IDENTIFIERS,
+        *FREE_TEXTS,
         *("merchant_identifier_type", "merchant_id"),
         *("amount", "currency", "transaction_ref", "transacted_at", "institution_id"),
     ),
@@ -84,8 +85,8 @@ REFUNDS = RowKind(
     moment="refunded_at",
     columns=(
         *("refund_ref", "original_transaction_ref"),
-        *_TOKENS,
-        *_ACCEPTORS,
+        *TOKENS,
+        *IDENTIFIERS,
         *("merchant_identifier_type", "merchant_id"),
         *("amount", "currency", "refunded_at", "kind", "institution_id"),
     ),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
+from cardoffers_cli.domain import row_kinds
 from cardoffers_cli.domain.row_kinds import KINDS, PURCHASES
 
 INSTRUMENT_TYPES = ("card", "wallet", "account")
 IDENTIFIER_TYPES = ("card_acceptor", "pix_key", "upi_vpa", "codi", "psp_merchant_id")
-TOKENS = ("cardholder_token", "card_token", "instrument_token")
-IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
-FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
+TOKENS = row_kinds.TOKENS
+IDENTIFIERS = row_kinds.IDENTIFIERS
+FREE_TEXTS = row_kinds.FREE_TEXTS
 TEXTS = (*IDENTIFIERS, *FREE_TEXTS)
-REFERENCES = ("transaction_ref", "refund_ref", "original_transaction_ref")
+REFERENCES = (*(kind.reference for kind in KINDS), "original_transaction_ref")
 MOMENTS = tuple(kind.moment for kind in KINDS)
 REFUND_KINDS = ("refund", "void", "adjustment")
 COLUMNS = PURCHASES.columns

@@ -1,7 +1,7 @@
 """The river: one step, one verb, one module, one SQL file of the same name.
 
     file -read-> chunks -stage-> Staged -number-> Numbered
-        -find_known-> Known -find_repeats-> Repeats -admit-> purchases
+        -find_known-> Known -find_repeats-> Repeats -admit-> purchases, refunds
     purchases -find_undecided-> Undecided -resolve-> Resolutions -match-> Candidates
         -redeem-> Decided -keep-> decisions, redemptions, ledger entries
     redemptions -publish-> outbox -deliver-> attempts    ledger entries -settle-> settlements
