@@ -15,6 +15,7 @@ from cardoffers_cli.cli.file_reports import first_lines
 from cardoffers_cli.cli.funnel import picture
 from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.cli.match import decided
+from cardoffers_cli.cli.refund import applied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,6 +63,7 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     yield "offers", [*named["feed"], *named.get("add", [])], _offers
     yield "funnel", named["funnel"], lambda found: iter([Text(picture(found))])
     yield "again", [imports[2], matches[1], settles[-1]], _again
+    yield "refunds", named["refund_import"] + named["refund"], lambda _, told: applied(told)
     yield "unresolved", named["unresolved"], _unresolved
 
 

@@ -69,7 +69,7 @@ def apply(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
 
     desk = Desk.of(ctx)
     told = apply_refunds(desk.job, dry_run=dry_run)
-    desk.show(told, *_applied(told))
+    desk.show(told, *applied(told))
 
 
 @app.command("list")
@@ -203,7 +203,8 @@ def dismiss(
     desk.show(dismiss_refund(desk.job, institution, refund_ref, reason, dry_run=dry_run))
 
 
-def _applied(told: Mapping[str, Any]) -> Iterator[Block]:
+def applied(told: Mapping[str, Any]) -> Iterator[Block]:
+    """Say what an application of refunds came to, and what it took back."""
     rows = [
         {"found": name, "refunds": told[name], "meaning": meaning}
         for name, meaning in _MEANINGS.items()

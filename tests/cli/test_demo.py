@@ -102,7 +102,7 @@ def test_in_a_pipe_it_lists_its_commands(cardoffers: Any) -> None:
     header, *rows = cardoffers("demo").stdout.splitlines()
     assert "step\tcommand" == header
     assert "1\tcardoffers init" == rows[0]
-    assert 18 == len(rows)
+    assert 20 == len(rows)
 
 
 @at_the_gate

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.files.bundled import copy_sample_data, write_sample_tokens
 from cardoffers_cli.files.samples.plan import DEFAULT_END
 from cardoffers_cli.files.transactions import FileReading
@@ -22,6 +23,7 @@ from cardoffers_cli.jobs.catalogue.importing import import_catalogue
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_feed
+from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.reports.funnel import read_funnel
 from cardoffers_cli.jobs.reports.reports import report_page, unresolved_rows
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 CLOCK = datetime.combine(DEFAULT_END, time())
 """When the demo takes place unless another moment is given: right after the sample's last day."""
 
-STEPS = 18
+STEPS = 20
 """How many steps there are, for the progress shown meanwhile."""
 
 _STORE = "cardoffers.duckdb"
@@ -129,6 +131,8 @@ class _Demo:
         yield self._import("transactions/larkmere.csv", "larkmere")
         yield self._match()
         yield self._settle()
+        yield self._import_refunds(f"refunds/{_BANK}.csv")
+        yield self._step("refund", "refund apply", apply_refunds(self._job))
         yield self._unresolved()
 
     def _step(self, name: str, words: str, result: Any, reads: str = "") -> DemoStep:
@@ -160,6 +164,12 @@ class _Demo:
                 Path(made.earlier.file_name).relative_to(self._folder)
             )
         return self._step("import", words, said)
+
+    def _import_refunds(self, file: str) -> DemoStep:
+        path, options = str(self._folder / file), ImportOptions(kind=REFUNDS)
+        made = import_file(path, _BANK, self._job, options, outputs=Outputs())
+        words = f"refund import {file} -i {_BANK}"
+        return self._step("refund_import", words, {**made.document(), "file": file})
 
     def _match(self) -> DemoStep:
         return self._step("match", "match", match_purchases(self._job).document())
