@@ -49,7 +49,12 @@ STATES = (
 _OF_ROWS = {"rejected": "rejects", "duplicate": "duplicates", "duplicate_conflict": "duplicates"}
 """The states of what is no purchase, and where it is kept."""
 
-_KINDS = {"purchases": "purchase", "rejects": "rejected row", "duplicates": "duplicate"}
+_KINDS = {
+    "purchases": "purchase",
+    "rejects": "rejected row",
+    "duplicates": "duplicate",
+    "refunds": "refund",
+}
 _TOKENS = ("cardholder_token", "instrument_token")
 _MOST_TOKENS = 1000
 _NEAR = 3
@@ -111,7 +116,7 @@ class FoundPurchase(Record):
 
 
 class FoundRow(Record):
-    """A row of a file that is no purchase: rejected for its `code`, or a duplicate of one."""
+    """A row of a file that is no purchase: rejected for its `code`, a duplicate, or a refund."""
 
     kind: str
     transaction_ref: str | None
@@ -138,7 +143,7 @@ class Searched(Record):
 
 
 class SearchResult(Record):
-    """What passes every filter: purchases, then rejected rows, then duplicates.
+    """What passes every filter: purchases, then rejected rows, duplicates and refunds.
 
     Of each the newest come first. `data` are at most `limit` in all; `more` says that there are
     others.
@@ -190,7 +195,7 @@ def _places(wanted: Wanted) -> tuple[str, ...]:
         return () if wanted.is_of_purchases_only else (_OF_ROWS[wanted.state],)
     if wanted.state or wanted.is_of_purchases_only:
         return ("purchases",)
-    return ("purchases", "rejects", "duplicates")
+    return ("purchases", "rejects", "duplicates", "refunds")
 
 
 def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> Searched:
@@ -265,7 +270,23 @@ def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) 
     )
 
 
-_SEARCHES = {"purchases": _purchases, "rejects": _rejects, "duplicates": _duplicates}
+def _refunds(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
+    return store.rows(
+        "services/search:refunds",
+        institution_id=institution_id,
+        **_text_filters(wanted.ref),
+        from_at=wanted.from_at,
+        to_at=wanted.to_at,
+        limit=limit,
+    )
+
+
+_SEARCHES = {
+    "purchases": _purchases,
+    "rejects": _rejects,
+    "duplicates": _duplicates,
+    "refunds": _refunds,
+}
 
 
 def _hit(place: str, row: Mapping[str, Any], institution: str) -> Hit:

@@ -253,10 +253,10 @@ class Places:
         pending = self._list("report redemptions --limit 1 --status pending")["data"][0]
         feed = self._list("offer feed -i larkmere --cardholder -", "cardholder.txt")
         key = self._list("key list")[0]
-        candidate = self._list("refund suggest -i tarnhollow")[0]
+        refund = min(self._list("refund list -i tarnhollow"), key=lambda row: row["refund_ref"])
         return {
-            "refund": candidate["refund_ref"],
-            "purchase": candidate["transaction_ref"],
+            "refund": refund["refund_ref"],
+            "purchase": refund["original_transaction_ref"],
             "url": self.receiver.url,
             "sent": sent["redemption_id"],
             "redemption": pending["id"],

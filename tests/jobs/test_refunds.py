@@ -11,6 +11,7 @@ import pytest
 
 from cardoffers_cli.domain.errors import CardoffersError, UsageError
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.refunds.linking import (
     MESSAGES,
@@ -25,7 +26,8 @@ from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.status import status
 from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.jobs.why import plain_answers, why
-from tables import NOON
+from cardoffers_cli.services.search import Wanted
+from tables import NOON, select
 from work import found, job, kept, new_store, once, tell
 
 if TYPE_CHECKING:
@@ -285,3 +287,31 @@ def test_status_counts_the_refunds_that_wait(made: Job) -> None:
     dismiss_refund(made, "alder", "none", "sent twice")
     _, waiting = refund_rows(made, "alder", state="waiting", limit=1)
     assert waiting == status(made)[0].refunds_waiting == 5
+
+
+IMPORTED = """
+select 1 as import_no, uuid() as import_id, institution_id, 1 as run_no, 'rf.csv' as file_name,
+    'csv' as file_kind, '' as file_sha256, 0 as size_bytes, 7 as received, 7 as accepted,
+    0 as duplicates, 0 as conflicts, 0 as invalid, 0 as blank_lines, 1 as amount_accepted,
+    'GBP' as currency, '{}' as options, timestamp '2026-06-01' as imported_at
+from institutions where slug = 'alder'
+"""
+
+
+@pytest.mark.parametrize(
+    ("ref", "expected"),
+    [
+        ("p1", {("purchase", "p1", "pending"), ("refund", "named", "refund_waiting")}),
+        ("named", {("refund", "named", "refund_waiting")}),
+        (
+            "*a*",
+            {("refund", each, "refund_waiting") for each in ("named", "part", "late", "early")},
+        ),
+    ],
+)
+def test_find_knows_refunds(made: Job, ref: str, expected: set[tuple[str, str, str]]) -> None:
+    with made.store() as store:
+        select(store, f"insert into imports by name {IMPORTED}")
+        select(store, "update refunds set import_no = 1, line = refund_no")
+    hits = find("alder", Wanted(ref=ref), made, limit=9).data
+    assert expected == {(hit.kind, hit.transaction_ref or "", hit.state) for hit in hits}

@@ -17,7 +17,7 @@ from cardoffers_cli.store.audits import audits, offending
 from cardoffers_cli.store.opening import scratch_store
 from refunding import Ledger
 from serial import Service
-from sizes import FULL, GATE
+from sizes import FULL, GATE, tries
 from tables import NOON, given, put, read, select
 from work import job, next_run, settings
 
@@ -358,6 +358,40 @@ def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
         assert [] == unsound(store)
         kinds = {outcome for _, outcome, _ in loop.outcomes.values()}
         assert len(kinds) > 6, "the histories hold hardly anything"
+
+
+@pytest.mark.parametrize("seed", range(20 if GATE else 1))
+def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
+    """Orders and cuts of the same refunds, which come to no more than their purchases: 2 s."""
+    chance = random.Random(seed)  # noqa: S311 - examples, not secrets
+    histories = [history(chance, number) for number in range(tries(6, 30))]
+    purchases, _ = histories_rows(histories)
+    refunds = [
+        {
+            **{name: each[name] for name in ("institution", "cardholder", "card", "identifier")},
+            "ref": f"r{number}-{part}",
+            "original": each["ref"],
+            "merchant": None,
+            "amount": each["amount"] * chance.choice([1, 2, 4]) / 8,
+            "at": each["at"] + chance.randrange(99) * timedelta(hours=1),
+        }
+        for number, each in enumerate(purchases)
+        for part in range(2)
+    ]
+    ends = []
+    for _ in range(tries(3, 10)):
+        with scratch_store(settings()) as store:
+            begin(store, histories)
+            put(store, "purchases", purchases)
+            decide(store, job())
+            chance.shuffle(refunds)
+            cut = chance.randrange(len(refunds))
+            for part in (refunds[:cut], refunds[cut:]):
+                put(store, "refunds", part)
+                apply_in(store, later(1))
+            states = {key: said[0] for key, said in outcomes(store).items()}
+            ends.append((ledger(store), states))
+    assert ends[:1] * len(ends) == ends
 
 
 def histories_rows(histories: list[Row]) -> tuple[list[Row], list[Row]]:

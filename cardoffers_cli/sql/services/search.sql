@@ -294,6 +294,32 @@ where duplicates.institution_id = $institution_id
 order by imports.imported_at desc, duplicates.import_no desc, duplicates.line
 limit $limit;
 
+-- name: refunds
+-- The refunds with this reference, or of a purchase that they name by it, the newest first; nulls
+-- filter nothing. Grain: one row per refund.
+select
+    refund_states.refund_ref as transaction_ref, 'refund_' || refund_states.state as state,
+    refund_states.received_at, imports.file_name as file, refund_states.line
+from refund_states
+inner join imports
+    on imports.import_no = refund_states.import_no
+    and imports.institution_id = refund_states.institution_id
+where refund_states.institution_id = $institution_id
+    and (
+        $ref is null
+        or refund_states.refund_ref = $ref
+        or refund_states.original_transaction_ref = $ref
+    )
+    and (
+        $pattern is null
+        or regexp_full_match(refund_states.refund_ref, $pattern)
+        or regexp_full_match(refund_states.original_transaction_ref, $pattern)
+    )
+    and ($from_at is null or refund_states.received_at >= $from_at)
+    and ($to_at is null or refund_states.received_at < $to_at)
+order by refund_states.received_at desc, refund_states.refund_no desc
+limit $limit;
+
 -- name: searched
 -- How many purchases were looked through. Grain: one row.
 select
