@@ -111,10 +111,15 @@ def refunds(
     from cardoffers_cli.jobs.refunds.reading import refund_rows
 
     desk = Desk.of(ctx)
-    span: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
     most = Extent(limit=limit, all_rows=all_rows).most
     rows, found = refund_rows(
-        desk.job, institution, state=state, limit=most, everywhere=True, **span
+        desk.job,
+        institution,
+        state=state,
+        limit=most,
+        everywhere=True,
+        from_at=from_at,
+        to_at=to_at,
     )
     desk.show({"data": rows}, Sheet("refunds", LISTED, rows, totals_by=("currency",)), raw=raw)
     if found > len(rows):

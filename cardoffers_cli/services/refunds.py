@@ -23,10 +23,9 @@ SETTINGS = ("refund_window_days", "refund_auto_link", "clawback_days")
 """The settings of an institution that are about refunds (rules.md#refund-policy)."""
 
 
-class FoundRefund(Record):
-    """How far a refund is; `refunds` says how many there are that were asked for."""
+class RefundProgress(Record):
+    """How far a refund is, and what it took back."""
 
-    refund_no: int
     refund_ref: str
     kind: str
     amount: Amount
@@ -38,6 +37,12 @@ class FoundRefund(Record):
     outcome: str | None
     net_after: Amount | None
     redemption_id: UUID | None
+
+
+class FoundRefund(RefundProgress):
+    """A refund with its number; `refunds` says how many there are that were asked for."""
+
+    refund_no: int
     refunds: int
 
 
@@ -65,7 +70,6 @@ class ReceivedRefund(Record):
 class FoundCandidate(Record):
     """A purchase that a refund without a reference may be of; rank 1 is the best."""
 
-    refund_no: int
     refund_ref: str
     transaction_ref: str
     rank: int
@@ -78,6 +82,14 @@ class FoundCandidate(Record):
     currency: str
     refunded_at: datetime
     transacted_at: datetime
+
+
+class SettingChange(Record):
+    """A setting with its value before and after, as text."""
+
+    field: str
+    old_value: str | None
+    new_value: str | None
 
 
 class NamedRefund(Record):
@@ -162,28 +174,22 @@ def change_settings(
     before: Mapping[str, Any],
     values: Mapping[str, Any],
     **by: Any,
-) -> dict[str, tuple[Any, Any]]:
-    """Change settings that are about refunds, and audit that; return old and new value of each.
+) -> list[SettingChange]:
+    """Change settings that are about refunds, and audit that; return each change.
 
     `before` has all of `SETTINGS`, `values` those that are given anew, `by` run_no, now and actor.
     """
-    changed = {
-        name: (before[name], value) for name, value in values.items() if value != before[name]
-    }
-    if changed:
-        of = {"institution_id": institution_id}
+    changes = [
+        SettingChange(field=name, old_value=_text(before[name]), new_value=_text(value))
+        for name, value in values.items()
+        if value != before[name]
+    ]
+    of = {"institution_id": institution_id}
+    if changes:
         store.execute("services/refunds:policy", **of, **{**before, **values})
-        for name, (old, new) in changed.items():
-            texts = {"old_value": _text(old), "new_value": _text(new)}
-            store.execute(
-                "services/refunds:audit_policy",
-                **of,
-                **by,
-                **texts,
-                slug=slug,
-                field=name,
-            )
-    return changed
+    for each in changes:
+        store.execute("services/refunds:audit_policy", **of, **by, **each, slug=slug)
+    return changes
 
 
 def _text(value: Any) -> str | None:

@@ -189,17 +189,10 @@ def _change_refunds(
             "refund_policy_changed",
             event_id=uuid4(),
             institution_id=institution.id,
-            details={name: list(both) for name, both in changed.items()},
+            details={each.field: [each.old_value, each.new_value] for each in changed},
             **by,
         )
-    texts = {
-        name: [None if each is None else str(each) for each in both]
-        for name, both in changed.items()
-    }
-    return [
-        FieldChange(subject_id=institution.slug, field=name, old_value=old, new_value=new)
-        for name, (old, new) in texts.items()
-    ]
+    return [FieldChange(subject_id=institution.slug, **each) for each in changed]
 
 
 def _shown(institution: Institution) -> ShownInstitution:

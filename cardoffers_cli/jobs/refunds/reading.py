@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.pipeline.refund import find_candidates, find_open
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.refunds import (
     FoundCandidate,
-    FoundRefund,
+    ReceivedRefund,
+    RefundProgress,
     candidates,
     find_refund,
     list_refunds,
@@ -24,73 +24,34 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.services.refunds import RefundState
+    from cardoffers_cli.services.refunds import FoundRefund, RefundState
     from cardoffers_cli.store.store import Store
 
 
-class ListedRefund(Record):
+class ListedRefund(RefundProgress):
     """How far a refund is, in the shape of `refund list --format json`.
 
     One that waits and has no reference has `candidates`; `exact_candidates` have its amount.
     """
 
     institution: str
-    refund_ref: str
-    kind: str
-    amount: Amount
-    currency: str
-    refunded_at: datetime
-    original_transaction_ref: str | None
-    transaction_ref: str | None
-    state: str
-    outcome: str | None
-    net_after: Amount | None
-    redemption_id: UUID | None
     candidates: int | None
     exact_candidates: int | None
 
 
-class Candidate(Record):
+class Candidate(FoundCandidate):
     """A purchase that a refund may be of, in the shape of `refund suggest --format json`.
 
     Who reviews a list writes a `reason` beside the one that is right.
     """
 
-    refund_ref: str
-    transaction_ref: str
-    rank: int
-    equal_amount: bool
-    same_instrument: bool
-    lag_days: int
-    remaining: Amount
-    amount: Amount
-    purchase_amount: Amount
-    currency: str
-    refunded_at: datetime
-    transacted_at: datetime
     reason: str | None
 
 
-class ShownRefund(ListedRefund):
+class ShownRefund(ReceivedRefund, ListedRefund):
     """One refund, with what was received of it, who moved it, and what it may be of."""
 
-    purchase_amount: Amount | None
-    how: str | None
-    actor: str | None
-    reason: str | None
-    moved_at: datetime | None
-    received_at: datetime
-    line: int | None
-    file: str | None
-    import_id: UUID | None
-    merchant_identifier_type: str | None
-    merchant_identifier: str | None
-    merchant_name: str | None
-    cardholder_token_masked: str | None
-    run_id: UUID | None
-    found_at: datetime | None
     may_be_of: Sequence[Candidate]
 
 
@@ -142,18 +103,18 @@ def _listed(store: Store, slug: str, found: Sequence[FoundRefund]) -> list[Liste
         for each in found
         if each.state == "waiting" and each.original_transaction_ref is None
     ]
-    times: Counter[int] = Counter()
-    exact: defaultdict[int, int] = defaultdict(int)
+    times: Counter[str] = Counter()
+    exact: Counter[str] = Counter()
     for each in _found(store, waiting) if waiting else []:
-        times[each.refund_no] += 1
-        exact[each.refund_no] += each.equal_amount
+        times[each.refund_ref] += 1
+        exact[each.refund_ref] += each.equal_amount
     counted = set(waiting)
     return [
         ListedRefund.part(
             each,
             institution=slug,
-            candidates=times[each.refund_no] if each.refund_no in counted else None,
-            exact_candidates=exact[each.refund_no] if each.refund_no in counted else None,
+            candidates=times[each.refund_ref] if each.refund_no in counted else None,
+            exact_candidates=exact[each.refund_ref] if each.refund_no in counted else None,
         )
         for each in found
     ]

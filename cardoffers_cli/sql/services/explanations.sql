@@ -343,16 +343,26 @@ order by duplicates.import_no, duplicates.line;
 
 -- name: refunds
 -- The refunds of the purchases of asked, and those with one of these refs, each with what it took
--- back, and what its offer asked for when the purchase was decided. Grain: one row per refund.
-with wanted as materialized (
+-- back, and what its offer asked for when the purchase was decided. They are found by their numbers
+-- first, as how far a refund is, is told of few only. Grain: one row per refund.
+with named as materialized (
+    select refunds.refund_no
+    from refunds
+    where refunds.institution_id = $institution_id
+        and (
+            list_contains(cast($refs as varchar[]), refunds.refund_ref)
+            or list_contains(cast($refs as varchar[]), refunds.original_transaction_ref)
+        )
+    union
+    select refund_outcomes.refund_no
+    from refund_outcomes
+    where refund_outcomes.purchase_no in (select asked.purchase_no from asked)
+),
+wanted as materialized (
     select refund_states.*
     from refund_states
     where refund_states.institution_id = $institution_id
-        and (
-            refund_states.purchase_no in (select asked.purchase_no from asked)
-            or refund_states.refund_ref in (select unnest(cast($refs as varchar[])))
-            or refund_states.original_transaction_ref in (select unnest(cast($refs as varchar[])))
-        )
+        and refund_states.refund_no in (select named.refund_no from named)
 )
 select
     wanted.refund_ref, wanted.kind, wanted.amount, wanted.currency, wanted.refunded_at,

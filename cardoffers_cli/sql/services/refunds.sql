@@ -112,8 +112,7 @@ values ($refund_no, $institution_id, $actor, $reason, $run_no, $now);
 --     is_same_instrument, rank_no)
 -- The candidates of refunds that have enough left, best first. Grain: one row per refund and purchase.
 select
-    candidates.refund_no, candidates.refund_ref, candidates.transaction_ref,
-    candidates.rank_no as rank, candidates.is_equal_amount as equal_amount,
+    candidates.refund_ref, candidates.transaction_ref, candidates.rank_no as rank, candidates.is_equal_amount as equal_amount,
     candidates.is_same_instrument as same_instrument,
     date_sub('day', candidates.transacted_at, candidates.refunded_at) as lag_days,
     candidates.remaining_amount as remaining, candidates.refund_amount as amount,
