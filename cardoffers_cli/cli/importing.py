@@ -16,6 +16,7 @@ from cardoffers_cli.cli.kernel.options import (
     LayoutProfile,
     RawRejected,
     Rejected,
+    SheetName,
     Timezone,
     Valid,
     argument,
@@ -38,6 +39,7 @@ def import_(
     *,
     institution: Institution,
     delimiter: Delimiter = ",",
+    sheet: SheetName = None,
     profile: LayoutProfile = None,
     assume_timezone: Timezone = None,
     allow_unterminated: AllowUnterminated = False,
@@ -56,7 +58,8 @@ def import_(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
-        profile=layout_of(profile, delimiter),
+        profile=layout_of(profile, delimiter, sheet),
+        sheet=sheet,
         dry_run=dry_run,
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)

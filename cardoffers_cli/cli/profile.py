@@ -15,6 +15,7 @@ from cardoffers_cli.cli.kernel.options import (
     LayoutProfile,
     RawRejected,
     Rejected,
+    SheetName,
     Timezone,
     argument,
     currency_decimals,
@@ -42,6 +43,7 @@ def new(
     ctx: typer.Context,
     sample: Annotated[str, argument("SAMPLE", "A file as it is exported; - is stdin.")],
     *,
+    sheet: SheetName = None,
     time_zone: Annotated[
         str | None,
         option(
@@ -55,7 +57,7 @@ def new(
 
     output = own_output(ctx)
     desk = Desk.of(ctx)
-    guess = guessed(sample)
+    guess = guessed(sample, sheet)
     if time_zone is None and guess.lacks_zone:
         answer = desk.answer("In which time zone are its times? Such as Europe/London; empty: none")
         time_zone = zone(answer or None)

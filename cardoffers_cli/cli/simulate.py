@@ -16,6 +16,7 @@ from cardoffers_cli.cli.kernel.options import (
     LayoutProfile,
     RawRejected,
     Rejected,
+    SheetName,
     Timezone,
     Valid,
     argument,
@@ -33,6 +34,7 @@ def simulate(
     *,
     institution: Institution,
     delimiter: Delimiter = ",",
+    sheet: SheetName = None,
     profile: LayoutProfile = None,
     assume_timezone: Timezone = None,
     allow_unterminated: AllowUnterminated = False,
@@ -55,7 +57,8 @@ def simulate(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
-        profile=layout_of(profile, delimiter),
+        profile=layout_of(profile, delimiter, sheet),
+        sheet=sheet,
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     try:

@@ -16,6 +16,7 @@ from cardoffers_cli.cli.kernel.options import (
     LayoutProfile,
     RawRejected,
     Rejected,
+    SheetName,
     Timezone,
     Valid,
     argument,
@@ -31,6 +32,7 @@ def validate(
     *,
     currency: Currency = None,
     delimiter: Delimiter = ",",
+    sheet: SheetName = None,
     profile: LayoutProfile = None,
     kind: Kind = None,
     assume_timezone: Timezone = None,
@@ -42,7 +44,7 @@ def validate(
         Path | None, option("Write a page (.html) with the verdict, to be sent on.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Check files of purchases or refunds: CSV, JSON, JSON Lines, gzipped. Needs no store."""
+    """Check files of purchases or refunds: CSV, JSON, workbooks. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
     from cardoffers_cli.jobs.river.intake import Outputs
     from cardoffers_cli.jobs.river.validate import validate as check
@@ -55,7 +57,9 @@ def validate(
     )
     if report:
         _check_page(report)
-    reading = checked_as(desk.now, currency, delimiter, profile, zone=assume_timezone, kind=kind)
+    reading = checked_as(
+        *(desk.now, currency, delimiter, profile), zone=assume_timezone, sheet=sheet, kind=kind
+    )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     reports = []
     for source in sources:

@@ -280,6 +280,7 @@ _UNUSABLE = (
     _error("file_unreadable", "the file cannot be opened", "check that it is a readable file"),
     _error("file_empty", "the file has no content", "check the export"),
     _error("file_binary", "the file is not text", "export it as CSV, JSON or JSON Lines"),
+    _error("sheet_missing", "the file has no such sheet", "name a sheet that the workbook has"),
     _error("file_encoding", "the file is not UTF-8", "save the file as UTF-8"),
     _error("file_corrupt", "the compressed file is damaged or cut off", "transfer it again"),
     _error("header_missing", "the first line is not a header", "put the column names first"),

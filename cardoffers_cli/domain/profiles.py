@@ -169,20 +169,26 @@ class ProfileFields(_ProfilePart):
 
 
 class LineForm(_ProfilePart):
-    """How a line is cut into columns: by a delimiter, or at fixed widths in characters."""
+    """How a line is cut into columns: by a delimiter, or at fixed widths in characters.
 
+    A `sheet` of a workbook, by its name or its number, is read as text that commas separate.
+    """
+
+    sheet: Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)] | None = None
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     quote: Literal['"', "'", ""] = '"'
     widths: tuple[Annotated[int, Field(ge=1)], ...] = ()
 
     @model_validator(mode="after")
     def _one_form(self) -> LineForm:
-        if (self.delimiter is None) == (not self.widths):
-            raise ValueError("give one of delimiter and widths")
+        if (self.delimiter is not None) + bool(self.widths) + (self.sheet is not None) != 1:
+            raise ValueError("give one of delimiter, widths and sheet")
         if self.delimiter is not None and (
             not self.delimiter.isascii() or self.delimiter in "\r\n\"'"
         ):
             raise ValueError("the delimiter is one ASCII character, and not a quote")
+        if self.sheet is not None:
+            return self.model_copy(update={"delimiter": ","})
         return self
 
 
@@ -249,6 +255,8 @@ class Profile(_ProfilePart):
 
     @model_validator(mode="after")
     def _header_behind_preamble(self) -> Profile:
+        if self.form.sheet is not None and self.encoding != ENCODINGS[0]:
+            raise ValueError("a sheet has no encoding")
         if self.header_line and self.header_line <= self.skip_lines:
             raise ValueError("header_line is among the lines that are skipped")
         if self.columns and self.header:

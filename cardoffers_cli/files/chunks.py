@@ -65,7 +65,8 @@ class FileReading:
     any of ISO 4217 will do. `unterminated` is the level of the finding on a last line without its
     end; none, where somebody vouches for it. What is `alone` came by a call: there is no file to
     say whether its numbers are references. A `profile` says how the file is laid out, if not as our
-    own; `token_key` makes the tokens of raw customer keys, where it has those.
+    own; `token_key` makes the tokens of raw customer keys, where it has those. `sheet` is the name,
+    or the number, of the sheet of a workbook.
     """
 
     now: datetime
@@ -80,6 +81,7 @@ class FileReading:
     token_key: bytes | None = field(default=None, repr=False)
     kind: RowKind = PURCHASES
     is_kind_given: bool = False
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

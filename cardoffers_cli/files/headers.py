@@ -50,6 +50,11 @@ class Names:
             own=("cardholder_token", "instrument_token", kind.moment),
         )
 
+    def met_in(self, given: Sequence[str]) -> float:
+        """Return which share of the required names, or their like, stand in a header."""
+        met = [_are_in(each.split("|"), given) for each in self.required]
+        return sum(met) / len(met) if met else float(_are_known(given, self))
+
     def are_in(self, line: bytes) -> bool:
         """Say whether a header, however it is separated, has a name that no other file has."""
         text = folded(line.decode(errors="replace"))
@@ -115,9 +120,13 @@ def _check(given: list[str], names: Names, line: bytes, delimiter: str, number: 
         raise _lacking(missing, given, number)
 
 
+def _are_in(wanted: Iterable[str], given: Iterable[str]) -> bool:
+    """Whether one of some names is given, or almost so."""
+    return not set(map(folded, wanted)).isdisjoint(map(folded, given))
+
+
 def _are_known(parts: Iterable[str], names: Names) -> bool:
-    """Whether one of the parts is a known name, or almost so."""
-    return not set(map(folded, names.known)).isdisjoint(map(folded, parts))
+    return _are_in(names.known, parts)
 
 
 def _refuse_delimiter(line: bytes, names: Names, delimiter: str, number: int) -> None:

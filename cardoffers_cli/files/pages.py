@@ -22,6 +22,7 @@ from cardoffers_cli.files.lines import (
 )
 from cardoffers_cli.files.sources import Source, unusable
 from cardoffers_cli.files.splitting import Layout, plain_line_ends
+from cardoffers_cli.files.spreadsheets import read_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ class RecordFile:
     `header` (the header's line) are complete when the pages are exhausted. `unterminated` is the
     level of the finding on a last line without its end: it may have been cut, in an amount too. The
     `kind` is given where the content does not decide it, which `beginning` is of, if it was read.
+    Of a workbook a sheet is read, as CSV; `told_kind` is what the file itself is.
     """
 
     def __init__(
@@ -50,8 +52,11 @@ class RecordFile:
         kind: str | None = None,
         beginning: bytes = b"",
     ) -> None:
+        read_sheet(source, names=[names])
         self.source = source
         self.beginning = b"" if kind else beginning or source.head()
+        if source.sheet:
+            kind, delimiter = "csv", ","
         self.kind = kind or kind_of(self.beginning, list_key, names.known)
         self.position = "index" if self.kind == "json" else "line"
         self.header = 0
@@ -64,6 +69,11 @@ class RecordFile:
         self._delimiter = delimiter
         self._unterminated = unterminated
         self.is_unterminated = False
+
+    @property
+    def told_kind(self) -> str:
+        """What the file is called that its records were read from."""
+        return "xlsx" if self.source.sheet else self.kind
 
     def csv_pages(self) -> Iterator[TextPage]:
         """Read a CSV file: the header, then pages whose frames have the header's columns."""

@@ -26,7 +26,7 @@ from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import FILE_CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 Item = TypeVar("Item")
 
@@ -40,7 +40,7 @@ RATIO_FROM_BYTES = 64 << 20
 
 GZIP = b"\x1f\x8b"
 _BINARY = {
-    b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx)",
+    b"PK\x03\x04": "a zip archive or a workbook (.xlsx)",
     b"PK\x05\x06": "an empty zip archive",
     b"\x28\xb5\x2f\xfd": "a zstd archive",
     b"\xfd7zXZ\x00": "an xz archive",
@@ -112,11 +112,25 @@ class _Timed:
         return getattr(self._file, name)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SheetText:
+    """A sheet of a workbook as text (`spreadsheets.py`): its name, and those of the others shown.
+
+    `sha256` is the digest of the workbook.
+    """
+
+    text: BinaryIO
+    name: str
+    others: Sequence[str]
+    sha256: str
+
+
 class Source:
     """An open input that can be read from its beginning more than once.
 
     `sha256` and `size_bytes` are those of the decompressed bytes, known once `blocks()` has been
     read to its end. `size_hint` is the size as stored, and `bytes_read` how far into it reading is.
+    Of a workbook the text of its `sheet` is read; digest and size are those of the workbook.
     """
 
     def __init__(self, name: str, file: BinaryIO, limits: Limits | None = None) -> None:
@@ -125,9 +139,24 @@ class Source:
         self.bytes_read = 0
         self.sha256 = ""
         self.size_bytes = 0
-        self._limits = limits
-        self._file = cast("BinaryIO", _Timed(file, limits.check_time)) if limits else file
-        self._compressed = file.read(2) == GZIP
+        self.limits = limits
+        self.stored = cast("BinaryIO", _Timed(file, limits.check_time)) if limits else file
+        self.start = file.read(4)
+        self._compressed = self.start.startswith(GZIP)
+        self._sheet: SheetText | None = None
+
+    @property
+    def sheet(self) -> SheetText | None:
+        """The sheet that is read, where this is a workbook."""
+        return self._sheet
+
+    @sheet.setter
+    def sheet(self, sheet: SheetText) -> None:
+        self._sheet, self.size_hint = sheet, os.fstat(sheet.text.fileno()).st_size
+
+    @property
+    def _file(self) -> BinaryIO:
+        return self._sheet.text if self._sheet else self.stored
 
     def head(self) -> bytes:
         """Return the first bytes without a byte order mark; refuse what is not text."""
@@ -152,11 +181,14 @@ class Source:
             while block := stream.read(BLOCK_BYTES + self._to_line_end()):
                 digest.update(block)
                 self.bytes_read = self._file.tell()
-                if self._limits and self._compressed:
-                    self._limits.check_unpacked(size + len(block), self.size_hint)
+                if self.limits and self._compressed:
+                    self.limits.check_unpacked(size + len(block), self.size_hint)
                 yield block.removeprefix(BOM) if size == 0 else block
                 size += len(block)
         self.sha256, self.size_bytes = digest.hexdigest(), size
+        if self._sheet:
+            self.sha256 = self._sheet.sha256
+            self.size_bytes = os.fstat(self.stored.fileno()).st_size
 
     def _to_line_end(self) -> int:
         """Return how many bytes behind the next block the line ends; 0 where none is found."""
@@ -180,6 +212,7 @@ class Source:
     def close(self) -> None:
         """Close the input."""
         self._file.close()
+        self.stored.close()
 
     def __enter__(self) -> Self:
         return self

@@ -17,6 +17,7 @@ import polars as pl
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import Finding, make_finding
+from cardoffers_cli.domain.row_kinds import KINDS
 from cardoffers_cli.files.chunks import FINDING_SCHEMA, VALID_SCHEMA, Chunk, FileReading, Judge
 from cardoffers_cli.files.copies import LineCopy, Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import OTHERS
@@ -26,6 +27,7 @@ from cardoffers_cli.files.profiles.telling import in_other_layout
 from cardoffers_cli.files.recognising import row_kind_of
 from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
+from cardoffers_cli.files.spreadsheets import read_sheet
 from cardoffers_cli.files.zeros import LostZerosOfColumns
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class TransactionFile(RecordFile):
     """What the columns of fields are called in the file, where not as the fields."""
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
+        read_sheet(source, named=reading.sheet, names=[Names.of(each) for each in KINDS])
         beginning = b"" if kind else source.head()
         is_said = kind is not None or reading.is_kind_given
         self.row_kind = reading.kind if is_said else row_kind_of(beginning, reading.kind)
@@ -136,7 +139,9 @@ class TransactionFile(RecordFile):
         except FileUnusable as error:
             if self.names.are_in(header):
                 raise
-            raise in_other_layout(error, self.source.name, self.beginning) from None
+            raise in_other_layout(
+                error, self.source.name, self.beginning, self.source.sheet
+            ) from None
 
     def split(
         self,

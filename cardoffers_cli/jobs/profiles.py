@@ -17,6 +17,7 @@ from cardoffers_cli.files.profiles.proposing import proposed, settings_told
 from cardoffers_cli.files.profiles.reading import ProfiledFile
 from cardoffers_cli.files.profiles.sampling import sample_of
 from cardoffers_cli.files.sources import HEAD_BYTES, open_source
+from cardoffers_cli.files.spreadsheets import read_sheet
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.profiles import find_profile, list_profiles
@@ -115,17 +116,21 @@ def new_profile(
     )
 
 
-def guessed(source: str) -> GuessedLayout:
-    """Guess the layout of a file; raise `FileUnusable` where it has none."""
+def guessed(source: str, sheet: str | None = None) -> GuessedLayout:
+    """Guess the layout of a file, or of a sheet; raise `FileUnusable` where it has none."""
     head = b""
     with open_source(source) as opened:
+        read_sheet(opened, named=sheet, header=0)
+        read = opened.sheet
         for block in opened.blocks():
             head += block
             if len(head) >= HEAD_BYTES:
                 break
         if not head.startswith((b"\xff\xfe", b"\xfe\xff")):
             opened.head()  # refuses what is no text
-    guess = guess_layout(head[:HEAD_BYTES], is_whole=len(head) < HEAD_BYTES)
+    guess = guess_layout(
+        head[:HEAD_BYTES], is_whole=len(head) < HEAD_BYTES, sheet=read.name if read else None
+    )
     if guess is None:
         raise FileUnusable(
             "The lines of the file have no form in common.",
@@ -236,6 +241,8 @@ def shown_profile(profile: Profile, named: str) -> ShownProfile:
     """Return a profile in one line."""
     widths = profile.form.widths
     form = f"fixed {sum(widths)}" if widths else f"delimited {profile.form.delimiter!r}"
+    if profile.form.sheet is not None:
+        form = f"sheet {profile.form.sheet}"
     return ShownProfile(
         profile=named,
         name=profile.name,

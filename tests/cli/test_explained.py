@@ -36,7 +36,7 @@ WITHOUT_EXAMPLE = {
     ),
     # is not about text
     *("file_missing", "file_unreadable", "file_empty"),
-    *("file_binary", "file_encoding", "file_corrupt"),
+    *("file_binary", "file_encoding", "file_corrupt", "sheet_missing"),
     # is about a file that is read by a profile
     *("timestamp_ambiguous", "timestamp_skipped", "refunds_left_out"),
     *("profile_field_missing", "trailer_mismatch"),

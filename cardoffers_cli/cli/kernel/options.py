@@ -71,16 +71,17 @@ def currency_decimals(currency: str | None) -> int:
     return MINOR_UNITS[currency]
 
 
-def layout_of(profile: Path | None, delimiter: str) -> "Profile | None":
+def layout_of(profile: Path | None, delimiter: str, sheet: str | None = None) -> "Profile | None":
     """Read the profile that was named, if one was; one that makes tokens is refused."""
     from cardoffers_cli.files.profiles.loading import read_profile, refuse_raw_keys
 
     if profile is None:
         return None
-    if delimiter != ",":
+    if delimiter != "," or sheet:
+        named = "sheet" if sheet else "delimiter"
         raise UsageError(
-            "--profile and --delimiter exclude each other.",
-            hint="The delimiter stands in the profile: leave --delimiter out.",
+            f"--profile and --{named} exclude each other.",
+            hint=f"The {named} stands in the profile: leave --{named} out.",
         )
     layout = read_profile(profile)
     refuse_raw_keys(layout, profile)
@@ -94,6 +95,7 @@ def checked_as(
     profile: Path | None,
     *,
     zone: str | None,
+    sheet: str | None = None,
     kind: str | None = None,
 ) -> "FileReading":
     """Return how files are read that are checked: a last line without its end is a warning."""
@@ -106,7 +108,8 @@ def checked_as(
         delimiter=delimiter,
         assume_timezone=zone,
         unterminated="warning",
-        profile=layout_of(profile, delimiter),
+        profile=layout_of(profile, delimiter, sheet),
+        sheet=sheet,
         kind=BY_NAME[kind or PURCHASES.name],
         is_kind_given=kind is not None,
     )
@@ -139,6 +142,10 @@ LayoutProfile = Annotated[
 Kind = Annotated[
     Literal["purchases", "refunds"] | None,
     option("What the rows are [as the names in the file say; else purchases]."),
+]
+SheetName = Annotated[
+    str | None,
+    option("The sheet of a workbook, by name or number [first that fits].", metavar="SHEET"),
 ]
 Timezone = Annotated[
     str | None,

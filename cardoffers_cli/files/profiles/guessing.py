@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.lines import with_lf
 from cardoffers_cli.files.profiles.columns import Sample, guess_fields, is_known
 from cardoffers_cli.files.profiles.samples import amount_form, date_form
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ";,\t|"
 _MOST_LINES = 400
+_MOST_COLUMNS = 1000
 _BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _NAMES_OF = {";": "a semicolon", ",": "a comma", "\t": "a tab", "|": "a bar"}
 _FEW = 2
@@ -34,7 +36,7 @@ class GuessedLayout:
     """What a file seems to be: the form of its lines, and what its columns mean.
 
     `columns` are the names in the header, `rows` how many rows were looked at. `trailer` is the
-    TOML of a trailer, if there seems to be one.
+    TOML of a trailer, if there seems to be one. `sheet` is the sheet of a workbook, as text.
     """
 
     encoding: str
@@ -46,6 +48,7 @@ class GuessedLayout:
     rows: int = 0
     trailer: str | None = None
     fields: Mapping[str, GuessedField] = field(default_factory=dict)
+    sheet: str | None = None
 
     @property
     def is_transactions(self) -> bool:
@@ -65,7 +68,9 @@ class GuessedLayout:
 
     def form(self) -> str:
         """Say how its lines are made: columns, what separates them, encoding, header."""
-        if self.widths:
+        if self.sheet is not None:
+            form = f"{len(self.columns)} columns of the sheet {visible(self.sheet)}"
+        elif self.widths:
             form = f"lines of {sum(self.widths)} characters in {len(self.widths)} columns"
         else:
             separated = _NAMES_OF.get(self.delimiter or "", "nothing")
@@ -75,20 +80,27 @@ class GuessedLayout:
         return f"{form}{encoding}{header}"
 
 
-def guess_layout(head: bytes, *, is_whole: bool = False) -> GuessedLayout | None:
+def guess_layout(
+    head: bytes, *, is_whole: bool = False, sheet: str | None = None
+) -> GuessedLayout | None:
     """Guess the layout of a file that begins so; None where it has no lines of one form.
 
-    `is_whole` says that nothing follows, so that a trailer can be told.
+    `is_whole` says that nothing follows, so that a trailer can be told. Of a `sheet` it is known
+    how its lines are made.
     """
     encoding, text = _decoded(head, is_whole=is_whole)
     lines = with_lf(text.encode()).decode().split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    delimiter, records = _delimited([line for line in lines if line.strip()], lines)
+    delimiters = _DELIMITERS if sheet is None else ","
+    delimiter, records = _delimited([line for line in lines if line.strip()], lines, delimiters)
+    is_too_wide = bool(records) and len(records[0][1]) > _MOST_COLUMNS
+    if is_too_wide or (delimiter is None and sheet is not None):
+        return None
     if delimiter is None:
         fixed = fixed_lines(lines, is_whole=is_whole)
         return _of_fixed(encoding, fixed) if fixed else None
-    return _of_delimited(encoding, delimiter, records)
+    return replace(_of_delimited(encoding, delimiter, records), sheet=sheet)
 
 
 def _decoded(head: bytes, *, is_whole: bool) -> tuple[str, str]:
@@ -108,11 +120,11 @@ def _decoded(head: bytes, *, is_whole: bool) -> tuple[str, str]:
 
 
 def _delimited(
-    filled: Sequence[str], lines: Sequence[str]
+    filled: Sequence[str], lines: Sequence[str], delimiters: str
 ) -> tuple[str | None, list[tuple[int, list[str]]]]:
     """Return what separates most lines into equally many fields, and every line split by it."""
     best: tuple[float, str | None] = (0.0, None)
-    for delimiter in _DELIMITERS:
+    for delimiter in delimiters:
         widths = Counter(len(_split(line, delimiter)) for line in filled[-_MOST_LINES:])
         if not widths:
             break

@@ -37,12 +37,15 @@ def _head(guess: GuessedLayout, name: str) -> Iterator[str]:
     yield f"# The layout of {visible(name)}, guessed from {guess.rows} of its rows."
     yield "# Read it, and fix it: `cardoffers profile check` shows what each column becomes."
     yield ""
-    yield f"encoding = {_text(guess.encoding)}"
+    if guess.sheet is None:
+        yield f"encoding = {_text(guess.encoding)}"
     if guess.skip_lines:
         yield f"skip_lines = {guess.skip_lines}"
     if guess.header_line != guess.skip_lines + 1 and not guess.widths:
         yield f"header_line = {guess.header_line}"
-    if guess.widths:
+    if guess.sheet is not None:
+        yield f"form = {{sheet = {_text(guess.sheet)}}}"
+    elif guess.widths:
         yield f"form = {{widths = {[*guess.widths]}}}"
     else:
         yield f"form = {{delimiter = {_text(guess.delimiter)}}}"

@@ -33,6 +33,7 @@ from cardoffers_cli.files.profiles.times import FAULTS
 from cardoffers_cli.files.profiles.translation import Translation, label_of
 from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.files.splitting import LineFault, split_fields
+from cardoffers_cli.files.spreadsheets import is_workbook, read_sheet
 from cardoffers_cli.files.transactions import TransactionFile, rows_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,18 @@ class ProfiledFile(TransactionFile):
     """
 
     def __init__(self, source: Source, reading: FileReading, profile: Profile) -> None:
+        form = profile.form
+        if form.sheet is not None:
+            amount = profile.fields.amount
+            decimal = amount.decimal if amount else "."  # numbers as texts of the file are written
+            header = profile.header
+            read_sheet(source, named=form.sheet, header=header, decimal=decimal, or_text=True)
+        elif is_workbook(source):
+            raise unusable(
+                "file_binary",
+                "The file is a workbook or an archive, and the profile describes text.",
+                hint='Write form = {sheet = "…"} in the profile, with the name of the sheet.',
+            )
         super().__init__(source, reading, kind="csv")
         self._profile = profile
         self._texts_of = Texts(source, profile)
@@ -74,7 +87,7 @@ class ProfiledFile(TransactionFile):
         }
         positions = _positions(columns, profile)
         self.header = profile.header
-        self._cutter = Cutter(profile.form, len(columns), set(positions.values()))
+        self._cutter = Cutter(form, len(columns), set(positions.values()))
         self._positions = positions
         self._width = len(columns)
         self._translation = Translation(

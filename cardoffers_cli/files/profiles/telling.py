@@ -11,6 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.headers import shown_name
 from cardoffers_cli.files.profiles.guessing import guess_layout
 from cardoffers_cli.files.profiles.proposing import settings_told
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cardoffers_cli.files.profiles.guessing import GuessedLayout
+    from cardoffers_cli.files.sources import SheetText
 
 _TOLD = ("amount", "transacted_at", "transaction_ref")
 """The fields that are told of; a profile has more."""
@@ -28,23 +30,36 @@ _USUAL = {"amount": {"decimal": "."}}
 """What a profile need not say."""
 
 
-def in_other_layout(error: FileUnusable, source: str, head: bytes) -> FileUnusable:
+def in_other_layout(
+    error: FileUnusable, source: str, head: bytes, sheet: SheetText | None = None
+) -> FileUnusable:
     """Return the error of a header with the layout that the file seems to have as its hint.
 
-    `head` is how the file begins. The error stays as it is where there seem to be no amounts and
-    times.
+    `head` is how the file begins, or the `sheet` of it that is read. Where there seem to be no
+    amounts and times the error stays as it is, but for other sheets of a workbook, which are named.
     """
-    guess = guess_layout(head, is_whole=len(head) < HEAD_BYTES)
+    name = sheet.name if sheet else None
+    guess = guess_layout(head, is_whole=len(head) < HEAD_BYTES, sheet=name)
     if guess is None or not guess.is_transactions:
-        return error
-    name = "FILE" if source == "-" else quote(source)
-    encoding = ", in UTF-8" if guess.encoding == "utf-8" else ""
+        return error if sheet is None else _with_sheets(error, sheet)
+    file = "FILE" if source == "-" else quote(source)
+    encoding = ", in UTF-8" if guess.encoding == "utf-8" and not sheet else ""
     hint = (
         f"It seems to be an export in another layout: {guess.form()}{encoding};"
         f" {'; '.join(_fields(guess))}."
-        f" To read it by a profile: `cardoffers profile new {name} -o layout.toml`."
+        f" To read it by a profile: `cardoffers profile new {file} -o layout.toml`."
     )
     return FileUnusable(error.message, code=error.code, hint=hint, **error.details)
+
+
+def _with_sheets(error: FileUnusable, sheet: SheetText) -> FileUnusable:
+    """Return the error of a sheet with the name of that, and how another one is named."""
+    message = f"In the sheet {visible(sheet.name)}: {error.message}"
+    others = ", ".join(map(visible, sheet.others))
+    hint = f"{error.hint} To read another sheet add --sheet with one of: {others}."
+    return FileUnusable(
+        message, code=error.code, hint=hint if others else error.hint, **error.details
+    )
 
 
 def _fields(guess: GuessedLayout) -> Iterator[str]:

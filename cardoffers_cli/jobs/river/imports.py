@@ -62,13 +62,15 @@ class ImportOptions:
     """How to read the file, rows of what `kind` it must hold, and whether to keep them.
 
     Somebody vouches for a last line without a line end (rules.md#last-lines): the operator, or a
-    manifest. Of a `profile` the record of the import keeps the digest.
+    manifest. Of a `profile` the record of the import keeps the digest. A `sheet` of a workbook is
+    named, or numbered.
     """
 
     delimiter: str = ","
     assume_timezone: str | None = None
     allow_unterminated: bool = False
     profile: Profile | None = None
+    sheet: str | None = None
     dry_run: bool = False
     kind: RowKind = PURCHASES
 
@@ -218,6 +220,7 @@ def reading_for(owner: Institution, job: Job, options: ImportOptions) -> FileRea
         unterminated=None if options.allow_unterminated else "error",
         profile=options.profile,
         kind=options.kind,
+        sheet=options.sheet,
     )
 
 
@@ -270,6 +273,7 @@ def _record(made: ImportReport, run_no: int, job: Job, options: ImportOptions) -
                 "assume_timezone": options.assume_timezone,
                 "allow_unterminated": options.allow_unterminated,
                 **({"profile": options.profile.digest} if options.profile else {}),
+                **({"sheet": options.sheet} if options.sheet else {}),
             }
         ),
         "imported_at": job.now,

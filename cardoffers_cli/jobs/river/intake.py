@@ -253,7 +253,7 @@ def _judged(
     of_file = _of_file(store, file, staged)
     report = FileReport(
         file=file.name,
-        kind=file.kind,
+        kind=file.told_kind,
         row_kind=file.row_kind,
         sha256=file.sha256,
         size_bytes=file.size_bytes,
