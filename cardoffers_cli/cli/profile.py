@@ -1,6 +1,7 @@
 """`cardoffers profile`: files in an institution's own layout."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -90,16 +91,27 @@ def check(
 
     desk = Desk.of(ctx)
     reading = _reading(desk, currency, assume_timezone)
-    found = check_profile(source, read_profile(profile), reading, named=str(profile))
+    layout = read_profile(profile)
+    found = check_profile(source, layout, reading, named=str(profile))
     names = [each.field for each in found.fields_]
     columns = [show.Column("line", kind="integer"), *(show.Column(name) for name in names)]
     is_read = not any(each.unreadable for each in found.fields_)
+    if is_read:
+        desk.note(f"Next: {_next(source, profile, makes_tokens=layout.makes_tokens)}.")
     desk.show(
         found,
         show.Sheet("fields", CHECKED, found.fields_, title="Fields"),
         show.Sheet("rows", tuple(columns), found.items_, title="First rows"),
         exit_code=0 if is_read else 3,
     )
+
+
+def _next(source: str, profile: Path, *, makes_tokens: bool) -> str:
+    """Return the command that comes after a profile that reads a file."""
+    file, by = ("FILE" if source == "-" else quote(source)), quote(str(profile))
+    if makes_tokens:
+        return f"`cardoffers profile convert {file} --profile {by} -o canonical.csv`"
+    return f"`cardoffers validate {file} --profile {by}`"
 
 
 @app.command("show")

@@ -51,7 +51,10 @@ _BINARY = {
     b"PAR1": "a Parquet file",
     GZIP: "compressed twice",
 }
-_WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+"""How text in UTF-16 begins."""
+
+_WIDE = (*WIDE_MARKS, b"\x00\x00\xfe\xff")
 
 
 def unusable(
@@ -160,10 +163,14 @@ class Source:
 
     def head(self) -> bytes:
         """Return the first bytes without a byte order mark; refuse what is not text."""
-        with _damage_named(), self._open() as stream:
-            head = stream.read(HEAD_BYTES)
+        head = self.first_bytes()
         refuse_binary(head)
         return head.removeprefix(BOM)
+
+    def first_bytes(self) -> bytes:
+        """Return the first bytes, whatever they are."""
+        with _damage_named(), self._open() as stream:
+            return stream.read(HEAD_BYTES)
 
     def blocks(self) -> Iterator[bytes]:
         """Read all of it in blocks, the byte order mark left out; one block is read ahead.

@@ -23,7 +23,7 @@ from cardoffers_cli.files.copies import LineCopy, Masks, copy_items, copy_lines
 from cardoffers_cli.files.fields import OTHERS
 from cardoffers_cli.files.headers import Names, unknown_column
 from cardoffers_cli.files.pages import RecordFile
-from cardoffers_cli.files.profiles.telling import in_other_layout
+from cardoffers_cli.files.profiles.telling import in_other_layout, of_wide_text
 from cardoffers_cli.files.recognising import row_kind_of
 from cardoffers_cli.files.records import columns_of, unknown_names
 from cardoffers_cli.files.sources import Source, ahead, open_source
@@ -62,7 +62,7 @@ class TransactionFile(RecordFile):
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
         read_sheet(source, named=reading.sheet, names=[Names.of(each) for each in KINDS])
-        beginning = b"" if kind else source.head()
+        beginning = b"" if kind else _head_of(source)
         is_said = kind is not None or reading.is_kind_given
         self.row_kind = reading.kind if is_said else row_kind_of(beginning, reading.kind)
         super().__init__(
@@ -186,6 +186,14 @@ def open_transactions(source: str | Source, reading: FileReading) -> Transaction
     except BaseException:
         opened.close()
         raise
+
+
+def _head_of(source: Source) -> bytes:
+    """Return how a file begins; of one in another encoding say what layout it seems to have."""
+    try:
+        return source.head()
+    except FileUnusable as error:
+        raise of_wide_text(error, source.name, source.first_bytes()) from None
 
 
 def rows_of(masked: pl.DataFrame | None) -> Iterator[tuple[Any, ...]] | None:

@@ -16,7 +16,7 @@ from cardoffers_cli.files.profiles.loading import read_profile
 from cardoffers_cli.files.profiles.proposing import proposed, settings_told
 from cardoffers_cli.files.profiles.reading import ProfiledFile
 from cardoffers_cli.files.profiles.sampling import sample_of
-from cardoffers_cli.files.sources import HEAD_BYTES, open_source
+from cardoffers_cli.files.sources import HEAD_BYTES, WIDE_MARKS, open_source
 from cardoffers_cli.files.spreadsheets import read_sheet
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.institutions import find_institution
@@ -118,19 +118,13 @@ def new_profile(
 
 def guessed(source: str, sheet: str | None = None) -> GuessedLayout:
     """Guess the layout of a file, or of a sheet; raise `FileUnusable` where it has none."""
-    head = b""
     with open_source(source) as opened:
         read_sheet(opened, named=sheet, header=0)
-        read = opened.sheet
-        for block in opened.blocks():
-            head += block
-            if len(head) >= HEAD_BYTES:
-                break
-        if not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        read, head = opened.sheet, opened.first_bytes()
+        if not head.startswith(WIDE_MARKS):
             opened.head()  # refuses what is no text
-    guess = guess_layout(
-        head[:HEAD_BYTES], is_whole=len(head) < HEAD_BYTES, sheet=read.name if read else None
-    )
+    name = read.name if read else None
+    guess = guess_layout(head, is_whole=len(head) < HEAD_BYTES, sheet=name)
     if guess is None:
         raise FileUnusable(
             "The lines of the file have no form in common.",

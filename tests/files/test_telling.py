@@ -45,6 +45,8 @@ FOREIGN = [
     (GERMAN, "latin-1", "file_encoding", 'amount in Betrag, decimal ",", thousands "."'),
     (GERMAN, "utf-8", "header_missing", "by a semicolon, the header on line 2, in UTF-8"),
     (GERMAN, "utf-8", "header_missing", 'in Buchungstag, format "%d.%m.%Y %H:%M"'),
+    (GERMAN, "utf-16", "file_encoding", "4 columns separated by a semicolon in utf-16, the"),
+    (GERMAN, "utf-16", "file_encoding", 'amount in Betrag, decimal ",", thousands "."'),
     (SPANISH, "utf-8", "header_missing", 'amount in Importe, decimal ","'),
     (SPANISH, "utf-8", "header_missing", 'transacted_at in Fecha, format "%d/%m/%Y"'),
     (ENGLISH, "utf-8", "header_missing", "3 columns separated by a bar, the header on line 3"),
@@ -89,13 +91,17 @@ ELSE = [
     (f"{OURS.replace('amount', 'Amount')}{ROW}", "A column is named almost so: write it exactly"),
     ("date,shop\n2026-03-18,one\n2026-03-19,two\n", "Put the column names first."),
     ("names\nann\nbea\n", "Put the column names first."),
+    ("names\nann\nbea\n".encode("utf-16"), "Save the file as UTF-8."),
+    ((OURS + ROW).encode("utf-32"), "Save the file as UTF-8."),
+    ((OURS + ROW).encode("utf-16-le"), "Save the file as UTF-8."),
     ("\n\n", "check the export"),
 ]
 
 
 @pytest.mark.parametrize(("text", "hint"), ELSE)
-def test_no_other_file_is_taken_for_one(tmp_path: Path, text: str, hint: str) -> None:
-    told = str(refused(tmp_path / "a.csv", text.encode()).hint)
+def test_no_other_file_is_taken_for_one(tmp_path: Path, text: str | bytes, hint: str) -> None:
+    content = text.encode() if isinstance(text, str) else text
+    told = str(refused(tmp_path / "a.csv", content).hint)
     assert hint.lower() in told.lower()
     assert "profile new" not in told
 

@@ -126,6 +126,7 @@ UNUSUAL = [
     FILE.replace(b"amount", b"amount\xe9"),
     FILE.replace(b"12.50", b"12.50\xe9", 1),
     *(FILE.decode().encode(code) for code in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")),
+    "Datum\tBetrag\n01.02.2026\t1,50\n13.02.2026\t2,50\n".encode("utf-16"),
     FILE.partition(b"\n")[2],
     b"x" * 70_000,
     b'"amount,transaction_ref',

@@ -85,9 +85,9 @@ class FileBlocks:
     def _take_head(self) -> None:
         """Look at the first bytes, which must be text."""
         if not self._is_headed:
-            head = bytes(self._held[:HEAD_BYTES])
-            refuse_binary(head)
-            self.head, self._is_headed = head.removeprefix(BOM), True
+            self.head = bytes(self._held[:HEAD_BYTES])
+            refuse_binary(self.head)
+            self.head, self._is_headed = self.head.removeprefix(BOM), True
 
     def _block(self) -> bytes:
         """Take the next block, up to the end of its last line where that is near."""

@@ -30,6 +30,7 @@ from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.plain.blocks import FileBlocks
 from cardoffers_cli.files.plain.judging import PlainJudge
 from cardoffers_cli.files.plain.readers import reader_of
+from cardoffers_cli.files.profiles.telling import of_wide_text
 from cardoffers_cli.files.recognising import row_kind_of
 from cardoffers_cli.files.verdicts import about_code, about_error, about_file
 
@@ -103,7 +104,7 @@ class PlainValidation:
             if is_end:
                 self._of_file = self._opened().end()
         except FileUnusable as error:
-            self._error = error
+            self._error = of_wide_text(error, self._name, self._blocks.head)
 
     def _opened(self) -> _Reading:
         if self._read is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -71,11 +71,15 @@ class Sample:
 
 @dataclass(frozen=True, kw_only=True)
 class GuessedField:
-    """Where a field seems to be: `settings` as a profile has them, how sure that is, and why."""
+    """Where a field seems to be: `settings` as a profile has them, how sure that is, and why.
+
+    Of amounts some may be negative (`has_negatives`), and most are not.
+    """
 
     settings: Mapping[str, Any]
     sureness: str
     why: str
+    has_negatives: bool = False
 
     @property
     def column(self) -> str | int | None:
@@ -258,6 +262,8 @@ def _find_amount(search: _Search) -> None:
     search.take("amount", sample, named, **given)
     if not form.is_sure:
         search.doubt("amount", "every mark may be a decimal mark or stand between thousands")
+    if form.negative and not settings["negate"]:
+        search.found["amount"] = replace(search.found["amount"], has_negatives=True)
 
 
 def _find_words(search: _Search) -> None:
@@ -297,9 +303,8 @@ def _find_tokens(search: _Search) -> None:
 def _made(sample: Sample) -> Mapping[str, Any]:
     """Propose to make tokens of what is none."""
     few = sample.values[:50]
-    are_tokens = all(len(value) >= _STRONG and _TOKEN.fullmatch(value) for value in few) or (
-        "token" in words_of(sample.name)
-    )
+    is_named = any(word in normal(sample.name) for word in ("token", "jeton"))
+    are_tokens = all(len(value) >= _STRONG and _TOKEN.fullmatch(value) for value in few) or is_named
     return {} if are_tokens else {"hmac": {"key_file": KEY_FILE}}
 
 

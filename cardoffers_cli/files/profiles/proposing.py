@@ -49,6 +49,8 @@ def _head(guess: GuessedLayout, name: str) -> Iterator[str]:
         yield f"form = {{widths = {[*guess.widths]}}}"
     else:
         yield f"form = {{delimiter = {_text(guess.delimiter)}}}"
+    if "amount" in guess.fields and guess.fields["amount"].has_negatives:
+        yield '# negatives = "refund"  # leaves out negative amounts; else they are errors'
     if guess.trailer:
         yield f"trailer = {guess.trailer}"
 

@@ -15,7 +15,7 @@ from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.headers import shown_name
 from cardoffers_cli.files.profiles.guessing import guess_layout
 from cardoffers_cli.files.profiles.proposing import settings_told
-from cardoffers_cli.files.sources import HEAD_BYTES
+from cardoffers_cli.files.sources import HEAD_BYTES, WIDE_MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +50,11 @@ def in_other_layout(
         f" To read it by a profile: `cardoffers profile new {file} -o layout.toml`."
     )
     return FileUnusable(error.message, code=error.code, hint=hint, **error.details)
+
+
+def of_wide_text(error: FileUnusable, source: str, head: bytes) -> FileUnusable:
+    """Return the error of a file; of one in UTF-16 with the layout that it seems to have."""
+    return in_other_layout(error, source, head) if head.startswith(WIDE_MARKS) else error
 
 
 def _with_sheets(error: FileUnusable, sheet: SheetText) -> FileUnusable:
