@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from books import HEADER, book, purchase
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, set_institution
 from cardoffers_cli.jobs.night.order import Order
@@ -141,6 +142,19 @@ def test_the_manifest_of_a_file_of_refunds_counts(made: Job) -> None:
     dropped(made, "alder/a.csv", good, rows=2, amount_sum="6.00")
     dropped(made, "alder/b.csv", good, rows=2, amount_sum="-6.00")
     assert {"alder/a.csv": "imported", "alder/b.csv": "failed"} == ended(made)
+
+
+def test_a_workbook_is_taken_as_any_file_is(made: Job) -> None:
+    rows = [[*HEADER], purchase(), purchase(transaction_ref="TX-2", amount="1,50")]
+    dropped(made, "alder/march.xlsx", book({"notes": [["March"]], "purchases": rows}))
+    assert {"alder/march.xlsx": "imported"} == ended(made)
+    with made.store(read_only=True) as store:
+        kept = select(store, "select file_kind, received, accepted, invalid from imports")
+    assert [("xlsx", 2, 1, 1)] == [tuple(row) for row in kept]
+    (report,) = made.path.parent.rglob("march.xlsx.errors.csv")
+    assert "3,TX-2,amount,amount_invalid,error" in report.read_text()
+    (rejected,) = made.path.parent.rglob("march.xlsx.rejected.csv")
+    assert ",TX-2," in rejected.read_text().splitlines()[1]
 
 
 def names(folder: Path) -> list[str]:
