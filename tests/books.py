@@ -90,9 +90,15 @@ def _cell(place: str, cell: Cell) -> str:
         return f'<c r="{place}" t="{cell.kind}"{style}>{cell.inside}{value}</c>'
     if isinstance(cell, str):
         return (
-            f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{escape(cell)}</t></is></c>'
+            f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{_text(cell)}</t></is></c>'
         )
     return f'<c r="{place}"><v>{cell!r}</v></c>'
+
+
+def _text(text: str) -> str:
+    """Escape a text, control characters as spreadsheets do."""
+    controls = {chr(code): f"_x{code:04X}_" for code in range(32)}
+    return escape(text, controls)
 
 
 def book(

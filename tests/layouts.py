@@ -244,6 +244,30 @@ line amount transacted_at         transaction_ref
 """,
     ),
     MadeLayout(
+        "days as spreadsheets count them, with a mark of either kind",
+        """
+form = {delimiter = ";"}
+[fields]
+amount = {column = "Betrag", decimal = ","}
+transacted_at = {column = "Datum", format = "serial", zone = "Europe/Berlin"}
+transaction_ref = {column = "Beleg"}
+""",
+        """
+Beleg;Datum;Betrag
+B-1;46099;12,50
+B-2;46099,5;9,99
+B-3;46205.770833333336;1,00
+B-4;18.03.2026;1,00
+""",
+        """
+line amount transacted_at         transaction_ref
+2    12.50  2026-03-17T23:00:00Z  B-1
+3    9.99   2026-03-18T11:00:00Z  B-2
+4    1.00   2026-07-02T16:30:00Z  B-3
+5    1.00   ?                     B-4
+""",
+    ),
+    MadeLayout(
         "UTF-16 and tabs, as spreadsheets call text",
         r"""
 encoding = "utf-16"

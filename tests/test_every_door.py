@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from books import book
 from cardoffers_cli.domain.findings import CODES, Code
 from cardoffers_cli.files import rules
 from cardoffers_cli.files.conditions import Matches, OneOf
@@ -29,6 +30,7 @@ from work import new_store, tell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from books import Cell
     from cardoffers_cli.jobs.context.job import Job
     from doors import Door
 
@@ -83,6 +85,11 @@ def csv_of(events: list[dict[str, str | None]]) -> bytes:
     writer.writeheader()
     writer.writerows(events)
     return text.getvalue().encode()
+
+
+def sheet_of(events: list[dict[str, str | None]]) -> bytes:
+    lines: list[list[Cell]] = [[*line] for line in csv.reader(csv_of(events).decode().splitlines())]
+    return book({"tx": lines})
 
 
 def json_of(events: list[dict[str, str | None]]) -> bytes:
@@ -149,9 +156,12 @@ DOORS: dict[str, Ask] = {
     "check csv in plain Python": _file(csv_of, _checked),
     "check json in plain Python": _file(json_of, _checked),
     "check json lines in plain Python": _file(lines_of, _checked),
+    "validate a workbook": _file(sheet_of, _validated),
     "import csv": _file(csv_of, _imported),
+    "import a workbook": _file(sheet_of, _imported),
     "import json lines": _file(lines_of, _imported),
     "simulate csv": _file(csv_of, _simulated),
+    "simulate a workbook": _file(sheet_of, _simulated),
     "call": _call(""),
     "batch": _call("/batch", batch=True),
     "simulated call": _call("/simulate"),
@@ -202,6 +212,8 @@ BAD: list[tuple[str, dict[str, str | None]]] = [
     ("spreadsheet_damage", {"card_acceptor_id": "5.2E+14"}),
     ("spreadsheet_damage", {"card_token": '"0123"'}),
     ("spreadsheet_damage", {"transaction_ref": "'0001"}),
+    ("spreadsheet_damage", {"transaction_ref": "03-Dec"}),
+    ("date_turned", {"transacted_at": "46099.55"}),
     ("control_character", {"merchant_descriptor": "a\u200bb"}),
     ("control_character", {"colour": "a\u0007b"}),
     ("card_number", {"card_token": "4111 1111 1111 1111"}),
@@ -241,7 +253,9 @@ def all_of_them() -> tuple[list[str], list[dict[str, str | None]]]:
 
 
 @pytest.mark.parametrize(
-    ("write", "first"), [(csv_of, 2), (json_of, 0), (lines_of, 1)], ids=["csv", "json", "lines"]
+    ("write", "first"),
+    [(csv_of, 2), (json_of, 0), (lines_of, 1), (sheet_of, 2)],
+    ids=["csv", "json", "lines", "workbook"],
 )
 @pytest.mark.parametrize("read", [_validated, _imported])
 def test_bad_events_of_a_file_are_refused_one_by_one(

@@ -27,6 +27,7 @@ from cardoffers_cli.files.fields import (
     PLACEHOLDER,
     REF_LENGTH,
     SPREADSHEET,
+    TURNED,
     UUID,
     WITH_OFFSET,
     portable,
@@ -109,7 +110,7 @@ _VISIBLE: Schema = {
 """Text of the optional fields, the rule's pattern in the syntax of ECMA-262."""
 
 _NOT_OF_PROGRAMS = {
-    "not": {"anyOf": [{"pattern": each} for each in (PLACEHOLDER, SPREADSHEET)]},
+    "not": {"anyOf": [{"pattern": each} for each in (PLACEHOLDER, SPREADSHEET, TURNED)]},
 }
 _INSTRUMENTS = ("card_token", "instrument_token")
 

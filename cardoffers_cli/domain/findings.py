@@ -99,13 +99,24 @@ _FIELDS = (
     ),
     _error(
         "token_placeholder",
-        "a token, reference or identifier is NULL, N/A, none, nan, #REF! or a dash",
+        "a token, reference or identifier is NULL, N/A, none, nan, #REF!, TRUE or a dash",
         "send the value, or leave the field empty, or the row out; never a word in its place",
     ),
     _error(
         "spreadsheet_damage",
         "a token, reference or identifier was changed by a spreadsheet",
-        "export the column from its source as text: no formula, apostrophe, blanks, 5.2E+14",
+        "export the column from its source as text: no formula, apostrophe, blanks, 5.2E+14, date",
+    ),
+    _error(
+        "date_turned",
+        "a spreadsheet has turned a date into a number of days, or an amount into a date",
+        "export the column from its source, not from a spreadsheet; a profile reads days with "
+        'format = "serial"',
+    ),
+    _warning(
+        "spreadsheet_error",
+        "a text is an error of a spreadsheet, such as #N/A",
+        "nothing to do, or mend the formula of the column",
     ),
     _error(
         "token_invalid",

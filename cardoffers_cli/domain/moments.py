@@ -21,6 +21,9 @@ _UNITS = {
     "d": timedelta(days=1),
 }
 
+SERIAL_DAYS = "serial"
+"""In the place of a format: days as spreadsheets count them, 46099.5 for noon of 2026-03-18."""
+
 
 def parse_moment(text: str) -> datetime:
     """Read an ISO 8601 timestamp or date as UTC; without an offset, UTC is meant.

@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.moments import SERIAL_DAYS
 
 LINE = "#line"
 """In the place of a column: the number of the row's line."""
@@ -104,7 +105,7 @@ class AmountSource(FieldSource):
 
 
 class TimeSource(FieldSource):
-    """A time: how it is written, and the time zone of what names none."""
+    """A time: how it is written, or that days are counted, and the zone of what names none."""
 
     join: str = " "
     format: str
@@ -113,6 +114,8 @@ class TimeSource(FieldSource):
     @field_validator("format")
     @classmethod
     def _known_directives(cls, text: str) -> str:
+        if text == SERIAL_DAYS:
+            return text
         given = re.findall(r"%(.?)", text.replace("%%", ""))
         unknown = [f"%{each}" for each in given if each not in _DIRECTIVES]
         if unknown:
@@ -135,7 +138,12 @@ class TimeSource(FieldSource):
     @property
     def has_clock(self) -> bool:
         """Whether there is a time of day in it."""
-        return any(f"%{each}" in self.format for each in _CLOCK)
+        return self.is_serial or any(f"%{each}" in self.format for each in _CLOCK)
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether it is a number of days, as spreadsheets count them."""
+        return self.format == SERIAL_DAYS
 
     @property
     def has_offset(self) -> bool:

@@ -56,9 +56,11 @@ def portable(pattern: str) -> str:
     return re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", pattern)
 
 
-_WORDS = in_any_case("null|n/a|#n/a|na|nil|none|nan")
+FALSE = ("FALSE", "False", "false")
+_WORDS = "|".join((in_any_case("null|n/a|#n/a|na|nil|none|nan|true"), *FALSE))
 PLACEHOLDER = rf"^(?:{_WORDS}|\\N|[-?.*_#/]{{1,{PLACEHOLDER_LENGTH}}}|#[A-Z][A-Z/0]*[!?]?|#+)$"
-"""What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`, `#REF!`."""
+"""What programs write where they have no value: `NULL`, `N/A`, `none`, `nan`, `-`, `#REF!`, or only
+whether they have one: `TRUE`."""
 
 _NOBODY = in_any_case("undefined|unknown|missing|empty|null")
 _SHORT = f"{{1,{STRONG_TOKEN_LENGTH - 1}}}"
@@ -68,6 +70,30 @@ NOBODY = rf"^(?:[(<\[]?(?:{_NOBODY})[)>\]]?|[Nn]\.[Aa]\.|[Xx]{_SHORT}|0{_SHORT}|
 SPREADSHEET = r"""^['="]|^-?[0-9](?:[.,][0-9]+)?[Ee]\+[0-9]+$|^\s|\s$"""
 """What a spreadsheet makes of an identifier: a formula such as `="0123"`, a leading apostrophe or
 quote, a rounded number such as 5.2E+14, blanks at the ends."""
+
+_MONTH = in_any_case("(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+TURNED = (
+    rf"^(?:[0-9]{{1,2}}-{_MONTH}(?:-[0-9]{{2}}(?:[0-9]{{2}})?)?|{_MONTH}-[0-9]{{2}}"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{4})$"
+)
+"""What a spreadsheet makes of `3-12`, which it takes for a date: `03-Dec`, `03/12/2026`."""
+
+DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+SERIAL = r"^[2-7][0-9]{4}(?:[.,][0-9]+)?$"
+"""A date as spreadsheets count days, of the years 1954 to 2119."""
+
+LOCAL_DATE = r"^[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2}(?:[0-9]{2})?(?: .*)?$"
+"""A date in the order of some country."""
+
+EXPONENT = r"^[-+]?[0-9.,]+[Ee][-+]?[0-9]+$"
+MARKED = r"^[-+]?[0-9]{1,3}(?:[., '][0-9]{3})*[.,][0-9]+$|^[-+]?[0-9]{1,3}(?:[., '][0-9]{3})+$"
+"""A number with a decimal comma, or with marks between its thousands."""
+
+WITH_SIGNS = r"^(?:[^0-9]+[0-9][0-9., ']*[^0-9]*|[0-9][0-9., ']*[^0-9., '][^0-9]*)$"
+"""A number with a currency, a percent sign or parentheses."""
+
+SHEET_ERROR = r"^#(?:[A-Z][A-Z0-9/]*[!?]|N/A|#+)$"
+"""An error of a spreadsheet, or a formula whose result it has not kept."""
 
 NOT_PLAIN = r"""^['="#]|[^!-?A-~]|[0-9][Ee]\+[0-9]"""
 """What any text has that is not visible ASCII, holds `@`, has `SPREADSHEET` or begins with `#`."""

@@ -45,12 +45,17 @@ from cardoffers_cli.files.conditions import (
 )
 from cardoffers_cli.files.fields import (
     ALL_COLUMNS,
+    DAY,
     E_MAIL,
+    EXPONENT,
+    FALSE,
     FREE_TEXTS,
     IDENTIFIER_TYPES,
     IDENTIFIERS,
     INSTRUMENT_TYPES,
     INVISIBLE,
+    LOCAL_DATE,
+    MARKED,
     MOMENTS,
     NOBODY,
     NOT_PLAIN,
@@ -62,13 +67,17 @@ from cardoffers_cli.files.fields import (
     REF_LENGTH,
     REFERENCES,
     REFUND_KINDS,
+    SERIAL,
+    SHEET_ERROR,
     SPREADSHEET,
     STRONG_TOKEN_LENGTH,
     TEXTS,
     TOKEN_LENGTH,
     TOKENS,
+    TURNED,
     UUID,
     WITH_OFFSET,
+    WITH_SIGNS,
     WITHOUT_OFFSET,
 )
 
@@ -174,6 +183,7 @@ def begins_with_day(text: str) -> bool:
 _HAS_DAY = {name: Told(name, begins_with_day) for name in MOMENTS}
 _NO_INSTRUMENT = Missing("card_token") & Missing("instrument_token")
 _NO_MERCHANT = Missing("card_acceptor_id") & Missing("merchant_identifier") & Missing("merchant_id")
+_WRITE_PLAIN = "write it as 1234.50, or read the file by a profile"
 
 RULES: tuple[Rule, ...] = (
     *(
@@ -264,7 +274,7 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} is what a program writes where it has no value",
             Matches(name, PLACEHOLDER),
-            (LENGTH[name], PLAIN[name]),
+            (LENGTH[name], PLAIN[name], Suspicion(OneOf(name, FALSE))),
         )
         for name in (*TOKENS, *REFERENCES, *IDENTIFIERS)
     ),
@@ -284,6 +294,26 @@ RULES: tuple[Rule, ...] = (
             (PLAIN[name],),
         )
         for name in (*TOKENS, *IDENTIFIERS, *REFERENCES)
+    ),
+    *(
+        Rule(
+            "spreadsheet_damage",
+            name,
+            f"{name} is not as it was: a spreadsheet has turned it into a date",
+            Matches(name, TURNED),
+            (Suspicion(Matches(name, TURNED)),),
+        )
+        for name in (*REFERENCES, *IDENTIFIERS)
+    ),
+    *(
+        Rule(
+            "spreadsheet_error",
+            name,
+            f"{name} is an error of a spreadsheet",
+            Matches(name, SHEET_ERROR),
+            (Suspicion(Matches(name, "^#"), unless_plain=True),),
+        )
+        for name in FREE_TEXTS
     ),
     *(
         Rule(
@@ -347,6 +377,30 @@ RULES: tuple[Rule, ...] = (
         Mistyped("amount") & _IS_NUMBER,
         (MISTYPED,),
     ),
+    *(
+        Rule(
+            code,
+            "amount",
+            message,
+            Matches("amount", pattern) & ~_IS_NUMBER,
+            (UNUSUAL_AMOUNT,),
+        )
+        for code, pattern, message in (
+            ("date_turned", f"{TURNED}|{DAY}", "amount was turned into a date by a spreadsheet"),
+            ("amount_invalid", EXPONENT, "amount has an exponent: write all its digits"),
+            (
+                "amount_invalid",
+                MARKED,
+                f"amount has a decimal comma or marks between thousands: {_WRITE_PLAIN}",
+            ),
+            ("amount_invalid", SHEET_ERROR, "amount is an error of a spreadsheet"),
+            (
+                "amount_invalid",
+                WITH_SIGNS,
+                f"amount has a sign, a currency or blanks beside its digits: {_WRITE_PLAIN}",
+            ),
+        )
+    ),
     Rule(
         "amount_invalid",
         "amount",
@@ -388,6 +442,27 @@ RULES: tuple[Rule, ...] = (
             name,
             f"{name} names no time zone: neither Z nor an offset",
             ~Mistyped(name) & _IS_LOCAL[name] & _HAS_DAY[name] & ~Flagged("assumed"),
+            (UNUSUAL_TIME,),
+        )
+        for name in MOMENTS
+    ),
+    *(
+        Rule(
+            "date_turned",
+            name,
+            f"{name} was turned into a number of days by a spreadsheet",
+            ~Mistyped(name) & Matches(name, SERIAL),
+            (UNUSUAL_TIME,),
+        )
+        for name in MOMENTS
+    ),
+    *(
+        Rule(
+            "timestamp_invalid",
+            name,
+            f"{name} is in the order of a country, as spreadsheets write dates: write"
+            " YYYY-MM-DDTHH:MM:SSZ, or read the file by a profile",
+            Matches(name, LOCAL_DATE),
             (UNUSUAL_TIME,),
         )
         for name in MOMENTS

@@ -191,14 +191,17 @@ def plain_token(text: str, limit: int) -> str | None:  # noqa: PLR0911 - one for
         return "control_character"
     if PLACEHOLDER.fullmatch(text):
         return "token_placeholder"
-    if is_damaged(text):
+    if is_damaged(text) or (limit == 128 and TURNED.fullmatch(text)):
         return "spreadsheet_damage"
     return "token_invalid" if len(text) > limit or re.search("[^!-~]", text) else None
 
 
 PLACEHOLDER = re.compile(
-    r"(?i:null|n/a|#n/a|na|nil|none|nan)|[-?.*_#/]{1,4}|#[A-Z][A-Z/0]*[!?]?|#+"
+    r"(?i:null|n/a|#n/a|na|nil|none|nan|true)|FALSE|False|false|[-?.*_#/]{1,4}|#[A-Z][A-Z/0]*[!?]?|#+"
 )
+TURNED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00|[0-9]{1,2}[/.]\d{1,2}[/.]\d{4}")
+"""Dates that a spreadsheet makes; the names of months are nothing a mutation can reach."""
+
 NOBODY = re.compile(r"(?i:unknown|missing|n\.a\.|[(<\[]null[)>\]]|0{1,31}|x{1,31})")
 
 
@@ -215,7 +218,8 @@ def plain_amount(text: str) -> str | None:
         return "control_character"
     match = re.fullmatch(r"(-?)([0-9]+)(?:\.([0-9]+))?", text, re.ASCII)
     if not match:
-        return "amount_invalid"
+        is_day = TURNED.fullmatch(text) or re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text)
+        return "date_turned" if is_day else "amount_invalid"
     sign, whole, decimals = match.groups()
     if sign or not (whole + (decimals or "")).strip("0"):
         return "amount_not_positive"
@@ -233,6 +237,8 @@ def plain_moment(text: str) -> str | None:  # noqa: PLR0911 - one return for eac
     if any(ord(char) in INVISIBLE for char in text):
         return "control_character"
     match = MOMENT.fullmatch(text)
+    if re.fullmatch(r"[2-7][0-9]{4}([.,][0-9]+)?", text, re.ASCII):
+        return "date_turned"
     if not match or not 1970 <= int(match[1]) <= 2100:
         return "timestamp_invalid"
     year, month, day, hour, minute, second, _, offset = match.groups()
@@ -261,14 +267,18 @@ def plain_text(text: str) -> str | None:
 def plain_descriptor(text: str) -> str | None:
     numbers = (re.sub(r"[ -]", "", found) for found in re.findall(r"[0-9][0-9 -]{11,}[0-9]", text))
     are_cards = (re.fullmatch(r"4[0-9]{15,18}", each) and plain_luhn(each) for each in numbers)
-    return "card_number" if any(are_cards) else plain_text(text)
+    if any(are_cards):
+        return "card_number"
+    is_error = re.fullmatch(r"#([A-Z][A-Z0-9/]*[!?]|N/A|#+)", text)
+    return plain_text(text) or ("spreadsheet_error" if is_error else None)
 
 
 def plain_identifier(text: str) -> str | None:
     # A number that may be a card's is judged at the end of the file, as in a reference.
     if PLACEHOLDER.fullmatch(text):
         return "token_placeholder"
-    return plain_text(text) or ("spreadsheet_damage" if is_damaged(text) else None)
+    is_changed = is_damaged(text) or TURNED.fullmatch(text)
+    return plain_text(text) or ("spreadsheet_damage" if is_changed else None)
 
 
 def plain_row(fields: list[str]) -> set[str]:

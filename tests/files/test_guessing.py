@@ -129,6 +129,14 @@ def test_columns_are_known_in_five_languages(text: str, expected: str) -> None:
     assert expected == " ".join(each.replace(" ", "+") for each in found)
 
 
+def test_days_that_are_counted_are_told_by_their_name_only() -> None:
+    text = "Datum;Betrag;Umsatz-Nr\n46099;10000;46000\n46100,5;20000;46001\n46101;25000;46002\n"
+    guess = guess_layout(text.encode(), is_whole=True)
+    assert guess
+    assert "serial" == guess.fields["transacted_at"].settings["format"]
+    assert "Betrag" == guess.fields["amount"].label
+
+
 def test_what_is_not_sure_is_said() -> None:
     text = "date,amount,ref\n01/02/2026,1.500,a\n03/02/2026,2.500,a\n"
     guess = guess_layout(text.encode(), is_whole=True)

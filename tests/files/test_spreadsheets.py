@@ -198,7 +198,7 @@ FAULTS = [
     ({"amount": Xml("36.900000000000006")}, "amount amount_precision"),
     ({"amount": -12.5}, "amount amount_not_positive"),
     ({"amount": Xml("#N/A", "e")}, "amount amount_invalid"),
-    ({"amount": Xml("46099", style=DATE)}, "amount amount_invalid"),
+    ({"amount": Xml("46099", style=DATE)}, "amount date_turned"),
     ({"amount": Xml(inside="<f>B2</f>")}, "amount amount_invalid"),
     ({"amount": Xml("1", "b")}, "amount amount_invalid"),
     ({"amount": None}, "amount required_missing"),

@@ -103,6 +103,7 @@ CSV_FAULTS = [
         for text in (
             *("NULL", "null", "N/A", "none", "nan", "-", "--", "\\N", "?", "..."),
             *("#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#BEZUG!", "##########"),
+            *("TRUE", "False"),
         )
     ),
     *(
@@ -124,6 +125,9 @@ CSV_FAULTS = [
             "0123456789\u00a0",
         )
     ),
+    ("date_turned", csv_line(transacted_at="46099.55")),
+    ("date_turned", csv_line(amount="03-Dec")),
+    ("spreadsheet_error", csv_line(merchant_descriptor="#N/A")),
     ("instrument_conflict", csv_line(instrument_token="ct_other")),
     ("instrument_type_unknown", csv_line(instrument_type="Card")),
     ("merchant_identifier_type_unknown", csv_line(merchant_identifier_type="vpa")),

@@ -17,6 +17,7 @@ from cardoffers_cli.files.profiles.samples import (
     DateForm,
     amount_form,
     date_form,
+    serial_form,
 )
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class _Search:
 
 def guess_fields(samples: Sequence[Sample]) -> dict[str, GuessedField]:
     """Return the fields that are likely in some columns, by the names of our own layout."""
-    dates = {each.place: form for each in samples if (form := date_form(each.values))}
+    dates = {each.place: form for each in samples if (form := _dated(each))}
     amounts = {each.place: how for each in samples if (how := amount_form(each.values))}
     search = _Search(samples, dates, amounts)
     _find_time(search)
@@ -162,6 +163,14 @@ def guess_fields(samples: Sequence[Sample]) -> dict[str, GuessedField]:
     }
 
 
+def _dated(sample: Sample) -> DateForm | None:
+    """Return how the values are dates; days that are counted are told by the name too."""
+    if form := date_form(sample.values):
+        return form
+    is_named = name_score("transacted_at", sample.name) > 0
+    return serial_form(sample.values) if is_named else None
+
+
 def _find_time(search: _Search) -> None:
     def fits(sample: Sample) -> float:
         form = search.dates.get(sample.place)
@@ -171,7 +180,7 @@ def _find_time(search: _Search) -> None:
         if is_number and sample.name and name_score("transacted_at", sample.name) <= 0:
             return 0
         varied = 4 if len(set(sample.values)) > 1 else 0
-        return 4 + varied + 3 * ("%H" in form.format or "%I" in form.format)
+        return 4 + varied + 3 * form.has_clock
 
     found = search.best("transacted_at", fits)
     if found is None:
@@ -182,7 +191,7 @@ def _find_time(search: _Search) -> None:
     text = form.format
     zone = None if "%z" in text else guessed_zone(search.samples, search.amounts)
     zoned = {"zone": zone} if zone else {}
-    clock = None if "%H" in text or "%I" in text or "%z" in text else _clock_of(search)
+    clock = None if form.has_clock or "%z" in text else _clock_of(search)
     if clock:
         text = f"{text} {_clock_form(clock)}"
         why = "a date and a time of day"

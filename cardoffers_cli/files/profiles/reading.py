@@ -29,7 +29,7 @@ from cardoffers_cli.files.profiles.amounts import UNREADABLE, plain_amounts
 from cardoffers_cli.files.profiles.cutting import STAND_IN, Cutter
 from cardoffers_cli.files.profiles.masking import ProfiledMasks, Reencoded
 from cardoffers_cli.files.profiles.texts import WIDE, Texts, transcoded
-from cardoffers_cli.files.profiles.times import FAULTS
+from cardoffers_cli.files.profiles.times import FAULTS, TURNED
 from cardoffers_cli.files.profiles.translation import Translation, label_of
 from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.files.splitting import LineFault, split_fields
@@ -224,6 +224,8 @@ class ProfiledFile(TransactionFile):
                 "timestamp_invalid": f"transacted_at is not written as {time.format}, "
                 "or not a real time",
                 **{code: f"transacted_at {what} in {zone}" for code, what in FAULTS.items()},
+                TURNED: f"transacted_at is not written as {time.format}: a spreadsheet has turned "
+                "it into a date of its own",
             }
         return messages
 

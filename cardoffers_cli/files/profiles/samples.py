@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.moments import SERIAL_DAYS
+from cardoffers_cli.files.fields import SERIAL
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -72,6 +75,11 @@ class DateForm:
     format: str
     is_sure: bool = True
 
+    @property
+    def has_clock(self) -> bool:
+        """Whether there is a time of day in it."""
+        return self.format == SERIAL_DAYS or "%H" in self.format or "%I" in self.format
+
 
 @dataclass(frozen=True, kw_only=True)
 class AmountForm:
@@ -98,6 +106,13 @@ def date_form(values: Sequence[str]) -> DateForm | None:
     first = fits[0]
     other = "." not in first and any(_exchanged(first) == each for each in fits[1:])
     return DateForm(format=first, is_sure=not other)
+
+
+def serial_form(values: Sequence[str]) -> DateForm | None:
+    """Return that the values are days as spreadsheets count them, if they can be."""
+    fitting = sum(bool(re.fullmatch(SERIAL, value)) for value in values)
+    is_one = bool(values) and fitting >= ENOUGH * len(values)
+    return DateForm(format=SERIAL_DAYS) if is_one else None
 
 
 def _may_be_date(value: str) -> bool:

@@ -6,6 +6,7 @@ and adds up what is there.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -96,6 +97,9 @@ def _amounts(values: pl.Series, source: AmountSource, decimals: int) -> pl.Serie
 def _times(values: pl.Series, source: TimeSource) -> pl.Series:
     moments = values.str.to_datetime("%Y-%m-%dT%H:%M:%SZ", time_unit="us", time_zone="UTC")
     local = moments.dt.convert_time_zone(source.zone) if source.zone else moments
+    if source.is_serial:
+        passed = local.dt.replace_time_zone(None) - datetime(1899, 12, 30)  # noqa: DTZ001  a local day
+        return (passed.dt.total_seconds() / timedelta(days=1).total_seconds()).cast(pl.String)
     return local.dt.strftime(source.format.replace(".%f", "%.6f"))
 
 

@@ -7,19 +7,28 @@ after it, where midnight comes twice, the first of the two.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
+
+from cardoffers_cli.files.fields import SERIAL
 
 if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import TimeSource
 
 AMBIGUOUS, SKIPPED = "timestamp_ambiguous", "timestamp_skipped"
+TURNED = "date_turned"
 FAULTS = {
     AMBIGUOUS: "comes twice, as the clocks went back,",
     SKIPPED: "did not come, as the clocks went forward,",
 }
 """What can be wrong with a local hour, by its code."""
+_TURNED = rf"{SERIAL}|^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: [0-9:.]+)?$"
+"""Days that are counted, and what a date cell of a sheet is read as."""
+
+_DAY_0 = datetime(1899, 12, 30)  # noqa: DTZ001 - a local day
+_MS_OF_DAY = 86_400_000
 _MOMENT = pl.Datetime("us")
 _HOUR = pl.duration(hours=1)
 
@@ -38,6 +47,9 @@ def utc_texts(
     else:
         frame = frame.with_columns(at=_in_utc("local", zone, source))
         frame = frame.with_columns(fault=_fault(zone))
+    if frame["local"].null_count() > frame["text"].null_count():
+        is_turned = pl.col("local").is_null() & pl.col("text").str.contains(_TURNED)
+        frame = frame.with_columns(fault=pl.when(is_turned).then(pl.lit(TURNED)).otherwise("fault"))
     form = "%Y-%m-%dT%H:%M:%S" + ("%.6f" if "%f" in source.format else "")
     ending = "" if zone is None and not source.has_offset else "Z"
     unreadable = pl.when(pl.col("text").is_not_null()).then(pl.lit("?"))
@@ -50,6 +62,8 @@ def utc_texts(
 
 def _local(source: TimeSource) -> pl.Expr:
     """Read date and time of day as they are written; with an offset, in UTC."""
+    if source.is_serial:
+        return _counted(pl.col("text"))
     form, text = source.format.replace(".%f", "%.f").replace(",%f", ",%f"), pl.col("text")
     if source.has_offset:
         with_sign = text.str.replace("[Zz]$", "+0000")
@@ -59,6 +73,13 @@ def _local(source: TimeSource) -> pl.Expr:
     if source.has_clock:
         return text.str.to_datetime(form, time_unit="us", strict=False)
     return text.str.to_date(form, strict=False).cast(_MOMENT)
+
+
+def _counted(text: pl.Expr) -> pl.Expr:
+    """Read days since the end of 1899, to the millisecond, as spreadsheets show them."""
+    days = pl.when(text.str.contains(SERIAL)).then(text.str.replace(",", ".", literal=True))
+    clock = (days.cast(pl.Float64) * _MS_OF_DAY).round().cast(pl.Int64)
+    return pl.lit(_DAY_0, _MOMENT) + pl.duration(milliseconds=clock)
 
 
 def _in_utc(local: str, zone: str, source: TimeSource) -> pl.Expr:
