@@ -57,8 +57,8 @@ def simulate(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
-        profile=layout_of(profile, delimiter, sheet),
         sheet=sheet,
+        profile=layout_of(profile, delimiter, sheet),
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     try:

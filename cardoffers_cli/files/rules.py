@@ -185,6 +185,51 @@ _NO_INSTRUMENT = Missing("card_token") & Missing("instrument_token")
 _NO_MERCHANT = Missing("card_acceptor_id") & Missing("merchant_identifier") & Missing("merchant_id")
 _WRITE_PLAIN = "write it as 1234.50, or read the file by a profile"
 
+
+def _of_moment(name: str) -> tuple[Rule, ...]:
+    """Return the rules of the time of a row."""
+    return (
+        Rule(
+            "timestamp_no_offset",
+            name,
+            f"{name} names no time zone: neither Z nor an offset",
+            ~Mistyped(name) & _IS_LOCAL[name] & _HAS_DAY[name] & ~Flagged("assumed"),
+            (UNUSUAL_TIME,),
+        ),
+        Rule(
+            "date_turned",
+            name,
+            f"{name} was turned into a number of days by a spreadsheet",
+            ~Mistyped(name) & Matches(name, SERIAL),
+            (UNUSUAL_TIME,),
+        ),
+        Rule(
+            "timestamp_invalid",
+            name,
+            f"{name} is in the order of a country, as spreadsheets write dates: write"
+            " YYYY-MM-DDTHH:MM:SSZ, or read the file by a profile",
+            Matches(name, LOCAL_DATE),
+            (UNUSUAL_TIME,),
+        ),
+        Rule(
+            "timestamp_invalid",
+            name,
+            f"{name} is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time",
+            Mistyped(name)
+            | ~(Matches(name, WITH_OFFSET) | _IS_LOCAL[name])
+            | (~Missing(name) & Missing("at")),
+            (MISTYPED, UNUSUAL_TIME),
+        ),
+        Rule(
+            "timestamp_in_future",
+            name,
+            f"{name} is more than 24 hours ahead",
+            Exceeds("at", "latest"),
+            (UNUSUAL_TIME,),
+        ),
+    )
+
+
 RULES: tuple[Rule, ...] = (
     *(
         Rule(
@@ -436,59 +481,7 @@ RULES: tuple[Rule, ...] = (
         "currency is none of ISO 4217, or not the program's",
         _unknown("currency", tuple(MINOR_UNITS)) | Differs("currency", "program_currency"),
     ),
-    *(
-        Rule(
-            "timestamp_no_offset",
-            name,
-            f"{name} names no time zone: neither Z nor an offset",
-            ~Mistyped(name) & _IS_LOCAL[name] & _HAS_DAY[name] & ~Flagged("assumed"),
-            (UNUSUAL_TIME,),
-        )
-        for name in MOMENTS
-    ),
-    *(
-        Rule(
-            "date_turned",
-            name,
-            f"{name} was turned into a number of days by a spreadsheet",
-            ~Mistyped(name) & Matches(name, SERIAL),
-            (UNUSUAL_TIME,),
-        )
-        for name in MOMENTS
-    ),
-    *(
-        Rule(
-            "timestamp_invalid",
-            name,
-            f"{name} is in the order of a country, as spreadsheets write dates: write"
-            " YYYY-MM-DDTHH:MM:SSZ, or read the file by a profile",
-            Matches(name, LOCAL_DATE),
-            (UNUSUAL_TIME,),
-        )
-        for name in MOMENTS
-    ),
-    *(
-        Rule(
-            "timestamp_invalid",
-            name,
-            f"{name} is not YYYY-MM-DDTHH:MM:SS with Z or an offset, or not a real time",
-            Mistyped(name)
-            | ~(Matches(name, WITH_OFFSET) | _IS_LOCAL[name])
-            | (~Missing(name) & Missing("at")),
-            (MISTYPED, UNUSUAL_TIME),
-        )
-        for name in MOMENTS
-    ),
-    *(
-        Rule(
-            "timestamp_in_future",
-            name,
-            f"{name} is more than 24 hours ahead",
-            Exceeds("at", "latest"),
-            (UNUSUAL_TIME,),
-        )
-        for name in MOMENTS
-    ),
+    *(rule for name in MOMENTS for rule in _of_moment(name)),
     Rule(
         "institution_mismatch",
         "institution_id",
