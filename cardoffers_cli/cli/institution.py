@@ -148,12 +148,14 @@ def set_(
     }
     values = {field: str(value) for field, value in given.items() if value is not None}
     layout = _layout(profile, none=no_profile)
-    about = {
+    about: dict[str, int | str | None] = {
         "refund_window_days": refund_window_days,
         "refund_auto_link": refund_auto_link,
         "clawback_days": clawback_days,
     }
-    refunds = {name: value for name, value in about.items() if value is not None}
+    refunds: dict[str, int | str | None] = {
+        name: value for name, value in about.items() if value is not None
+    }
     if not values and not refunds and layout is None:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)

@@ -112,14 +112,14 @@ def refunds(
 
     desk = Desk.of(ctx)
     most = Extent(limit=limit, all_rows=all_rows).most
+    span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
     rows, found = refund_rows(
         desk.job,
         institution,
         state=state,
         limit=most,
         everywhere=True,
-        from_at=from_at,
-        to_at=to_at,
+        **span,
     )
     desk.show({"data": rows}, Sheet("refunds", LISTED, rows, totals_by=("currency",)), raw=raw)
     if found > len(rows):

@@ -23,14 +23,14 @@ from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cardoffers_cli.domain.findings import Finding, Level
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.domain.row_kinds import RowKind
 
 AMOUNT = pl.Decimal(AMOUNT_DIGITS, AMOUNT_SCALE)
-VALID_SCHEMA: dict[str, Any] = {
+VALID_SCHEMA: Mapping[str, Any] = {
     "line": pl.UInt64,
     "transaction_ref": pl.String,
     "cardholder_token": pl.String,
@@ -43,7 +43,7 @@ VALID_SCHEMA: dict[str, Any] = {
     "amount": AMOUNT,
     "transacted_at": pl.Datetime("us"),
 }
-FINDING_SCHEMA: dict[str, Any] = {
+FINDING_SCHEMA: Mapping[str, Any] = {
     "line": pl.UInt64,
     "transaction_ref": pl.String,
     "column": pl.String,
@@ -111,7 +111,7 @@ class Chunk:
         )
 
 
-def valid_schema(kind: RowKind) -> dict[str, Any]:
+def valid_schema(kind: RowKind) -> Mapping[str, Any]:
     """Return the columns of valid rows of a kind: those of every kind, and what it has further."""
     return {**VALID_SCHEMA, **dict.fromkeys(kind.further, pl.String)}
 

@@ -59,8 +59,8 @@ class RuleBook:
         """Say of each row whether it may break a rule; `is_plain` as `delimited.Page` says it."""
         if rows.height <= FEW_ROWS:
             asked = self._asked(frozenset(rows.columns))
-            found = [any(broken(row) for broken in asked) for row in rows.iter_rows(named=True)]
-            return pl.Series("suspicious", found, dtype=pl.Boolean)
+            doubtful = [any(broken(row) for broken in asked) for row in rows.iter_rows(named=True)]
+            return pl.Series("suspicious", doubtful, dtype=pl.Boolean)
         conditions, missing = self._screen(frozenset(rows.columns), is_plain=is_plain)
         absent = [_EMPTY.alias(name) for name in missing]
         doubts = pl.any_horizontal(pl.lit(False), *conditions).fill_null(False)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.findings import Finding
 
 
-def about_code(found: Mapping[str, Any]) -> dict[str, Any]:
+def about_code(found: Mapping[str, Any]) -> dict[str, object]:
     """Tell what was found in rows by one code: code, level, row_count, the first lines."""
     return {
         "code": found["code"],
@@ -24,7 +24,7 @@ def about_code(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def about_file(finding: Finding) -> dict[str, Any]:
+def about_file(finding: Finding) -> dict[str, object]:
     """Tell what was found of the file as a whole."""
     return {
         "code": finding.code,
@@ -36,7 +36,7 @@ def about_file(finding: Finding) -> dict[str, Any]:
     }
 
 
-def about_error(error: FileUnusable | None) -> dict[str, Any] | None:
+def about_error(error: FileUnusable | None) -> dict[str, object] | None:
     """Tell why a file could not be read, if it could not."""
     if error is None:
         return None

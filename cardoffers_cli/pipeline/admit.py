@@ -12,6 +12,7 @@ from cardoffers_cli.domain.row_kinds import PURCHASES
 from cardoffers_cli.store.numbering import next_number, numbered_up_to
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from decimal import Decimal
     from uuid import UUID
@@ -45,14 +46,12 @@ def admit(
     the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    said = {"currency": currency, "received_at": received_at}
+    said = {**place, "currency": currency, "received_at": received_at}
     if staged.kind is PURCHASES:
-        accepted = _admit_purchases(
-            store, staged, numbered, repeats, is_kept=is_kept, **place, **said
-        )
+        accepted = _admit_purchases(store, staged, numbered, repeats, said, is_kept=is_kept)
     else:
         tables = (numbered.refs, repeats.rows)
-        accepted = store.execute(f"pipeline/admit:{staged.kind.name}", *tables, **place, **said)
+        accepted = store.execute(f"pipeline/admit:{staged.kind.name}", *tables, **said)
     if staged.details:
         store.execute("pipeline/admit:purchase_details", staged.details, **place)
     if store.height(staged.findings) != 0:
@@ -67,23 +66,25 @@ def _admit_purchases(
     staged: StagedWhole,
     numbered: Numbered,
     repeats: Repeats,
+    said: Mapping[str, Any],
     *,
-    institution_id: UUID,
     is_kept: bool,
-    **said: Any,
 ) -> int:
-    """Write the purchases, and what they are found by; return how many."""
+    """Write the purchases, and what they are found by; return how many.
+
+    `said` is what holds of all of them.
+    """
     first_no = next_number(store, _NEXT)
     rows = None if repeats.duplicates else store.at_hand(staged.rows)
     if is_kept and rows is not None:
         store.execute(
             "pipeline/admit:few_purchase_refs",
-            hashes=[ref_hash(institution_id, row["transaction_ref"]) for row in rows],
+            hashes=[ref_hash(said["institution_id"], row["transaction_ref"]) for row in rows],
             purchase_nos=[first_no + row["line"] for row in rows],
         )
     elif is_kept:
         tables = (staged.rows, repeats.rows)
-        of = {"institution_id": institution_id, "first_no": first_no}
+        of = {"institution_id": said["institution_id"], "first_no": first_no}
         store.execute("pipeline/admit:purchase_refs", *tables, **of)
     refs = numbered.refs.called("admitted_refs")
     if repeats.duplicates:

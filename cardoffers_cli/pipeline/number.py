@@ -21,12 +21,13 @@ from cardoffers_cli.store.interning import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from cardoffers_cli.pipeline.handles import StagedWhole
     from cardoffers_cli.store.store import Store
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 
 def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
@@ -51,7 +52,7 @@ def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
 
 
 def _number_few(
-    store: Store, staged: StagedWhole, rows: list[Row], institution_id: UUID
+    store: Store, staged: StagedWhole, rows: Sequence[Row], institution_id: UUID
 ) -> Numbered:
     tokens, merchants = store.at_hand(staged.tokens) or [], store.at_hand(staged.merchants) or []
     pairs = {row["payer"]: (row["cardholder_token"], row["instrument_token"]) for row in tokens}

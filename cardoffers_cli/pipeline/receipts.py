@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.derived import transaction_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -101,7 +101,7 @@ def receipts(
     return found
 
 
-def _new(row: Row, institution_id: UUID, received_at: datetime) -> Row:
+def _new(row: Mapping[str, Any], institution_id: UUID, received_at: datetime) -> Row:
     """Return the purchase that a row has become, as the statement `receipts` does."""
     return {
         "transaction_id": transaction_id(institution_id, row["transaction_ref"]),
@@ -112,7 +112,7 @@ def _new(row: Row, institution_id: UUID, received_at: datetime) -> Row:
     }
 
 
-def _accepted(store: Store, staged: Staged, repeats: Repeats) -> list[Row] | None:
+def _accepted(store: Store, staged: Staged, repeats: Repeats) -> Sequence[Mapping[str, Any]] | None:
     """Return the rows that were staged, if they are at hand and nothing was refused or repeated."""
     if repeats.duplicates or store.height(staged.findings) != 0:
         return None

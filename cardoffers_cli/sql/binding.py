@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.sql import statement, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _NUMBERS = count(1)
 _DECLARES = re.compile(r"\b(reads|changes|makes):\s*((?:\w+\([\w\s,-]*\),?\s*)+)")
@@ -208,7 +208,7 @@ class TempTables:
         definition = self._defined.get(table.identifier)
         return definition.frame if definition else None
 
-    def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
+    def at_hand(self, table: Table) -> Sequence[Mapping[str, Any]] | None:
         """Return the rows that a table stands for, to be read; None where they are not at hand.
 
         A column that its statement computes is not at hand.
@@ -375,7 +375,8 @@ def _places(sql: str) -> tuple[list[tuple[str, ...]], str]:
 
     Of each place what comes before it, the verb, the name, its own alias, and that of another name.
     """
-    places, at = [], 0
+    places: list[tuple[str, ...]] = []
+    at = 0
     for found in _PLACES.finditer(sql):
         if name := found["name"]:
             own = found["alias"] or ""

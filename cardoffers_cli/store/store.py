@@ -182,7 +182,7 @@ class Store:
         """Return how many rows a table has, if they are at hand."""
         return self.tables.height(table)
 
-    def at_hand(self, table: Table) -> list[dict[str, Any]] | None:
+    def at_hand(self, table: Table) -> Sequence[Mapping[str, Any]] | None:
         """Return the rows of a table, if they are at hand, without columns that are computed."""
         return self.tables.at_hand(table)
 

@@ -38,7 +38,7 @@ def exceptions(values: Sequence[str], run: re.Pattern[str]) -> set[str] | None:
     text = "\n".join([*values, ""])
     if not text.isascii() or text.count("\n") != len(values):
         return None
-    found, at = set(), 0
+    found, at = set[str](), 0
     while True:
         proven = run.match(text, at)
         at = proven.end() if proven else at

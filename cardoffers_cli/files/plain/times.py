@@ -68,7 +68,7 @@ class Moments(dict[str, Moment]):
             moment = self._moment(text, has_offset=has_offset)
         except (ValueError, OverflowError):
             moment = None
-        return moment and moment.isoformat(), is_assumed
+        return moment.isoformat() if moment else None, is_assumed
 
     def _moment(self, text: str, *, has_offset: bool) -> datetime | None:
         found = _PARTS.fullmatch(text)

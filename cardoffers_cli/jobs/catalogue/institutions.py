@@ -178,10 +178,13 @@ def _change_layout(
 def _change_refunds(
     store: Store, institution: Institution, values: Mapping[str, Any], run: Run
 ) -> list[FieldChange]:
-    by = {"now": run.as_of, "actor": run.actor}
     before = {name: getattr(institution, name) for name in SETTINGS}
     changed = change_settings(
-        store, institution.id, institution.slug, before, values, run_no=run.run_no, **by
+        store,
+        *(institution.id, institution.slug, before, values),
+        run_no=run.run_no,
+        now=run.as_of,
+        actor=run.actor,
     )
     if changed:
         security_log.append(
@@ -190,7 +193,8 @@ def _change_refunds(
             event_id=uuid4(),
             institution_id=institution.id,
             details={each.field: [each.old_value, each.new_value] for each in changed},
-            **by,
+            now=run.as_of,
+            actor=run.actor,
         )
     return [FieldChange(subject_id=institution.slug, **each) for each in changed]
 

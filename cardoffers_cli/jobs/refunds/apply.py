@@ -63,8 +63,14 @@ def apply_in(store: Store, job: Job, *, dry_run: bool = False) -> RefundsApplied
         candidates = find_candidates(store, refunds, by_policy=True)
         settle_claims(store, find_by_policy(store, candidates), run)
         counts = counted(store, refunds, run_no=run.run_no)
+        back = amounts_back(store, run)
         told = RefundsApplied(
-            run_id=run.run_id, **counts, **amounts_back(store, run), dry_run=dry_run
+            run_id=run.run_id,
+            **counts,
+            merchant_funded_amount=back["merchant_funded_amount"],
+            commission_amount=back["commission_amount"],
+            institution_payout_amount=back["institution_payout_amount"],
+            dry_run=dry_run,
         )
         run.counts.update(told)
     if not dry_run:

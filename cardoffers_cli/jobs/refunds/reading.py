@@ -62,17 +62,20 @@ def refund_rows(
     state: RefundState | None = None,
     limit: int,
     everywhere: bool = False,
-    **span: datetime | None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
 ) -> tuple[list[ListedRefund], int]:
     """Return the refunds of an institution, the newest first, and how many there are in all.
 
-    `span` has from_at and to_at, the beginning and the end of when goods went back, if any.
+    `from_at` and `to_at` are the beginning and the end of when goods went back, if any.
     """
     listed: list[ListedRefund] = []
     refunds = 0
     with reading(job) as source:
         for owner in asked_institutions(source.store, institution, everywhere=everywhere):
-            found = list_refunds(source.store, owner.id, state=state, limit=limit, **span)
+            found = list_refunds(
+                source.store, owner.id, state=state, limit=limit, from_at=from_at, to_at=to_at
+            )
             listed += _listed(source.store, owner.slug, found)
             refunds += found[0].refunds if found else 0
     return [without_cards(each) for each in listed[:limit]], refunds
