@@ -99,6 +99,8 @@ CSV_FAULTS = [
     ("currency_mismatch", "currency", csv_line(currency="USD")),
     ("timestamp_invalid", "refunded_at", csv_line(refunded_at="18/03/2026")),
     ("timestamp_no_offset", "refunded_at", csv_line(refunded_at="2026-03-18")),
+    ("date_turned", "refunded_at", csv_line(refunded_at="46099.55")),
+    ("date_turned", "amount", csv_line(amount="03-Dec")),
     ("timestamp_in_future", "refunded_at", csv_line(refunded_at="2026-11-02T00:00:01Z")),
 ]
 
