@@ -116,7 +116,7 @@ _FIELDS = (
     _warning(
         "spreadsheet_error",
         "a text is an error of a spreadsheet, such as #N/A",
-        "nothing to do, or mend the formula of the column",
+        "nothing to do, or fix the formula of the column",
     ),
     _error(
         "token_invalid",
