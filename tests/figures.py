@@ -140,8 +140,8 @@ class Figure:
 NEW = {"cardholder_token": "new", "card_token": "new", "card_acceptor_id": "new"}
 
 FIGURES = [
-    Figure("lines of Python", 31_000, 53_700, lambda texts, _: python_lines(texts)),
-    Figure("lines of SQL", 8_000, 12_720, lambda texts, _: sql_lines(texts)),
+    Figure("lines of Python", 31_000, 62_800, lambda texts, _: python_lines(texts)),
+    Figure("lines of SQL", 8_000, 14_420, lambda texts, _: sql_lines(texts)),
     Figure("class names of several classes", 0, 0, lambda _, house: shared_class_names(house)),
     Figure(
         "rings of imports",
@@ -149,7 +149,7 @@ FIGURES = [
         0,
         lambda _, house: (", ".join(ring) for ring in sorted(rings(house))),
     ),
-    Figure("dict[str, Any]", 60, 60, lambda texts, _: untyped_dicts(texts)),
+    Figure("dict[str, Any]", 60, 50, lambda texts, _: untyped_dicts(texts)),
     Figure("public functions whose rows have no class", 0, 0, lambda _, house: unnamed_rows(house)),
     Figure(
         f"pairs of places with {RUN} equal lines", 110, 45, lambda texts, _: repeated_runs(texts)
