@@ -46,12 +46,18 @@ def admit(
     the next number, and so forth.
     """
     place = {"institution_id": institution_id, "import_no": import_no, "stride": stride}
-    said = {**place, "currency": currency, "received_at": received_at}
+    said = {"currency": currency, "received_at": received_at}
     if staged.kind is PURCHASES:
-        accepted = _admit_purchases(store, staged, numbered, repeats, said, is_kept=is_kept)
+        numbers = {"import_no": import_no, "stride": stride}
+        accepted = _admit_purchases(
+            store,
+            *(staged, numbered, repeats, {**numbers, **said}),
+            institution_id=institution_id,
+            is_kept=is_kept,
+        )
     else:
         tables = (numbered.refs, repeats.rows)
-        accepted = store.execute(f"pipeline/admit:{staged.kind.name}", *tables, **said)
+        accepted = store.execute(f"pipeline/admit:{staged.kind.name}", *tables, **place, **said)
     if staged.details:
         store.execute("pipeline/admit:purchase_details", staged.details, **place)
     if store.height(staged.findings) != 0:
@@ -68,23 +74,24 @@ def _admit_purchases(
     repeats: Repeats,
     said: Mapping[str, Any],
     *,
+    institution_id: UUID,
     is_kept: bool,
 ) -> int:
     """Write the purchases, and what they are found by; return how many.
 
-    `said` is what holds of all of them.
+    `said` is what holds of all of them: import_no, stride, currency and received_at.
     """
     first_no = next_number(store, _NEXT)
     rows = None if repeats.duplicates else store.at_hand(staged.rows)
     if is_kept and rows is not None:
         store.execute(
             "pipeline/admit:few_purchase_refs",
-            hashes=[ref_hash(said["institution_id"], row["transaction_ref"]) for row in rows],
+            hashes=[ref_hash(institution_id, row["transaction_ref"]) for row in rows],
             purchase_nos=[first_no + row["line"] for row in rows],
         )
     elif is_kept:
         tables = (staged.rows, repeats.rows)
-        of = {"institution_id": said["institution_id"], "first_no": first_no}
+        of = {"institution_id": institution_id, "first_no": first_no}
         store.execute("pipeline/admit:purchase_refs", *tables, **of)
     refs = numbered.refs.called("admitted_refs")
     if repeats.duplicates:

@@ -67,7 +67,7 @@ select
     xor(
         purchases.instrument_no * 4294967296
         + epoch_ms(date_trunc('second', purchases.transacted_at)) // 1000,
-        cast(purchases.amount * 10000 as bigint) % 2147483648 * 2147483648
+        cast(cast(purchases.amount as decimal(28, 4)) * 10000 as bigint) % 2147483648 * 2147483648
     ),
     purchases.purchase_no
 from purchases;

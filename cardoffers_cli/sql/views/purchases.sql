@@ -171,7 +171,7 @@ create or replace macro purchase_turn(transacted_at, institution_id, transaction
 -- others. It is stored (purchase_looks), so it must never change.
 create or replace macro look_of(instrument_no, amount, transacted_at) as xor(
     instrument_no * 4294967296 + epoch_ms(date_trunc('second', transacted_at)) // 1000,
-    cast(amount * 10000 as bigint) % 2147483648 * 2147483648
+    cast(cast(amount as decimal(28, 4)) * 10000 as bigint) % 2147483648 * 2147483648
 );
 
 -- name: latest_decisions
