@@ -26,9 +26,11 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def defined(engine: DuckEngine, store: Store) -> Table:
+def defined(engine: DuckEngine, store: Store) -> tuple[Table, Table]:
+    """Define what `resolve` is handed: the undecided purchases, and what came back of them."""
     waiting = find_waiting(store)
-    return engine.define("undecided", waiting.watermark, waiting.known_now)["undecided"]
+    undecided = engine.define("undecided", waiting.watermark, waiting.known_now)["undecided"]
+    return undecided, waiting.refunded
 
 
 def test_a_plan_becomes_tables_by_the_names_of_its_queries(store: Store) -> None:
@@ -36,8 +38,7 @@ def test_a_plan_becomes_tables_by_the_names_of_its_queries(store: Store) -> None
     given(store, "merchants", "merchant\nbakery")
     given(store, "purchases", "ref merchant\n1 bakery\n2 -")
     engine = DuckEngine(store.connection, store.tables)
-    undecided = defined(engine, store)
-    made = engine.run("resolve", undecided)
+    made = engine.run("resolve", *defined(engine, store))
     assert {"resolutions": 2} == {name: engine.count(table) for name, table in made.items()}
 
 
@@ -45,8 +46,8 @@ def test_what_is_defined_is_computed_where_it_is_read(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     given(store, "merchants", "merchant\nbakery")
     engine = DuckEngine(store.connection, store.tables)
-    undecided = defined(engine, store)
-    resolutions = engine.run("resolve", undecided)["resolutions"]
+    undecided, refunded = defined(engine, store)
+    resolutions = engine.run("resolve", undecided, refunded)["resolutions"]
     given(store, "purchases", "ref\n1")
     assert (1, 0) == (engine.count(undecided), engine.count(resolutions))
 
@@ -54,11 +55,11 @@ def test_what_is_defined_is_computed_where_it_is_read(store: Store) -> None:
 def test_two_runs_of_a_plan_on_one_connection_never_meet(store: Store) -> None:
     given(store, "institutions", "institution\nalder")
     engine = DuckEngine(store.connection, store.tables)
-    undecided = defined(engine, store)
+    undecided, refunded = defined(engine, store)
     counts = []
     for ref in ("1", "2"):
         given(store, "purchases", f"ref\n{ref}")
-        counts.append(engine.run("resolve", undecided)["resolutions"])
+        counts.append(engine.run("resolve", undecided, refunded)["resolutions"])
     assert [1, 2] == [engine.count(table) for table in counts]
 
 
@@ -66,7 +67,10 @@ def test_two_runs_of_a_plan_on_one_connection_never_meet(store: Store) -> None:
     ("expected", "handed"),
     [
         ("plan/resolve:resolutions reads undecided, and was not handed it.", []),
-        ("plan/resolve is handed ['uses'], which it does not declare.", ["undecided", "uses"]),
+        (
+            "plan/resolve is handed ['uses'], which it does not declare.",
+            ["undecided", "refunded", "uses"],
+        ),
     ],
 )
 def test_a_plan_reads_what_it_is_handed_and_no_more(
