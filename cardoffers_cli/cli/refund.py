@@ -147,7 +147,10 @@ def suggest(ctx: typer.Context, *, institution: AskedInstitution = None, raw: Ra
     rows = suggestions(desk.job, institution)
     desk.show(rows, Sheet("candidates", CANDIDATES, rows), raw=raw)
     if rows:
-        desk.note("Next: write a reason beside those that are right, then `refund link --from`.")
+        desk.note(
+            "Next: with `--format csv -o review.csv`, write a reason beside those that are right; "
+            f"then `cardoffers refund link --from review.csv -i {institution or 'INST'}`."
+        )
 
 
 @app.command()
