@@ -16,6 +16,7 @@ WARNINGS = {
     "duplicate",
     "duplicate_conflict",
     "refunds_left_out",
+    "spreadsheet_error",
 }
 
 
