@@ -97,7 +97,7 @@ def receipts(
         received_at=received_at,
         stride=stride,
     ):
-        found[row["call_no"]].first = row
+        found[row.pop("call_no")].first = row
     return found
 
 

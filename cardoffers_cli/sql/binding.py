@@ -194,6 +194,11 @@ class TempTables:
         identifiers = {table.identifier for table in tables}
         return bool(identifiers) and identifiers <= self._defined.keys()
 
+    def is_view_of_few(self, bound: Bound) -> bool:
+        """Whether a statement makes a view of what is not made: it can hold no rows of anybody."""
+        is_view = bound.made is not None and self._kinds.get(bound.made.identifier) == "view"
+        return is_view and not self._defined.keys().isdisjoint(bound.reads)
+
     def is_made(self, table: Table) -> bool:
         """Whether a table is in the connection."""
         return table.identifier not in self._defined

@@ -111,12 +111,12 @@ class Store:
         """Run a named statement that makes a temporary table, of `frame` if it reads one.
 
         The table lasts as long as the transaction, or as the connection where there is none. Of
-        tables that are only defined, so is this one.
+        tables that are only defined, so is this one, and a view of any such table.
         """
         bound = self._bound(name, tables)
         if bound.made is None:
             raise LookupError(f"{name} declares no table that it makes.")
-        if self.tables.are_few(tables):
+        if self.tables.are_few(tables) or self.tables.is_view_of_few(bound):
             return self.tables.defines(bound, parameters)
         with self._statement():
             if frame is None:
