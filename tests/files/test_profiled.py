@@ -106,6 +106,15 @@ def test_the_rules_hold_in_any_layout(
     assert expected == [each for each in findings(tmp_path, line, other) if each[2] != "token_weak"]
 
 
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize("last", [GOOD, f"{GOOD};x", ""])
+def test_a_row_without_a_line_end_is_counted_once(tmp_path: Path, last: str, ended: bool) -> None:
+    content = f"{HEADER}\n{GOOD}\n{last}".encode() + b"\n" * ended
+    with opened(tmp_path, GERMAN + TOKENS, content, unterminated="warning") as file:
+        list(file.chunks())
+        assert 1 + bool(last) == file.received
+
+
 def test_a_file_says_what_its_columns_are_called(tmp_path: Path) -> None:
     profile = GERMAN.replace(
         '{column = "Belegnummer"}', '{columns = ["Belegnummer", "Kaufdatum"], join = "-"}'

@@ -175,10 +175,10 @@ class ProfiledFile(TransactionFile):
             page = self._cutter.page(text.text, text.first_line)
             has_header = text.first_line <= self.header < text.first_line + page.lines
             found = self._translation.translate(page.frame)
-            if self._texts_of.trailer is None:
+            self._note(found, len(page.findings))
+            if self._texts_of.trailer is None:  # a line without its end is a row that was counted
                 last = text.first_line + page.lines - 1
                 page.findings.extend(self.unended(text.text, last))
-            self._note(found, len(page.findings))
             self.blank_lines += page.blank_lines - has_header
             yield found, page.findings
 
