@@ -21,9 +21,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.moments import SERIAL_DAYS
 
-LINE = "#line"
-"""In the place of a column: the number of the row's line."""
-
 ENCODINGS = (
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "iso8859-1", "iso8859-15"),
     *("cp1250", "cp1252", "cp437", "cp850", "mac-roman"),

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LINE = "#line"
+"""In the place of a column: the number of the row's line."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowKind:

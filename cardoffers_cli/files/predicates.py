@@ -31,7 +31,7 @@ def python_pattern(pattern: str) -> str:
 
 def python_text(pattern: str) -> str:
     """Write it so for lines of text, where `^` and `$` are the ends of each."""
-    text = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\u{found[1]:0>4}", pattern)
+    text = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\U{found[1]:0>8}", pattern)
     text = re.sub(r"(\[[^\]]*)\\s", lambda found: found[1] + _BLANK, text)
     return text.replace(r"\s", f"[{_BLANK}]")
 

@@ -10,12 +10,12 @@ from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.profiles.amounts import UNREADABLE
 from cardoffers_cli.files.profiles.guessing import guess_layout
 from cardoffers_cli.files.profiles.loading import read_profile
 from cardoffers_cli.files.profiles.proposing import proposed, settings_told
 from cardoffers_cli.files.profiles.reading import ProfiledFile
 from cardoffers_cli.files.profiles.sampling import sample_of
+from cardoffers_cli.files.profiles.written import UNREADABLE
 from cardoffers_cli.files.sources import HEAD_BYTES, WIDE_MARKS, open_source
 from cardoffers_cli.files.spreadsheets import read_sheet
 from cardoffers_cli.jobs.context.reading import reading

@@ -14,7 +14,9 @@ import polars as pl
 
 from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.delimited import TextPage, read_page
-from cardoffers_cli.files.lines import has_long_line, split_lines
+from cardoffers_cli.files.lines import has_long_line
+from cardoffers_cli.files.profiles.places import STAND_IN, column_name
+from cardoffers_cli.files.profiles.texts import decoded_lines
 from cardoffers_cli.files.splitting import Layout
 
 if TYPE_CHECKING:
@@ -24,13 +26,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import LineForm
 
 _QUOTE = b'"'
-STAND_IN = "\ue000"  # for a quote that is none, while the one that is stands for it
 _NEVER = "\x01"
-
-
-def column_name(position: int) -> str:
-    """Return what the column of a position (from 1) is called within frames."""
-    return f"c{position}"
 
 
 class Cutter:
@@ -112,7 +108,7 @@ class Cutter:
         lines = None if has_long_line(text) else _lines_of(text)
         findings: list[Finding] = []
         if lines is None:
-            whole, findings = _decoded(text, first_line)
+            whole, findings = decoded_lines(text, first_line)
             lines = pl.Series("text", whole, dtype=pl.String)
         found = pl.col("text")
         numbered = lines.to_frame("text").with_columns(
@@ -164,19 +160,3 @@ def _lines_of(text: bytes) -> pl.Series | None:
 
 def _joined(lines: pl.Series) -> bytes:
     return "".join(f"{line}\n" for line in lines.fill_null("")).encode()
-
-
-def _decoded(text: bytes, first_line: int) -> tuple[list[str], list[Finding]]:
-    """Decode line by line: a line that is not UTF-8, or too long, is empty and has a finding."""
-    lines, findings = [], []
-    for number, line in enumerate(split_lines(text), first_line):
-        try:
-            lines.append(line.decode() if not has_long_line(line) else "")
-            if has_long_line(line):
-                message = "the line is longer than 64 KiB"
-                findings.append(make_finding("line_too_long", message, line=number))
-        except UnicodeDecodeError as error:
-            lines.append("")
-            message = f"byte {error.start} of the line is not UTF-8"
-            findings.append(make_finding("encoding", message, line=number))
-    return lines, findings

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, BinaryIO
 
 from cardoffers_cli.files.copies import MASK, Masks
-from cardoffers_cli.files.profiles.cutting import column_name
+from cardoffers_cli.files.profiles.places import column_name
 from cardoffers_cli.files.profiles.texts import WIDE
 from cardoffers_cli.files.splitting import Layout, LineFault, with_fields_masked
 

@@ -17,41 +17,41 @@ import polars as pl
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.domain.money import AMOUNT_SCALE
-from cardoffers_cli.domain.nearest import did_you_mean, nearest
-from cardoffers_cli.domain.profiles import LINE, AmountSource, TimeSource
 from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.files.chunks import AMOUNT
 from cardoffers_cli.files.copies import LineCopy, copy_lines
-from cardoffers_cli.files.fields import REQUIRED
-from cardoffers_cli.files.lines import is_blank
 from cardoffers_cli.files.profiles import refunds
-from cardoffers_cli.files.profiles.amounts import UNREADABLE, plain_amounts
-from cardoffers_cli.files.profiles.cutting import STAND_IN, Cutter
+from cardoffers_cli.files.profiles.cutting import Cutter
 from cardoffers_cli.files.profiles.masking import ProfiledMasks, Reencoded
+from cardoffers_cli.files.profiles.places import (
+    check_fields,
+    columns_of,
+    labels_of,
+    named_positions,
+    positions_of,
+)
 from cardoffers_cli.files.profiles.texts import WIDE, Texts, transcoded
-from cardoffers_cli.files.profiles.times import FAULTS, TURNED
-from cardoffers_cli.files.profiles.translation import Translation, label_of
+from cardoffers_cli.files.profiles.trailers import check_trailer
+from cardoffers_cli.files.profiles.translation import Translation
+from cardoffers_cli.files.profiles.written import messages_of
 from cardoffers_cli.files.sources import unusable
-from cardoffers_cli.files.splitting import LineFault, split_fields
 from cardoffers_cli.files.spreadsheets import is_workbook, read_sheet
 from cardoffers_cli.files.transactions import TransactionFile, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cardoffers_cli.domain.findings import Finding
-    from cardoffers_cli.domain.profiles import Column, Place, Profile
+    from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import Chunk, FileReading
     from cardoffers_cli.files.profiles.refunds import RefundsApart
     from cardoffers_cli.files.profiles.translation import Translated
     from cardoffers_cli.files.sources import Source
 
-_MOST_SHOWN = 20
 _FIRST = (
     *("cardholder_token", "card_token", "card_acceptor_id"),
     *("amount", "transaction_ref", "transacted_at"),
 )
-_TOKENS = ("card_token", "instrument_token")
 
 
 class ProfiledFile(TransactionFile):
@@ -81,11 +81,9 @@ class ProfiledFile(TransactionFile):
         self._total = Decimal(0)
         self._reading = reading
         self._faults: deque[pl.DataFrame] = deque()
-        columns = _columns_of(self._texts_of, profile)
-        self.labels = {
-            name: label_of(field) for name, field in profile.fields.given().items() if field.sources
-        }
-        positions = _positions(columns, profile)
+        columns = columns_of(self._texts_of.head(), profile)
+        self.labels = labels_of(profile)
+        positions = positions_of(columns, profile)
         self.header = profile.header
         self._cutter = Cutter(form, len(columns), set(positions.values()))
         self._positions = positions
@@ -112,10 +110,16 @@ class ProfiledFile(TransactionFile):
 
         Raises `FileUnusable` where the profile lacks a field that every event has.
         """
-        _check_fields(self._profile)
+        check_fields(self._profile)
         for chunk in super().chunks():
             yield self._with_faults(chunk)
-        self._check_trailer()
+        check_trailer(
+            self._profile,
+            self._texts_of.trailer,
+            rows=self._read,
+            total=self._total,
+            decimals=self._reading.decimals,
+        )
 
     def write_canonical(
         self, rejected: pl.Series, out: BinaryIO, refunds_to: BinaryIO | None = None
@@ -205,62 +209,10 @@ class ProfiledFile(TransactionFile):
                 .drop("fault")
             )
         said = pl.col("message")
-        for told, message in self._messages.items():
+        messages = messages_of(self._profile, self._reading.assume_timezone)
+        for told, message in messages.items():
             said = pl.when(pl.col("code") == told).then(pl.lit(message)).otherwise(said)
         return replace(chunk, findings=findings.with_columns(message=said))
-
-    @property
-    def _messages(self) -> Mapping[str, str]:
-        """Return what is said where a value is not as the profile says, by code."""
-        amount, time = self._profile.fields.amount, self._profile.fields.transacted_at
-        messages = {}
-        if isinstance(amount, AmountSource):
-            messages["amount_invalid"] = (
-                f"amount is not written as the profile says: {_form(amount)}"
-            )
-        if isinstance(time, TimeSource):
-            zone = time.zone or self._reading.assume_timezone
-            messages |= {
-                "timestamp_invalid": f"transacted_at is not written as {time.format}, "
-                "or not a real time",
-                **{code: f"transacted_at {what} in {zone}" for code, what in FAULTS.items()},
-                TURNED: f"transacted_at is not written as {time.format}: a spreadsheet has turned "
-                "it into a date of its own",
-            }
-        return messages
-
-    def _check_trailer(self) -> None:
-        wanted = self._profile.trailer
-        if wanted is None:
-            return
-        trailer = self._texts_of.trailer
-        if trailer is None:
-            raise unusable(
-                "trailer_mismatch",
-                f"No line begins with {wanted.starts_with}: the trailer is not there.",
-            )
-        line = self._texts_of.trailer_line
-        count = self._said(trailer, wanted.count)
-        if wanted.count is not None and not (count.isdigit() and int(count) == self._read):
-            message = f"The trailer does not say that there are {counted(self._read, 'row')}."
-            raise unusable("trailer_mismatch", message, line=line)
-        amount = self._profile.fields.amount
-        if wanted.sum is not None and isinstance(amount, AmountSource):
-            written = amount.model_copy(update={"negate": False})
-            text = pl.Series("amount", [self._said(trailer, wanted.sum)])
-            (total,) = plain_amounts(text, written, self._reading.decimals)
-            if total == UNREADABLE or Decimal(total) != self._total:
-                message = "The trailer does not say what the amounts of the rows add up to."
-                raise unusable("trailer_mismatch", message, line=line)
-
-    def _said(self, trailer: str, place: Place | None) -> str:
-        """Return what stands at a place of the trailer."""
-        if place is None:
-            return ""
-        if isinstance(place, tuple):
-            return trailer[place[0] - 1 : place[1]].strip()
-        fields = _split(trailer, self._profile)
-        return fields[place - 1].strip() if place <= len(fields) else ""
 
     def split(
         self,
@@ -280,7 +232,9 @@ class ProfiledFile(TransactionFile):
             valid_to, rejected_to = (
                 Reencoded(out, profile.encoding) if out else None for out in (valid_to, rejected_to)
             )
-        masks = ProfiledMasks(rows_of(masked), profile, self._width, self._named)
+        masks = ProfiledMasks(
+            rows_of(masked), profile, self._width, named_positions(profile, self._positions)
+        )
         copy = LineCopy(
             profile.header,
             rejected,
@@ -290,122 +244,3 @@ class ProfiledFile(TransactionFile):
             above=profile.skip_lines,
         )
         copy_lines(blocks, copy)
-
-    @property
-    def _named(self) -> Mapping[str, Sequence[int]]:
-        """Return where the columns of each field stand."""
-        fields = self._profile.fields.given()
-        return {
-            name: [self._positions[each] for each in field.sources if each != LINE]
-            for name, field in fields.items()
-        }
-
-
-def _columns_of(texts: Texts, profile: Profile) -> list[str]:
-    """Return the names of the columns; those of a file without a header may have none."""
-    if profile.form.widths:
-        names = list(profile.columns)
-        return names + [""] * (len(profile.form.widths) - len(names))
-    lines = texts.head()
-    number = profile.header or profile.skip_lines + 1
-    if number > len(lines) or is_blank(lines[number - 1].encode()):
-        what = "header" if profile.header else "row"
-        raise unusable(
-            "header_missing",
-            f"There is no {what} on line {number}, where the profile says it is.",
-            hint="Check skip_lines and header_line of the profile.",
-            line=number,
-        )
-    fields = _split(lines[number - 1], profile)
-    if profile.header:
-        return [field.strip() for field in fields]
-    if profile.columns and len(profile.columns) != len(fields):
-        raise unusable(
-            "header_column_missing",
-            f"Line {number} has {counted(len(fields), 'field')}, and the profile names "
-            f"{counted(len(profile.columns), 'column')}.",
-            hint="Check columns and the delimiter of the profile.",
-            line=number,
-        )
-    return list(profile.columns) or [""] * len(fields)
-
-
-def _split(line: str, profile: Profile) -> list[str]:
-    """Split one line into its fields, with the profile's quote."""
-    form = profile.form
-    if form.widths or form.delimiter is None:
-        return [line]
-    if form.quote != '"':
-        line = line.replace('"', STAND_IN)
-        line = line.replace(form.quote, '"') if form.quote else line
-    try:
-        fields = split_fields(line, form.delimiter)
-    except LineFault as fault:
-        raise unusable(
-            "header_missing",
-            f"The header cannot be split: {fault.message}.",
-            hint="Check delimiter and quote of the profile.",
-        ) from None
-    if form.quote == '"':
-        return fields
-    return [each.replace('"', form.quote).replace(STAND_IN, '"') for each in fields]
-
-
-def _positions(columns: Sequence[str], profile: Profile) -> dict[Column, int]:
-    """Find the columns that the profile reads; raise `FileUnusable` for one that is not there."""
-    wanted: list[Column] = [
-        *(each for field in profile.fields.given().values() for each in field.sources),
-        *(condition.column for condition in profile.drop_where),
-    ]
-    return {each: _position(each, columns, profile) for each in wanted if each != LINE}
-
-
-def _position(column: Column, columns: Sequence[str], profile: Profile) -> int:
-    if isinstance(column, int):
-        if column <= len(columns):
-            return column
-        message = f"There is no column {column}: there are {len(columns)}."
-        raise unusable("header_column_missing", message, line=profile.header or None)
-    if columns.count(column) == 1:
-        return columns.index(column) + 1
-    if columns.count(column) > 1:
-        raise unusable(
-            "header_column_duplicate",
-            f"The header names {column} twice.",
-            hint="Name the column in the profile by its number, counted from 1.",
-            line=profile.header or None,
-        )
-    near = nearest(column, filter(None, columns))
-    shown = ", ".join(filter(None, columns[:_MOST_SHOWN])) if profile.header else ""
-    raise unusable(
-        "header_column_missing",
-        f"There is no column {column}, which the profile names.",
-        hint=did_you_mean(near)
-        or (f"The columns are: {shown}." if near else None)
-        or "Check header_line, encoding and the delimiter of the profile.",
-        line=profile.header or None,
-    )
-
-
-def _check_fields(profile: Profile) -> None:
-    given = profile.fields.given()
-    missing = [name for name in REQUIRED if name not in given]
-    if not any(name in given for name in _TOKENS):
-        missing.append(" or ".join(_TOKENS))
-    if missing:
-        raise unusable(
-            "profile_field_missing",
-            f"The profile does not say where {missing[0]} is.",
-            hint=f"Add [fields.{missing[0].split()[0]}] with its column; also missing: "
-            f"{', '.join(missing[1:])}."
-            if missing[1:]
-            else f"Add [fields.{missing[0].split()[0]}] with its column.",
-        )
-
-
-def _form(source: AmountSource) -> str:
-    """Say how amounts are written, by an example."""
-    if source.minor_units:
-        return "digits without a decimal mark"
-    example = f"{source.currency}1{source.thousands}234{source.decimal}50"
-    return f"as {example}, or ({example})" if source.parentheses else f"as {example}"

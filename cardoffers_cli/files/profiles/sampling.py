@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from cardoffers_cli.domain.profiles import LINE, AmountSource, TimeSource, TokenSource
+from cardoffers_cli.domain.profiles import AmountSource, TimeSource, TokenSource
+from cardoffers_cli.domain.row_kinds import LINE
 from cardoffers_cli.files.chunks import AMOUNT
 from cardoffers_cli.files.samples.sample import write_sample
 

@@ -10,12 +10,21 @@ import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.files.lines import in_parts, is_blank, whole_lines, with_lf
+from cardoffers_cli.domain.findings import make_finding
+from cardoffers_cli.files.lines import (
+    has_long_line,
+    in_parts,
+    is_blank,
+    split_lines,
+    whole_lines,
+    with_lf,
+)
 from cardoffers_cli.files.sources import HEAD_BYTES, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.sources import Source
 
@@ -40,36 +49,59 @@ class Texts:
     def __init__(self, source: Source, profile: Profile) -> None:
         self._source = source
         self._profile = profile
-        self.trailer: str | None = None
-        self.trailer_line = 0
+        self._frame = Frame(profile)
+
+    @property
+    def trailer(self) -> TrailerLine | None:
+        """The trailer, once it was read."""
+        return self._frame.trailer
 
     def head(self) -> list[str]:
         """Return the first lines, as many as are whole in the head of the file."""
-        encoding = self._profile.encoding
-        if encoding in WIDE:
-            head = b""
-            for block in self._source.blocks():
-                head += block
-                if len(head) >= HEAD_BYTES:
-                    break
-        else:
-            head = self._source.head()
-        text = codecs.getincrementaldecoder(encoding)("replace").decode(head).lstrip(_BOM)
-        lines = with_lf(text.encode()).decode().split("\n")
-        return lines if len(head) < HEAD_BYTES else lines[:-1]
+        is_wide = self._profile.encoding in WIDE
+        head = self._source.first_bytes() if is_wide else self._source.head()
+        return first_lines(head, self._profile.encoding)
 
     def __iter__(self) -> Iterator[RowLines]:
         """Yield the rows; raise `FileUnusable` where the trailer is not the last line."""
-        line, self.trailer = 1, None
+        self._frame = Frame(self._profile)
         decoded = transcoded(self._source.blocks(), self._profile.encoding)
         for block in whole_lines(decoded):
-            for text in in_parts(with_lf(block)):
-                count = text.count(b"\n")
-                if self.trailer is not None:
-                    self._refuse_more(text)
-                else:
-                    yield self._rows(text, line)
-                line += count
+            yield from self._frame.rows(block)
+
+
+def first_lines(head: bytes, encoding: str) -> list[str]:
+    """Return the lines that are whole in the first bytes of a file."""
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(head).lstrip(_BOM)
+    lines = with_lf(text.encode()).decode().split("\n")
+    return lines if len(head) < HEAD_BYTES else lines[:-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrailerLine:
+    """The last line of a file, which says what the others come to."""
+
+    text: str
+    line: int
+
+
+class Frame:
+    """What of the lines of a file are rows, for whoever is handed whole lines in their order."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._line = 1
+        self.trailer: TrailerLine | None = None
+
+    def rows(self, lines: bytes) -> Iterator[RowLines]:
+        """Yield the rows among whole lines; raise `FileUnusable` for one behind the trailer."""
+        for text in in_parts(with_lf(lines)):
+            line = self._line
+            self._line += text.count(b"\n")
+            if self.trailer is None:
+                yield self._rows(text, line)
+            else:
+                self._refuse_more(self.trailer, text)
 
     def _rows(self, text: bytes, line: int) -> RowLines:
         profile = self._profile
@@ -91,40 +123,76 @@ class Texts:
         if not start and not text.startswith(prefix):
             return text
         trailer, _, rest = text[start:].partition(b"\n")
-        self.trailer = trailer.decode(errors="replace")
-        self.trailer_line = line + text.count(b"\n", 0, start)
-        self._refuse_more(rest)
+        self.trailer = TrailerLine(
+            text=trailer.decode(errors="replace"), line=line + text.count(b"\n", 0, start)
+        )
+        self._refuse_more(self.trailer, rest)
         return text[:start]
 
-    def _refuse_more(self, text: bytes) -> None:
+    def _refuse_more(self, trailer: TrailerLine, text: bytes) -> None:
         if not is_blank(text.strip(b"\n")):
             raise unusable(
                 "trailer_mismatch",
-                f"The trailer is on line {self.trailer_line}, and lines follow it.",
+                f"The trailer is on line {trailer.line}, and lines follow it.",
                 hint="Check starts_with of the trailer in the profile, and that the file is one.",
-                line=self.trailer_line,
+                line=trailer.line,
             )
 
 
 def transcoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """Turn blocks of an encoding into UTF-8; raise `FileUnusable` where they are not in it."""
-    if encoding == _UTF_8:
-        yield from blocks
-        return
-    decoder = codecs.getincrementaldecoder(encoding)()
-    is_first = True
-    try:
-        for block in blocks:
-            text = decoder.decode(block)
-            yield (text.removeprefix(_BOM) if is_first else text).encode()
-            is_first = False
-        yield decoder.decode(b"", final=True).encode()
-    except UnicodeDecodeError as error:
-        raise unusable(
-            "file_encoding",
-            f"The file is not {encoding}: {error.reason}.",
-            hint="Name its encoding in the profile, such as cp1252, latin-1 or utf-8.",
-        ) from None
+    transcoder = Transcoder(encoding)
+    for block in blocks:
+        yield transcoder.add(block)
+    yield transcoder.end()
+
+
+class Transcoder:
+    """What `transcoded` does, for whoever is handed the blocks; `end` comes behind the last."""
+
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)() if encoding != _UTF_8 else None
+        self._is_first = True
+
+    def add(self, block: bytes) -> bytes:
+        """Return a block in UTF-8."""
+        text = self._decoded(block)
+        self._is_first = False
+        return text
+
+    def end(self) -> bytes:
+        """Return what is left."""
+        return self._decoded(b"", final=True)
+
+    def _decoded(self, block: bytes, *, final: bool = False) -> bytes:
+        if self._decoder is None:
+            return block
+        try:
+            text = self._decoder.decode(block, final=final)
+        except UnicodeDecodeError as error:
+            raise unusable(
+                "file_encoding",
+                f"The file is not {self._encoding}: {error.reason}.",
+                hint="Name its encoding in the profile, such as cp1252, latin-1 or utf-8.",
+            ) from None
+        return (text.removeprefix(_BOM) if self._is_first else text).encode()
+
+
+def decoded_lines(text: bytes, first_line: int) -> tuple[list[str], list[Finding]]:
+    """Decode line by line: a line that is not UTF-8, or too long, is empty and has a finding."""
+    lines, findings = [], []
+    for number, line in enumerate(split_lines(text), first_line):
+        try:
+            lines.append(line.decode() if not has_long_line(line) else "")
+            if has_long_line(line):
+                message = "the line is longer than 64 KiB"
+                findings.append(make_finding("line_too_long", message, line=number))
+        except UnicodeDecodeError as error:
+            lines.append("")
+            message = f"byte {error.start} of the line is not UTF-8"
+            findings.append(make_finding("encoding", message, line=number))
+    return lines, findings
 
 
 def _start_of(text: bytes, index: int) -> int | None:

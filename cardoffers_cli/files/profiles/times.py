@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from cardoffers_cli.files.fields import SERIAL
+from cardoffers_cli.files.profiles.written import AMBIGUOUS, SKIPPED, TURNED, TURNED_TEXT
 
 if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import TimeSource
-
-AMBIGUOUS, SKIPPED = "timestamp_ambiguous", "timestamp_skipped"
-TURNED = "date_turned"
-FAULTS = {
-    AMBIGUOUS: "comes twice, as the clocks went back,",
-    SKIPPED: "did not come, as the clocks went forward,",
-}
-"""What can be wrong with a local hour, by its code."""
-_TURNED = rf"{SERIAL}|^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: [0-9:.]+)?$"
-"""Days that are counted, and what a date cell of a sheet is read as."""
 
 _DAY_0 = datetime(1899, 12, 30)  # noqa: DTZ001 - a local day
 _MS_OF_DAY = 86_400_000
@@ -48,7 +39,7 @@ def utc_texts(
         frame = frame.with_columns(at=_in_utc("local", zone, source))
         frame = frame.with_columns(fault=_fault(zone))
     if frame["local"].null_count() > frame["text"].null_count():
-        is_turned = pl.col("local").is_null() & pl.col("text").str.contains(_TURNED)
+        is_turned = pl.col("local").is_null() & pl.col("text").str.contains(TURNED_TEXT)
         frame = frame.with_columns(fault=pl.when(is_turned).then(pl.lit(TURNED)).otherwise("fault"))
     form = "%Y-%m-%dT%H:%M:%S" + ("%.6f" if "%f" in source.format else "")
     ending = "" if zone is None and not source.has_offset else "Z"

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_SCALE
-from cardoffers_cli.domain.profiles import LINE, AmountSource, TextSource, TimeSource, TokenSource
+from cardoffers_cli.domain.profiles import AmountSource, TextSource, TimeSource, TokenSource
+from cardoffers_cli.domain.row_kinds import LINE
 from cardoffers_cli.files.fields import REQUIRED
 from cardoffers_cli.files.profiles.amounts import plain_amounts
-from cardoffers_cli.files.profiles.cutting import column_name
+from cardoffers_cli.files.profiles.places import column_name
 from cardoffers_cli.files.profiles.times import utc_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cardoffers_cli.domain.profiles import Column, DropCondition, FieldSource, Profile
+    from cardoffers_cli.domain.profiles import Column, DropCondition, Profile
 
 _EXACT = pl.Decimal(38, AMOUNT_SCALE)
 _FAULTS = {"line": pl.UInt64, "fault": pl.String}
@@ -160,8 +161,3 @@ def _filled(text: pl.Expr) -> pl.Expr:
     """Take blanks off the ends; nothing is null."""
     bare = text.str.strip_chars()
     return pl.when(bare != "").then(bare)
-
-
-def label_of(source: FieldSource) -> str:
-    """Name the columns a field is read from, as one."""
-    return "+".join(map(str, source.sources))
