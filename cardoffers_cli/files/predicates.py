@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
     Predicate = Callable[[Row], bool | None]
 
-_BLANK = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
+BLANK = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
 
 
 def python_pattern(pattern: str) -> str:
@@ -32,8 +32,8 @@ def python_pattern(pattern: str) -> str:
 def python_text(pattern: str) -> str:
     """Write it so for lines of text, where `^` and `$` are the ends of each."""
     text = re.sub(r"\\x\{(\w+)\}", lambda found: rf"\U{found[1]:0>8}", pattern)
-    text = re.sub(r"(\[[^\]]*)\\s", lambda found: found[1] + _BLANK, text)
-    return text.replace(r"\s", f"[{_BLANK}]")
+    text = re.sub(r"(\[[^\]]*)\\s", lambda found: found[1] + BLANK, text)
+    return text.replace(r"\s", f"[{BLANK}]")
 
 
 @lru_cache(maxsize=256)

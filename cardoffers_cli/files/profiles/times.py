@@ -55,7 +55,9 @@ def _local(source: TimeSource) -> pl.Expr:
     """Read date and time of day as they are written; with an offset, in UTC."""
     if source.is_serial:
         return _counted(pl.col("text"))
-    form, text = source.format.replace(".%f", "%.f").replace(",%f", ",%f"), pl.col("text")
+    # the quick way of polars takes `1,` for the year 01; what names no padding goes the other one
+    form = source.format.replace(".%f", "%.f").replace("%y", "%-y")
+    text = pl.col("text")
     if source.has_offset:
         with_sign = text.str.replace("[Zz]$", "+0000")
         return with_sign.str.to_datetime(form, time_unit="us", strict=False).dt.replace_time_zone(
