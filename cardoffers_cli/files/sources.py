@@ -54,6 +54,9 @@ _BINARY = {
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 """How text in UTF-16 begins."""
 
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How workbooks begin, new ones and old ones."""
+
 _WIDE = (*WIDE_MARKS, b"\x00\x00\xfe\xff")
 
 

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from cardoffers_cli.domain.visible import visible
 from cardoffers_cli.files.profiles.guessing import guess_layout
-from cardoffers_cli.files.sources import BLOCK_BYTES, HEAD_BYTES, Limits, SheetText, unusable
+from cardoffers_cli.files.sources import (
+    BLOCK_BYTES,
+    HEAD_BYTES,
+    WORKBOOKS,
+    Limits,
+    SheetText,
+    unusable,
+)
 from cardoffers_cli.files.worksheets import Workbook, open_zip
 
 if TYPE_CHECKING:
@@ -33,8 +40,7 @@ if TYPE_CHECKING:
 
 Row = tuple[int, list[str]]
 
-_ZIP = b"PK\x03\x04"
-_OLD = b"\xd0\xcf\x11\xe0"
+_ZIP, _OLD = WORKBOOKS
 _PASSWORD = "EncryptedPackage".encode("utf-16-le")
 _SPECIAL = re.compile(r'[",]')
 _FIRST = 100
@@ -88,7 +94,7 @@ def read_sheet(
 
 def is_workbook(source: Source) -> bool:
     """Whether a source is stored as workbooks are, of which no sheet is read yet."""
-    return source.sheet is None and source.start in {_ZIP, _OLD}
+    return source.sheet is None and source.start in WORKBOOKS
 
 
 def _named(book: Workbook, named: str | int) -> SheetPart:

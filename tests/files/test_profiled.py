@@ -124,6 +124,9 @@ def test_a_file_says_what_its_columns_are_called(tmp_path: Path) -> None:
         assert "Betrag" == file.labels["amount"]
 
 
+UTF_16 = f'encoding = "utf-16"\n{GERMAN}{TOKENS}'
+
+
 @pytest.mark.parametrize(
     ("profile", "content", "code"),
     [
@@ -137,6 +140,8 @@ def test_a_file_says_what_its_columns_are_called(tmp_path: Path) -> None:
         (GERMAN, f"{HEADER}\n{GOOD}\n".encode(), "profile_field_missing"),
         (GERMAN + TOKENS, f"{HEADER}\n{GOOD}\n".encode("utf-16"), "file_encoding"),
         (GERMAN + TOKENS, b"PK\x03\x04", "file_binary"),
+        (UTF_16, f"{HEADER}\n{GOOD}\n".encode("utf-16-le"), "file_encoding"),
+        (UTF_16, f"{HEADER}\n{GOOD}\n".encode(), "file_encoding"),
     ],
 )
 def test_a_file_that_the_profile_does_not_fit_is_unusable(

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
 
-from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.domain.money import AMOUNT_SCALE
 from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.files.chunks import AMOUNT
@@ -30,11 +28,10 @@ from cardoffers_cli.files.profiles.places import (
     named_positions,
     positions_of,
 )
-from cardoffers_cli.files.profiles.texts import WIDE, Texts, transcoded
+from cardoffers_cli.files.profiles.texts import WIDE, Texts, transcoded, workbook_refused
 from cardoffers_cli.files.profiles.trailers import check_trailer
 from cardoffers_cli.files.profiles.translation import Translation
-from cardoffers_cli.files.profiles.written import messages_of
-from cardoffers_cli.files.sources import unusable
+from cardoffers_cli.files.profiles.written import messages_of, refunds_left_out
 from cardoffers_cli.files.spreadsheets import is_workbook, read_sheet
 from cardoffers_cli.files.transactions import TransactionFile, rows_of
 
@@ -69,11 +66,7 @@ class ProfiledFile(TransactionFile):
             header = profile.header
             read_sheet(source, named=form.sheet, header=header, decimal=decimal, or_text=True)
         elif is_workbook(source):
-            raise unusable(
-                "file_binary",
-                "The file is a workbook or an archive, and the profile describes text.",
-                hint='Write form = {sheet = "…"} in the profile, with the name of the sheet.',
-            )
+            raise workbook_refused()
         super().__init__(source, reading, kind="csv")
         self._profile = profile
         self._texts_of = Texts(source, profile)
@@ -101,8 +94,7 @@ class ProfiledFile(TransactionFile):
         """Return the warnings for the file as a whole."""
         findings = super().file_findings
         if self.refunds:
-            message = f"{counted(self.refunds, 'refund')} left out: purchases only are taken"
-            findings.append(make_finding("refunds_left_out", message))
+            findings.append(refunds_left_out(self.refunds))
         return findings
 
     def chunks(self) -> Iterator[Chunk]:

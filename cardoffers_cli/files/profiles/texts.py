@@ -24,6 +24,7 @@ from cardoffers_cli.files.sources import HEAD_BYTES, unusable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.sources import Source
@@ -72,7 +73,10 @@ class Texts:
 
 def first_lines(head: bytes, encoding: str) -> list[str]:
     """Return the lines that are whole in the first bytes of a file."""
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(head).lstrip(_BOM)
+    try:
+        text = codecs.getincrementaldecoder(encoding)("replace").decode(head).lstrip(_BOM)
+    except UnicodeError as error:
+        raise _not_in(encoding, error) from None
     lines = with_lf(text.encode()).decode().split("\n")
     return lines if len(head) < HEAD_BYTES else lines[:-1]
 
@@ -170,13 +174,19 @@ class Transcoder:
             return block
         try:
             text = self._decoder.decode(block, final=final)
-        except UnicodeDecodeError as error:
-            raise unusable(
-                "file_encoding",
-                f"The file is not {self._encoding}: {error.reason}.",
-                hint="Name its encoding in the profile, such as cp1252, latin-1 or utf-8.",
-            ) from None
+        except UnicodeError as error:
+            raise _not_in(self._encoding, error) from None
         return (text.removeprefix(_BOM) if self._is_first else text).encode()
+
+
+def _not_in(encoding: str, error: UnicodeError) -> FileUnusable:
+    """Return the error of a file in another encoding; UTF-16 without its mark has no reason."""
+    reason = error.reason if isinstance(error, UnicodeDecodeError) else error
+    return unusable(
+        "file_encoding",
+        f"The file is not {encoding}: {reason}.",
+        hint="Name its encoding in the profile, such as cp1252, latin-1 or utf-8.",
+    )
 
 
 def decoded_lines(text: bytes, first_line: int) -> tuple[list[str], list[Finding]]:
@@ -193,6 +203,15 @@ def decoded_lines(text: bytes, first_line: int) -> tuple[list[str], list[Finding
             message = f"byte {error.start} of the line is not UTF-8"
             findings.append(make_finding("encoding", message, line=number))
     return lines, findings
+
+
+def workbook_refused() -> FileUnusable:
+    """Return the error of a workbook where the profile describes text."""
+    return unusable(
+        "file_binary",
+        "The file is a workbook or an archive, and the profile describes text.",
+        hint='Write form = {sheet = "…"} in the profile, with the name of the sheet.',
+    )
 
 
 def _start_of(text: bytes, index: int) -> int | None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.fields import SERIAL
 from cardoffers_cli.files.predicates import searching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cardoffers_cli.domain.findings import Finding
     from cardoffers_cli.domain.profiles import AmountSource, Profile
 
 UNREADABLE = "?"
@@ -125,6 +128,12 @@ def messages_of(profile: Profile, zone: str | None) -> Mapping[str, str]:
             "it into a date of its own",
         }
     return messages
+
+
+def refunds_left_out(refunds: int) -> Finding:
+    """Return what is said of a file of which refunds were left out."""
+    message = f"{counted(refunds, 'refund')} left out: purchases only are taken"
+    return make_finding("refunds_left_out", message)
 
 
 def _form(source: AmountSource) -> str:
