@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Predicate = Callable[[Row], bool | None]
 
 BLANK = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
+WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""What is white space, as a class of a pattern, and character by character."""
 
 
 def python_pattern(pattern: str) -> str:

@@ -6,6 +6,9 @@ import gzip
 import subprocess
 import sys
 
+from cardoffers_cli.domain.profiles import parse_profile
+from cardoffers_cli.files.profiles.settled import settled
+
 ASK = """
 import sys
 before = set(sys.modules)
@@ -27,6 +30,17 @@ FILES = {
     "ours.jsonl": b'{"amount": 12.505}\n{"amount": \n',
     "refunds.csv": b"refund_ref,original_transaction_ref,amount,refunded_at\nR1,T1,1.50,\n",
 }
+PROFILE = """
+form = {delimiter = ";"}
+trailer = {starts_with = "Summe", count = 2}
+[fields]
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Kunde"}
+transacted_at = {column = "Datum", format = "%d.%m.%Y", zone = "Europe/Berlin"}
+amount = {column = "Betrag", decimal = ","}
+transaction_ref = {column = "#line"}
+"""
+EXPORT = "Kunde;Datum;Betrag\na@b.example;01.02.2026;1,50\nk;x;1.50\nSumme;2\n"
 CHECK = """
 from datetime import datetime
 from cardoffers_cli.files.plain import PlainValidation
@@ -39,6 +53,12 @@ for name, content in FILES.items():
     if not check.is_unusable:
         apart = check.apart()
         apart.add(content), apart.end()
+for encoding in ("utf-8", "utf-16"):
+    profile = {**PROFILE, "encoding": encoding}
+    check = PlainValidation("a", {"now": datetime(2026, 6, 1), "profile": profile})
+    check.feed(EXPORT.encode(encoding))
+    assert check.finish()["received"] == 2
+    b"".join(check.errors_csv()), check.apart().end()
 """
 
 
@@ -49,7 +69,9 @@ def third_party(line: str) -> str:
 
 
 def test_it_needs_the_standard_library_only() -> None:
-    assert third_party(f"FILES = {FILES!r}\n{CHECK}") == ""
+    profile = settled(parse_profile(PROFILE, "P.toml"))
+    given = f"FILES, PROFILE, EXPORT = {FILES!r}, {profile!r}, {EXPORT!r}"
+    assert third_party(f"{given}\n{CHECK}") == ""
 
 
 def test_what_needs_more_is_seen() -> None:

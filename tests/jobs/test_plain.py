@@ -17,19 +17,12 @@ from typing import Any
 
 import pytest
 
-from cardoffers_cli.domain import json_text
-from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.domain.row_kinds import BY_NAME
 from cardoffers_cli.files import sources
-from cardoffers_cli.files.chunks import FileReading
-from cardoffers_cli.files.plain import PlainValidation, blocks
-from cardoffers_cli.jobs.river.intake import Outputs
-from cardoffers_cli.jobs.river.validate import validate
+from cardoffers_cli.files.plain import blocks
 from hostile import CODES, LET_IN, REFUSED
+from readings import check, in_plain_python
 from sizes import FULL, tries
-from tables import NOON
 from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
-from work import job
 
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = sorted((CHECKOUT / "sample_data" / "transactions").iterdir())
@@ -39,59 +32,6 @@ MUTATIONS = 100_000 if FULL else tries(100, 2_000)
 SUFFIXES = {".csv", ".json"}
 STEP = tries(10, 1)
 """One in so many of the public files: each is read by both, in a store of its own."""
-
-Told = dict[str, str | bytes]
-
-
-def by_columns(content: bytes, folder: Path, **options: Any) -> Told:
-    """Return what `validate` makes of a file: its document, and the files it writes."""
-    path = folder / "transactions"
-    path.write_bytes(content)
-    outputs = {name: folder / name for name in ("errors", "valid", "rejected")}
-    for each in outputs.values():
-        each.unlink(missing_ok=True)
-    currency = options.get("currency")
-    kind = options.get("kind")
-    reading = FileReading(
-        kind=BY_NAME[kind or "purchases"],
-        is_kind_given=kind is not None,
-        now=NOON,
-        currency=currency,
-        decimals=MINOR_UNITS[currency] if currency else 2,
-        delimiter=options.get("delimiter", ","),
-        assume_timezone=options.get("assume_timezone"),
-        unterminated="warning",
-    )
-    raw = options.get("raw_rejected", False)
-    report = validate(str(path), reading, job(), outputs=Outputs(**outputs, raw=raw))
-    told: Told = {"document": json_text.dumps(report.document(), indent=1)}
-    if not report.file_error:
-        told |= {name: each.read_bytes() for name, each in outputs.items()}
-    return told
-
-
-def in_plain_python(content: bytes, folder: Path, step: int = 1 << 20, **options: Any) -> Told:
-    """Return the same of the plain reading, which is handed the file in pieces of a size."""
-    pieces = [content[at : at + step] for at in range(0, len(content), step)]
-    check = PlainValidation(str(folder / "transactions"), {"now": NOON, **options})
-    for piece in pieces:
-        check.feed(piece)
-    told: Told = {"document": json_text.dumps(check.finish(), indent=1)}
-    if not check.is_unusable:
-        told["errors"] = b"".join(check.errors_csv())
-        apart = check.apart()
-        parts = [*map(apart.add, pieces), apart.end()]
-        told["valid"], told["rejected"] = (b"".join(each) for each in zip(*parts, strict=True))
-    return told
-
-
-def check(content: bytes, folder: Path, step: int = 1 << 20, **options: Any) -> Told:
-    """Hold the two readings of a file against each other."""
-    expected = by_columns(content, folder, **options)
-    told = in_plain_python(content, folder, step, **options)
-    assert expected == told, content
-    return told
-
 
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
 ROW = "9fb6f85a8aac50e20c422cac18b44258,ct_1,M6CF4DC01F8024C,12.50,TX-{},2026-03-18T13:12:54Z"

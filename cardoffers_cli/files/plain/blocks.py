@@ -22,7 +22,7 @@ from cardoffers_cli.files.sources import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cardoffers_cli.domain.errors import FileUnusable
 
@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 class FileBlocks:
     """The blocks of one file; `head` is known when the first of them comes.
 
+    What is not text is refused, or else what `refuse` refuses, which is handed the head and whether
+    the file is compressed.
     `size_bytes` and `sha256` are of the unpacked bytes, once the end was reached.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, refuse: Callable[[bytes, bool], None] | None = None) -> None:
         self.head = b""
         self.size_bytes = 0
+        self._refuse = refuse
         self._digest = hashlib.sha256()
         self._held = bytearray()
         self._is_headed = False
@@ -86,7 +89,10 @@ class FileBlocks:
         """Look at the first bytes, which must be text."""
         if not self._is_headed:
             self.head = bytes(self._held[:HEAD_BYTES])
-            refuse_binary(self.head)
+            if self._refuse:
+                self._refuse(self.head, self._unpacked is not None)
+            else:
+                refuse_binary(self.head)
             self.head, self._is_headed = self.head.removeprefix(BOM), True
 
     def _block(self) -> bytes:

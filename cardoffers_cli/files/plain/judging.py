@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import compress
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.findings import CODES, Finding, make_finding
@@ -16,9 +17,10 @@ from cardoffers_cli.files.plain.findings import RowFindings
 from cardoffers_cli.files.plain.repeats import References
 from cardoffers_cli.files.plain.rulebook import PlainRules
 from cardoffers_cli.files.plain.tallies import LostZerosOfRows, NumberFormsOfRows
+from cardoffers_cli.files.profiles.written import refunds_left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from cardoffers_cli.domain.row_kinds import RowKind
@@ -27,19 +29,32 @@ if TYPE_CHECKING:
 
 _ACCEPTOR = "card_acceptor"
 _CARD_NUMBER = "card_number"
+_NO_TIME = "timestamp_invalid"
 
 
 class PlainJudge:
-    """What is known by now of a file of a kind of rows."""
+    """What is known by now of a file of a kind of rows.
+
+    `messages` are what is said of codes in its layout, where something else than the rules say.
+    """
 
     def __init__(
-        self, kind: RowKind, *, now: datetime, currency: str | None, decimals: int, zone: str | None
+        self,
+        kind: RowKind,
+        *,
+        now: datetime,
+        currency: str | None,
+        decimals: int,
+        zone: str | None,
+        messages: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.received = self.blank_lines = self.invalid = 0
         self.duplicates = self.conflicts = 0
         self.findings = RowFindings()
         self.rejected: list[int] = []
         self._kind = kind
+        self._messages = messages
+        self._refunds = 0
         self._rules = PlainRules(kind, now=now, currency=currency, decimals=decimals, zone=zone)
         self._zeros = LostZerosOfRows()
         self._forms = NumberFormsOfRows()
@@ -52,6 +67,7 @@ class PlainJudge:
         """Judge a slice of rows."""
         self.received += rows.lines - rows.blank_lines
         self.blank_lines += rows.blank_lines
+        self._refunds += rows.refunds
         self._zeros.note(rows)
         bad = set[int]()
         wrong = {finding.line for finding in rows.findings if finding.level == "error"}
@@ -65,14 +81,17 @@ class PlainJudge:
             for rule in broken:
                 level = CODES[rule.code].level
                 number = rows.numbers[row]
+                code = rule.code
+                if code == _NO_TIME:
+                    code = rows.faults.get(number, code)
                 self.findings.add(
                     Finding(
                         number,
                         references[row] if shown else None,
                         rule.column,
-                        rule.code,
+                        code,
                         level,
-                        rule.message,
+                        self._messages.get(code, rule.message),
                     )
                 )
                 if level == "error":
@@ -112,6 +131,8 @@ class PlainJudge:
             yield make_finding("rows_missing", "the file has no rows")
         yield from self._zeros.findings()
         yield from self._forms.findings()
+        if self._refunds:
+            yield refunds_left_out(self._refunds)
         if self._kind is PURCHASES and look_rotated(self.received, *self._references.cardholders()):
             yield make_finding("tokens_unstable", CODES["tokens_unstable"].summary)
 

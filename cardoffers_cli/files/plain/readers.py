@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _MOST_UNKNOWN = 20
 
 
-class _LineRows:
+class LineRows:
     """The rows of a file whose records are its lines."""
 
     position = "line"
@@ -65,7 +65,7 @@ class _LineRows:
         raise NotImplementedError
 
 
-class DelimitedRows(_LineRows):
+class DelimitedRows(LineRows):
     """The rows of a CSV file; `layout` and `header`, its line, are known once it came."""
 
     kind = "csv"
@@ -163,13 +163,13 @@ def _is_wrong(name: str, value: Mapping[str, Any]) -> bool:
     return name != OTHERS and is_mistyped(name, value.get(name))
 
 
-class JsonLineRows(_LineRows, _ObjectRows):
+class JsonLineRows(LineRows, _ObjectRows):
     """The rows of a file of JSON Lines."""
 
     kind = "jsonl"
 
     def __init__(self, row_kind: RowKind) -> None:
-        _LineRows.__init__(self)
+        LineRows.__init__(self)
         _ObjectRows.__init__(self, row_kind)
 
     def _read(self, text: bytes) -> Iterator[RowSlice]:

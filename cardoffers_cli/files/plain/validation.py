@@ -29,15 +29,18 @@ from cardoffers_cli.files.copies import LineCopy, Masks, copy_items
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.plain.blocks import FileBlocks
 from cardoffers_cli.files.plain.judging import PlainJudge
+from cardoffers_cli.files.plain.profiled import ProfiledRows, is_of_refunds, refuser
 from cardoffers_cli.files.plain.readers import reader_of
+from cardoffers_cli.files.profiles.settled import profile_of
 from cardoffers_cli.files.profiles.telling import of_wide_text
 from cardoffers_cli.files.recognising import row_kind_of
-from cardoffers_cli.files.verdicts import about_code, about_error, about_file
+from cardoffers_cli.files.verdicts import about_code, about_error, about_file, in_their_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cardoffers_cli.domain.findings import Finding
+    from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.files.plain.readers import Reader
 
@@ -46,13 +49,16 @@ class PlainValidation:
     """The check of one file, which is called `name` in what is said of it.
 
     `options` are those of the command by their names: `now` (a naive datetime in UTC, or its text,
-    which is needed), `kind`, `currency`, `delimiter`, `assume_timezone`, `raw_rejected`.
+    which is needed), `kind`, `currency`, `delimiter`, `assume_timezone`, `raw_rejected`; `profile`
+    is a layout as `profiles/settled.py` has it.
     """
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         self._name = name
         self._options = options
-        self._blocks = FileBlocks()
+        given = options.get("profile")
+        self._profile = profile_of(given) if given else None
+        self._blocks = _blocks_of(self._profile)
         self._read: _Reading | None = None
         self._of_file: list[Finding] = []
         self._error: FileUnusable | None = None
@@ -83,7 +89,8 @@ class PlainValidation:
         of_file = ({**asdict(each), "field": each.column} for each in self._of_file)
         found = [*of_file, *self._read.judge.findings.in_order()]
         out = BytesIO()
-        write_findings(out, found, position=self._read.reader.position)
+        told = in_their_words(found, self._read.labels)
+        write_findings(out, told, position=self._read.reader.position)
         yield out.getvalue()
 
     def apart(self) -> RowsApart:
@@ -93,7 +100,8 @@ class PlainValidation:
         """
         if self._read is None or self._error:
             raise self._error or LookupError("finish() comes first")
-        return RowsApart(self._read, is_raw=bool(self._options.get("raw_rejected")))
+        is_raw = bool(self._options.get("raw_rejected"))
+        return RowsApart(self._read, _blocks_of(self._profile), is_raw=is_raw)
 
     def _take(self, blocks: Iterator[bytes], *, is_end: bool = False) -> None:
         if self._error is not None:
@@ -104,11 +112,13 @@ class PlainValidation:
             if is_end:
                 self._of_file = self._opened().end()
         except FileUnusable as error:
-            self._error = of_wide_text(error, self._name, self._blocks.head)
+            self._error = error
+            if self._profile is None:
+                self._error = of_wide_text(error, self._name, self._blocks.head)
 
     def _opened(self) -> _Reading:
         if self._read is None:
-            self._read = _Reading(self._name, self._blocks.head, self._options)
+            self._read = _Reading(self._name, self._blocks.head, self._options, self._profile)
         return self._read
 
     def _document(self) -> Mapping[str, Any]:
@@ -135,20 +145,37 @@ class PlainValidation:
         }
 
 
+def _blocks_of(profile: Profile | None) -> FileBlocks:
+    return FileBlocks(refuser(profile) if profile else None)
+
+
 class _Reading:
     """What reads and judges a file, chosen by its first bytes."""
 
-    def __init__(self, name: str, head: bytes, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, name: str, head: bytes, options: Mapping[str, Any], profile: Profile | None
+    ) -> None:
         now, currency, kind = options["now"], options.get("currency"), options.get("kind")
-        self.row_kind: RowKind = BY_NAME[kind] if kind else row_kind_of(head, PURCHASES)
-        delimiter = options.get("delimiter") or ","
-        self.reader: Reader = reader_of(name, head, self.row_kind, delimiter)
+        zone = options.get("assume_timezone")
+        decimals = MINOR_UNITS[currency] if currency else 2
+        self.labels: Mapping[str, str] = {}
+        messages: Mapping[str, str] = {}
+        self.reader: Reader | ProfiledRows
+        if profile and not is_of_refunds(head):
+            self.row_kind: RowKind = BY_NAME[kind] if kind else PURCHASES
+            self.reader = ProfiledRows(profile, head, decimals=decimals, zone=zone)
+            self.labels, messages = self.reader.labels, self.reader.messages
+        else:
+            self.row_kind = BY_NAME[kind] if kind else row_kind_of(head, PURCHASES)
+            delimiter = options.get("delimiter") or ","
+            self.reader = reader_of(name, head, self.row_kind, delimiter)
         self.judge = PlainJudge(
             self.row_kind,
             now=parse_moment(now) if isinstance(now, str) else now,
             currency=currency,
-            decimals=MINOR_UNITS[currency] if currency else 2,
-            zone=options.get("assume_timezone"),
+            decimals=decimals,
+            zone=zone,
+            messages=messages,
         )
 
     def take(self, block: bytes) -> None:
@@ -167,17 +194,22 @@ class _Reading:
 class RowsApart:
     """The rows of a file that was checked, sorted apart as it is handed over again."""
 
-    def __init__(self, read: _Reading, *, is_raw: bool) -> None:
+    def __init__(self, read: _Reading, blocks: FileBlocks, *, is_raw: bool) -> None:
         judge, reader = read.judge, read.reader
         self._rejected_rows = judge.rejected
-        self._masks = Masks(None if is_raw else judge.findings.masked_fields(), reader.layout)
-        self._blocks = FileBlocks()
+        masked = None if is_raw else judge.findings.masked_fields()
+        self._masks = Masks(masked, reader.layout)
+        self._blocks = blocks
         self._valid, self._rejected = BytesIO(), BytesIO()
+        outs = self._valid, self._rejected
         self._list_key = read.row_kind.list_key if reader.kind == "json" else None
         self._held: list[bytes] = []
-        self._copy = LineCopy(
-            reader.header, judge.rejected, self._valid, self._rejected, masks=self._masks
-        )
+        self._for_copy: Callable[[bytes], bytes] = bytes
+        if isinstance(reader, ProfiledRows):
+            self._copy = reader.copy(judge.rejected, masked, *outs)
+            self._for_copy = reader.for_copy
+        else:
+            self._copy = LineCopy(reader.header, judge.rejected, *outs, masks=self._masks)
 
     def add(self, piece: bytes) -> tuple[bytes, bytes]:
         """Take the next bytes of the file; return the valid and the rejected rows among them."""
@@ -197,7 +229,7 @@ class RowsApart:
     def _take(self, blocks: Iterator[bytes]) -> None:
         for block in blocks:
             if self._list_key is None:
-                self._copy.add(block)
+                self._copy.add(self._for_copy(block))
             else:
                 self._held.append(block)
 

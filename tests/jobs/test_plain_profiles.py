@@ -1,0 +1,237 @@
+"""A file in an institution's own layout is told in plain Python as `validate --profile` tells it.
+
+Both readings of it are compared byte for byte, as `test_plain.py` does: over layouts made by hand,
+exports as they were published, and both with something changed by chance.
+"""
+
+from __future__ import annotations
+
+import gzip
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cardoffers_cli.domain.profiles import Profile, parse_profile
+from cardoffers_cli.files import sources
+from cardoffers_cli.files.plain import blocks
+from cardoffers_cli.files.profiles import texts
+from cardoffers_cli.files.profiles.guessing import guess_layout
+from cardoffers_cli.files.profiles.proposing import proposed
+from cardoffers_cli.files.profiles.settled import profile_of, settled
+from layouts import LAYOUTS, MadeLayout
+from readings import check
+from sizes import FULL, tries
+
+MUTATIONS = 20_000 if FULL else tries(200, 1_000)
+TOKENS = {"cardholder_token": "9fb6f85a8aac50e20c422cac18b44258", "card_token": "ct_1"}
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "layouts"
+EXPORTS = sorted(PUBLISHED.glob("*/export.*"))
+
+
+def profile_for(text: str) -> Profile:
+    """Return a profile, with tokens and references where it has none, as every event has them."""
+    fields = parse_profile(text, "P.toml").fields.given()
+    more = [
+        f'[fields.{name}]\nconstant = "{value}"\n'
+        for name, value in TOKENS.items()
+        if name not in fields
+    ]
+    if "transaction_ref" not in fields:
+        more = [*more, '[fields.transaction_ref]\ncolumn = "#line"\n']
+    return parse_profile("".join([text, "\n", *more]), "P.toml")
+
+
+# Layouts whose fields are many, and whose lines are odd
+
+TOKENED = """
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Karte"}
+"""
+WHOLE = MadeLayout(
+    "every field, each in its own way",
+    """
+form = {delimiter = ";", quote = "'"}
+negatives = "refund"
+drop_where = [
+  {column = "Art", is_not = ["K", "E"]},
+  {column = "Text", starts_with = ["SALDO", "ZINS"]},
+]
+[fields]
+amount = {column = "Betrag", decimal = ",", thousands = ".", currency = "€", parentheses = true}
+transacted_at = {columns = ["Tag", "Zeit"], format = "%d.%m.%y %H:%M", zone = "Europe/Berlin"}
+transaction_ref = {columns = ["Beleg", "#line"], join = "/"}
+merchant_identifier = {column = "VU", pad = 15, empty = ["-1", "0"]}
+merchant_identifier_type = {constant = "card_acceptor"}
+merchant_descriptor = {column = "Text"}
+mcc = {column = 3, pad = 4}
+currency = {constant = "EUR"}
+"""
+    + TOKENED,
+    f"""
+Beleg;Art;MCC;VU;Text;Tag;Zeit;Betrag;Kunde;Karte
+B1;K;5411;498750000000129;Café;05.03.26;18:30;12,50;{TOKENS["cardholder_token"]};ct_1
+B2;E;742;49875;'Café; "am Markt"';06.03.26;08:05;€ 1.234,56;{TOKENS["cardholder_token"]};ct_2
+B3;K;5411;-1;Rückgabe;07.03.26;08:05;(9,99);{TOKENS["cardholder_token"]};4111111111111111
+B4;K;5411;0;SALDO 3;07.03.26;08:05;9,99;{TOKENS["cardholder_token"]};ct_1
+B5;X;5411;0;Café;07.03.26;08:05;9,99;{TOKENS["cardholder_token"]};ct_1
+B6;K;5411;;a@b.example;25.10.26;02:30;-0,01;;4111111111111111
+B7;K;5411;;Café;25.10.26;02:30;9,99;k;4111111111111111
+;K;5411;;Café;29.03.26;02:30;9,99;{TOKENS["cardholder_token"]};ct_1
+""",
+    "",
+)
+MADE = [*LAYOUTS, WHOLE]
+
+
+@pytest.mark.parametrize("layout", MADE, ids=lambda layout: layout.name)
+def test_layouts_made_by_hand(layout: MadeLayout, tmp_path: Path) -> None:
+    profile = profile_for(layout.profile)
+    for step, content in ((1 << 20, layout.content), (1, gzip.compress(layout.content, mtime=0))):
+        told = check(content, tmp_path, step, profile=profile)
+        assert '"file_error": null' in str(told["document"])
+
+
+def test_a_profile_is_read_from_as_from_what_is_settled_of_it() -> None:
+    """Each attribute that is read of a profile, however deep, is the same."""
+    for layout in MADE:
+        profile = profile_for(layout.profile)
+        told = profile_of(settled(profile))
+        assert [*profile.fields.given()] == [*told.fields.given()]
+        for name in ("encoding", "skip_lines", "header", "negatives"):
+            assert getattr(profile, name) == getattr(told, name)
+        assert [*profile.columns] == [*told.columns]
+        assert profile.form.model_dump(mode="json") == vars(told.form)
+        for name, field in profile.fields.given().items():
+            found = told.fields.given()[name]
+            assert [*field.sources] == [*found.sources]
+            assert field.model_dump(mode="json").items() <= vars(found).items()
+        time, plain = profile.fields.transacted_at, told.fields.transacted_at
+        assert time
+        assert plain
+        for name in ("has_clock", "has_offset", "is_serial"):
+            assert getattr(time, name) is getattr(plain, name)
+        assert told.fields.network is None
+
+
+def guessed(path: Path) -> Profile:
+    """Return what is guessed of an export, without the making of tokens."""
+    guess = guess_layout(path.read_bytes(), is_whole=True)
+    assert guess
+    lines = proposed(guess, path.name).splitlines()
+    return profile_for("\n".join(line for line in lines if "hmac" not in line))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A profile, the beginning of a file, and what chance may put into it."""
+
+    profile: Profile
+    content: bytes
+
+
+def cases() -> list[Case]:
+    """Return layouts made by hand, and published ones as they are guessed, where these are here."""
+    found = [Case(profile_for(each.profile), each.content) for each in MADE]
+    for path in EXPORTS:
+        profile, lines = guessed(path), path.read_bytes().splitlines(keepends=True)
+        is_short = profile.header < 10 and profile.trailer is None
+        content = b"".join(lines[: profile.header + 12] if is_short else lines)
+        found.append(Case(profile, content))
+    return found
+
+
+@pytest.mark.skipif(not EXPORTS, reason="the published exports are not here")
+@pytest.mark.parametrize("path", EXPORTS, ids=lambda path: path.parent.name)
+def test_exports_as_they_were_published(path: Path, tmp_path: Path) -> None:
+    told = check(path.read_bytes(), tmp_path, profile=guessed(path), currency="GBP")
+    assert '"file_error": null' in str(told["document"])
+
+
+PUT = [
+    *(b"", b"", b"\n", b"\r", b"\r\n", b'"', b"'", b",", b";", b"|", b"\t", b"\0", b"\x01", b" "),
+    *(b"-", b"(", b")", b".", b"0", b"9", b"\xff", b"\xc3", b"\xee\x80\x80", b"\xe2\x80\x83"),
+    *(b"4111111111111111", b"a@b.example", b"46099,5", b"\n\n", b"T", b"\x1c", b"\x85", b"=1+1"),
+]
+
+
+def changed(case: Case, chance: random.Random) -> bytes:
+    """Return a file of which some bytes, or lines, are others."""
+    content = case.content
+    for _ in range(chance.choice([0, 1, 1, 2, 4, 8])):
+        at = chance.randrange(len(content) + 1)
+        put = chance.choice([*PUT, bytes([chance.randrange(256)])])
+        content = content[:at] + put + content[at + chance.randrange(3) :]
+    if chance.random() < 0.2:
+        lines = content.splitlines(keepends=True)
+        lines += chance.choices(lines or [b""], k=3)
+        chance.shuffle(lines) if chance.random() < 0.2 else None
+        content = b"".join(lines)
+    if chance.random() < 0.1:
+        content = content[: chance.randrange(len(content) + 1)]
+    return gzip.compress(content, mtime=0) if chance.random() < 0.03 else content
+
+
+OPTIONS: list[dict[str, object]] = [
+    {},
+    {"currency": "EUR"},
+    {"currency": "JPY"},
+    {"assume_timezone": "America/Sao_Paulo"},
+    {"currency": "BHD", "raw_rejected": True},
+]
+PARTS = 10
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_files_with_something_changed_by_chance(part: int, tmp_path: Path) -> None:
+    """Each file is read by both, in a store of its own, which takes most of the time."""
+    known = cases()
+    for number in range(MUTATIONS // PARTS):
+        chance = random.Random(part * 1_000_000 + number)  # noqa: S311
+        case, options = chance.choice(known), chance.choice(OPTIONS)
+        step = chance.choice([1, 100, 1 << 20])
+        check(changed(case, chance), tmp_path, step, profile=case.profile, **options)
+
+
+@pytest.mark.parametrize("layout", MADE, ids=lambda layout: layout.name)
+def test_what_is_counted_stretch_by_stretch(
+    layout: MadeLayout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (sources, blocks):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 90)
+        monkeypatch.setattr(module, "LINE_BYTES", 10)
+    for module in (sources, blocks, texts):
+        monkeypatch.setattr(module, "HEAD_BYTES", 80)
+    check(layout.content, tmp_path, 50, profile=profile_for(layout.profile))
+
+
+GERMAN = LAYOUTS[0]
+REFUNDS = (
+    b"refund_ref,original_transaction_ref,cardholder_token,card_token,amount,refunded_at\n"
+    b"RF-1,TX-1,9fb6f85a8aac50e20c422cac18b44258,ct_1,12.50,2026-03-18T13:12:54Z\n"
+)
+ODD = {
+    "empty": b"",
+    "blank": b"\n\n  \n",
+    "header": GERMAN.content.partition(b"\n")[0],
+    "another header": b"a;b;c\n1;2;3\n",
+    "wide": GERMAN.text.encode("utf-16"),
+    "wide without a mark": GERMAN.text.encode("utf-16-le"),
+    "pdf": b"%PDF-1.7\n1 0 obj",
+    "old workbook": b"\xd0\xcf\x11\xe0" + b"\0" * 900,
+    "workbook": b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml",
+    "packed workbook": gzip.compress(b"PK\x03\x04\x14\x00\x06\x00", mtime=0),
+    "cut off": gzip.compress(GERMAN.content, mtime=0)[:-3],
+    "refunds": REFUNDS,
+    "refunds, one bad": REFUNDS + REFUNDS.partition(b"\n")[2] + b"x,\n",
+    "our own layout": b"cardholder_token,card_token,amount,transaction_ref,transacted_at\na,b\n",
+    "a long line": GERMAN.content + b"x" * 70_000 + b"\n" + GERMAN.content.split(b"\n")[1],
+    "no line end": GERMAN.content[:-1],
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("layout", [GERMAN, LAYOUTS[3], WHOLE], ids=lambda layout: layout.name)
+def test_odd_files(layout: MadeLayout, name: str, tmp_path: Path) -> None:
+    check(ODD[name], tmp_path, 100, profile=profile_for(layout.profile))
