@@ -55,7 +55,7 @@ def build(
     found = layout_of(profile, delimiter)
     layout = None
     if profile and found:
-        layout = BuiltInLayout(profile=found, name=profile.name, toml=profile.read_bytes().decode())
+        layout = BuiltInLayout(profile=found, name=profile.name)
     check = PageCheck(
         currency=currency, delimiter=delimiter, assume_timezone=assume_timezone, layout=layout
     )

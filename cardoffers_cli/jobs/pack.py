@@ -1,7 +1,7 @@
 """Build the page that checks files, for an institution of the store or for anybody.
 
-The check in plain Python (`files/plain`) reads no layout profiles, so a page with one is refused:
-it would call every good file of that institution a bad one.
+A profile by which raw customer keys become tokens comes to no page: whoever names one is refused,
+and no institution keeps one. The key stays where it is, so only `profile convert` reads such files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli import __version__
-from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.exports import replacing
@@ -58,12 +57,6 @@ def build_page(
     `NotFound` or `Refused` without the runtime that is pinned.
     """
     check = _of(job, check, institution) if institution else check
-    if check.layout:
-        raise UsageError(
-            "A page does not read files by a layout profile yet.",
-            code="profile_in_page",
-            hint="Convert them first: `cardoffers profile convert FILE --profile P.toml`.",
-        )
     page = build(check, read_runtime(runtime))
     if not dry_run:
         with replacing(to, mode=job.settings.mode) as out:
@@ -91,9 +84,8 @@ def _of(job: Job, check: PageCheck, institution: str) -> PageCheck:
         kept = find_profile(source.store, found.id)
     layout = check.layout
     if kept and layout is None and check.delimiter == ",":
-        layout = BuiltInLayout(
-            profile=parse_profile(kept.toml, found.slug), name=found.slug, toml=kept.toml
-        )
+        profile = parse_profile(kept.toml, found.slug)
+        layout = BuiltInLayout(profile=profile, name=found.slug)
     return replace(
         check, institution=found.name, currency=check.currency or found.currency, layout=layout
     )

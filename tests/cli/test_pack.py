@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.pack import runtime
 from cardoffers_cli.files.pack.building import rules_digest
 from packs import fake_package
@@ -54,6 +55,10 @@ def test_a_page_is_written_and_told(cardoffers: Any, place: Path) -> None:
         "profile_sha256": None,
         "dry_run": False,
     } == ended.document
+    words = ("-o", "bank.html", "--profile", "bank.toml", "--format", "json")
+    told = cardoffers("pack", "build", *words).document
+    assert "bank.toml" == told["profile"]
+    assert parse_profile((place / "bank.toml").read_text(), "P").digest == told["profile_sha256"]
     assert "Wrote validator.html. Open it in a browser" in ended.stderr
     assert 0o600 == (place / "validator.html").stat().st_mode & 0o777
 
@@ -97,7 +102,6 @@ REFUSALS = [
         (2, "currency_unknown", "no currency 'EUX'", "GBP", "-o a.html --currency EUX"),
         (2, "profile_makes_tokens", "raw customer keys", "convert", "-o a.html --profile raw.toml"),
         (5, "profile_missing", "no.toml cannot be read", "new", "-o a.html --profile no.toml"),
-        (2, "profile_in_page", "layout profile", "convert", "-o a.html --profile bank.toml"),
         (4, "output_taken", "onto what is read", "another", f"-o {runtime.FILE}"),
         (10, "store_missing", "no store", "init", "-o a.html -i larkmere"),
     )
@@ -133,5 +137,6 @@ def test_a_page_of_an_institution_has_its_currency_and_its_profile(cardoffers: A
     name, currency, profile = told()
     assert (True, 3, None) == (name != slug, len(currency), profile)
     assert 0 == cardoffers("institution", "set", slug, "--profile", "bank.toml", "-q").exit_code
-    assert "profile_in_page" == cardoffers(*words).error["code"]
+    assert (name, currency, slug) == told()
+    assert (name, currency, "bank.toml") == told("--profile", "bank.toml")
     assert (name, "JPY", None) == told("--currency", "JPY", "--delimiter", ";")

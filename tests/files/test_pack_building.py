@@ -24,6 +24,7 @@ from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck, build, rules, rules_digest
 from cardoffers_cli.files.pack.modules import digest_of
 from cardoffers_cli.files.pack.runtime import read_runtime, unpacked
+from cardoffers_cli.files.profiles.settled import settled
 from packs import FAKE, fake_package, package
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Runtime:
 
 def profiled() -> PageCheck:
     profile = parse_profile(PROFILE, "bank.toml")
-    return PageCheck(layout=BuiltInLayout(profile=profile, name="bank.toml", toml=PROFILE))
+    return PageCheck(layout=BuiltInLayout(profile=profile, name="bank.toml"))
 
 
 def elements(page: bytes, kind: str) -> dict[str, str]:
@@ -193,8 +194,11 @@ def test_the_page_tells_how_it_checks(runtime: Runtime) -> None:
         "currency": None,
         "delimiter": ",",
         "assume_timezone": None,
-        "profile": PROFILE,
+        "profile": json.loads(json.dumps(settled(parse_profile(PROFILE, "bank.toml")))),
     } == options
+    assert {"sources": ["Betrag"], "decimal": ",", "currency": ""}.items() <= options["profile"][
+        "fields"
+    ]["amount"].items()
 
 
 def test_names_of_others_are_data_and_end_no_element(runtime: Runtime) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.files.pack.building import PageCheck
+from cardoffers_cli.domain.profiles import parse_profile
+from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck
 from commands import in_a_pipe
 from packs import (
     AS_OF,
@@ -110,6 +111,45 @@ def test_a_page_checks_as_it_was_built_to(
     with ready(opened, built(tmp_path, check)) as used:
         assert_equal(used, tmp_path / "a.csv", content, monkeypatch, *words)
         assert "America/Sao_Paulo" in used.text("#about")
+
+
+PROFILE = """
+encoding = "cp1252"
+form = {delimiter = ";"}
+negatives = "refund"
+trailer = {starts_with = "Summe", count = 2, sum = 3}
+[fields]
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Karte"}
+transacted_at = {column = "Datum", format = "%d.%m.%Y %H:%M", zone = "Europe/Berlin"}
+amount = {column = "Betrag (€)", decimal = ",", thousands = "."}
+transaction_ref = {columns = ["Beleg", "#line"], join = "/"}
+"""
+EXPORT = """Kunde;Karte;Datum;Betrag (€);Beleg
+9fb6f85a8aac50e20c422cac18b44258;ct_1;05.03.2026 18:30;1.012,50;B1
+9fb6f85a8aac50e20c422cac18b44258;ct_1;25.10.2026 02:30;12,50;B2
+9fb6f85a8aac50e20c422cac18b44258;4111111111111111;29.03.2026 02:30;-2,50;B3
+a@b.example;4111111111111111;06.03.2026;12.50;B4
+"""
+
+
+def test_a_page_reads_an_export_by_the_profile_in_it(
+    opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is another page, in which Python starts once more."""
+    (tmp_path / "bank.toml").write_text(PROFILE)
+    profile = parse_profile(PROFILE, "bank.toml")
+    check = PageCheck(layout=BuiltInLayout(profile=profile, name="bank.toml"))
+    files = {
+        "good.csv": f"{EXPORT}Summe;4;1.022,50\n".encode("cp1252"),
+        "sum.csv": f"{EXPORT}Summe;4;1\n".encode("cp1252"),
+        "other.csv": HEADER + ROW % 1,
+        "book.xlsx": FILES["binary.csv"],
+    }
+    with ready(opened, built(tmp_path, check)) as used:
+        for name, content in files.items():
+            assert_equal(used, tmp_path / name, content, monkeypatch, "--profile", "bank.toml")
+        assert profile.digest in used.text("#about")
 
 
 @pytest.mark.parametrize("name", ["alder.csv", "brook.csv", "refunds.csv"])

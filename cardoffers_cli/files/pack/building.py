@@ -19,6 +19,7 @@ from cardoffers_cli.files.html.templates import templates
 from cardoffers_cli.files.pack.modules import digest_of, modules_of, zip_of
 from cardoffers_cli.files.pack.runtime import VERSION
 from cardoffers_cli.files.pack.words import words
+from cardoffers_cli.files.profiles.settled import settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,11 +36,10 @@ _POLICY = (
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltInLayout:
-    """The layout profile that files are read by: its name, and its TOML as it was given."""
+    """The layout profile that files are read by, and its name."""
 
     profile: Profile
     name: str
-    toml: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +153,7 @@ def _about(check: PageCheck) -> Mapping[str, Any]:
             "currency": check.currency,
             "delimiter": check.delimiter,
             "assume_timezone": check.assume_timezone,
-            "profile": layout.toml if layout else None,
+            "profile": settled(layout.profile) if layout else None,
         },
     }
 
