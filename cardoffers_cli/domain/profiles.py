@@ -29,6 +29,9 @@ ENCODINGS = (
 
 _DIRECTIVES = frozenset("dmyYbBHIMSpfz")
 _CLOCK = frozenset("HI")
+_CLOCKS = (frozenset("HM"), frozenset("IMp"))
+_SECONDS = frozenset("Sf")
+_TIME_OF_DAY = frozenset("HIMpSf")
 
 Column = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
@@ -122,6 +125,13 @@ class TimeSource(FieldSource):
             raise ValueError("a date needs day, month and year, such as %d/%m/%Y")
         if len(given) != len(set(given)):
             raise ValueError("a part of the date is named twice")
+        clock = _TIME_OF_DAY & set(given)
+        if clock and not any(whole <= clock <= whole | _SECONDS for whole in _CLOCKS):
+            raise ValueError("a time of day is %H:%M or %I:%M %p, with %S behind it or without")
+        if "S" not in clock and "f" in clock:
+            raise ValueError("%f are parts of a second, so %S stands before it")
+        if "z" in given and not clock:
+            raise ValueError("%z says how far a time of day is from UTC, and there is none")
         return text
 
     @field_validator("zone")

@@ -31,7 +31,6 @@ FORMATS = [
     "%Y-%m-%dT%H:%M:%S%z",
     "%Y-%m-%d %H:%M %z",
     "%d.%m.%Y%%%H.%M",
-    "%d.%m.%Y%z",
     "serial",
 ]
 ZONES = [None, "UTC", "Europe/Berlin", "America/Sao_Paulo", "America/New_York", "Asia/Beirut"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.errors import FileUnusable, UsageError
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.opening import open_layout
 from cardoffers_cli.files.profiles.reading import ProfiledFile
@@ -201,6 +201,28 @@ def test_lines_are_copied_apart_as_they_came(tmp_path: Path) -> None:
         *both,
         bad.replace(b"4111111111111111", b"[masked]"),
     ] == rejected.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        *((form, "a time of day is") for form in ("%H", "%I:%M", "%p", "%H:%M %p", "%M", "%S")),
+        *((form, "a time of day is") for form in ("%H:%S", "%I %p", "%H:%I:%M %p", "%f")),
+        ("%H:%M.%f", "parts of a second"),
+        ("%z", "there is none"),
+        *((form, None) for form in ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f%z", "%I:%M:%S %p")),
+    ],
+)
+def test_a_time_of_day_is_whole_or_not_there(
+    tmp_path: Path, form: str, message: str | None
+) -> None:
+    """What polars cannot read by is refused as the profile's fault, and all else can be read."""
+    profile = (GERMAN + TOKENS).replace("%d.%m.%Y %H:%M", f"%d.%m.%Y {form}".strip())
+    if message is None:
+        assert findings(tmp_path, GOOD, profile=profile) is not None
+        return
+    with pytest.raises(UsageError, match=message):
+        parse_profile(profile, "P.toml")
 
 
 def test_equal_profiles_have_one_digest() -> None:

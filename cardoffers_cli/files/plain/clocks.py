@@ -117,8 +117,6 @@ class ProfiledTimes(dict[str, ReadTime]):
         Raises `OverflowError` for a year that Python has not.
         """
         if self._source.has_offset:
-            if not self._source.has_clock:  # a bare date has no offset
-                return None
             text = f"{text[:-1]}+0000" if text[-1] in "Zz" else text
         found = self._pattern.fullmatch(text)
         if found is None:
