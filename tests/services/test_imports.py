@@ -25,6 +25,7 @@ HOUR = timedelta(hours=1)
 IMPORT = {
     "file_name": "a.csv",
     "file_kind": "csv",
+    "kind_of_rows": "purchases",
     "file_sha256": "",
     "size_bytes": 1,
     "received": 2,
