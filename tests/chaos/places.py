@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cardoffers_cli.domain.keys import new_key
 from cardoffers_cli.domain.moments import parse_moment
 from cardoffers_cli.store.layout import journal_path
-from cardoffers_cli.store.migrations import migrate, newest_version
+from cardoffers_cli.store.migrations import apply, newest_version
 from cardoffers_cli.store.opening import connected
 from cardoffers_cli.wire.receiver import Receiver
 from chaos.children import KILLED, Children, Ended, Run
@@ -203,7 +203,7 @@ class Places:
         self.put("empty")
         made = job_of(self.place)
         with connected(made.path, made.settings) as store, store.transaction():
-            migrate(store, made.now, have=[newest_version()])
+            apply(store, made.now, have=[newest_version()])
 
     def _lossy(self) -> None:
         self.put("ready")
