@@ -1,4 +1,7 @@
-"""`cardoffers import` and `cardoffers refund import`: take files of rows into the store."""
+"""`cardoffers import` and its like for other kinds of rows: take files into the store.
+
+To add a kind, make its command as those below and name it in its group.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,70 +32,58 @@ from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.jobs.river.imports import ImportOptions, ImportReport
     from cardoffers_cli.jobs.river.intake import Outputs
 
 
-def import_(
-    ctx: typer.Context,
-    sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
-    *,
-    institution: Institution,
-    delimiter: Delimiter = ",",
-    sheet: SheetName = None,
-    profile: LayoutProfile = None,
-    assume_timezone: Timezone = None,
-    allow_unterminated: AllowUnterminated = False,
-    errors: Errors = None,
-    valid: Valid = None,
-    rejected: Rejected = None,
-    raw_rejected: RawRejected = False,
-    engine: Engine = None,
-    dry_run: DryRun = False,
-) -> None:
-    """Take transaction files into the store, each as a whole or not at all."""
-    from cardoffers_cli.jobs.river.imports import ImportOptions
-    from cardoffers_cli.jobs.river.intake import Outputs
+def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
+    """Return the command that takes files of one kind of rows; `about` is its help."""
 
-    options = ImportOptions(
-        delimiter=delimiter,
-        assume_timezone=assume_timezone,
-        allow_unterminated=allow_unterminated,
-        profile=layout_of(profile, delimiter, sheet),
-        sheet=sheet,
-        dry_run=dry_run,
-    )
-    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
-    _import(Desk.of(ctx, engine=engine), sources, institution, options, outputs)
+    def import_files(
+        ctx: typer.Context,
+        sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
+        *,
+        institution: Institution,
+        delimiter: Delimiter = ",",
+        sheet: SheetName = None,
+        profile: LayoutProfile = None,
+        assume_timezone: Timezone = None,
+        allow_unterminated: AllowUnterminated = False,
+        errors: Errors = None,
+        valid: Valid = None,
+        rejected: Rejected = None,
+        raw_rejected: RawRejected = False,
+        engine: Engine = None,
+        dry_run: DryRun = False,
+    ) -> None:
+        from cardoffers_cli.jobs.river.imports import ImportOptions
+        from cardoffers_cli.jobs.river.intake import Outputs
+
+        options = ImportOptions(
+            delimiter=delimiter,
+            assume_timezone=assume_timezone,
+            allow_unterminated=allow_unterminated,
+            profile=layout_of(profile, delimiter, sheet),
+            sheet=sheet,
+            dry_run=dry_run,
+            kind=kind,
+        )
+        outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
+        _import(Desk.of(ctx, engine=engine), sources, institution, options, outputs)
+
+    import_files.__doc__ = about
+    return import_files
 
 
-def import_refunds(
-    ctx: typer.Context,
-    sources: Annotated[list[str], argument("FILE...", "Files; - is stdin.")],
-    *,
-    institution: Institution,
-    delimiter: Delimiter = ",",
-    assume_timezone: Timezone = None,
-    allow_unterminated: AllowUnterminated = False,
-    errors: Errors = None,
-    valid: Valid = None,
-    rejected: Rejected = None,
-    raw_rejected: RawRejected = False,
-    dry_run: DryRun = False,
-) -> None:
-    """Take files of refunds into the store, each as a whole or not at all."""
-    from cardoffers_cli.jobs.river.imports import ImportOptions
-    from cardoffers_cli.jobs.river.intake import Outputs
-
-    options = ImportOptions(
-        delimiter=delimiter,
-        assume_timezone=assume_timezone,
-        allow_unterminated=allow_unterminated,
-        dry_run=dry_run,
-        kind=REFUNDS,
-    )
-    outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
-    _import(Desk.of(ctx), sources, institution, options, outputs)
+import_ = import_command(
+    PURCHASES, "Take transaction files into the store, each as a whole or not at all."
+)
+import_refunds = import_command(
+    REFUNDS, "Take files of refunds into the store, each as a whole or not at all."
+)
 
 
 def _import(

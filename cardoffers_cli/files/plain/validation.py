@@ -162,7 +162,7 @@ class _Reading:
         messages: Mapping[str, str] = {}
         self.reader: Reader | ProfiledRows
         if profile and not is_of_refunds(head):
-            self.row_kind: RowKind = BY_NAME[kind] if kind else PURCHASES
+            self.row_kind: RowKind = PURCHASES  # which is what a profile describes
             self.reader = ProfiledRows(profile, head, decimals=decimals, zone=zone)
             self.labels, messages = self.reader.labels, self.reader.messages
         else:

@@ -67,7 +67,7 @@ class ProfiledFile(TransactionFile):
             read_sheet(source, named=form.sheet, header=header, decimal=decimal, or_text=True)
         elif is_workbook(source):
             raise workbook_refused()
-        super().__init__(source, reading, kind="csv")
+        super().__init__(source, replace(reading, kind=PURCHASES), kind="csv")
         self._profile = profile
         self._texts_of = Texts(source, profile)
         self.left_out = self.refunds = self._read = 0

@@ -1,0 +1,75 @@
+"""The commands that take files in: one for each kind of rows, and all alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.main import get_command
+
+from books import book
+from cardoffers_cli.cli import main
+from cardoffers_cli.domain.row_kinds import KINDS, RowKind
+from commands import in_a_pipe
+from work import new_store, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click import Command
+
+PROFILE = """
+form = {delimiter = ";"}
+[fields]
+cardholder_token = {column = "Kunde"}
+card_token = {column = "Karte"}
+amount = {column = "Betrag", decimal = ","}
+transaction_ref = {column = "Beleg"}
+transacted_at = {column = "Datum", format = "%d.%m.%Y", zone = "Europe/Berlin"}
+"""
+EXPORT = "Kunde;Karte;Betrag;Beleg;Datum\nK-1;ct_1;12,50;B-1;05.03.2026\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a store, in which there is an institution."""
+    made = new_store(tmp_path)
+    tell(made, institutions="institution plan currency\nalder growth EUR")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CARDOFFERS_STORE", str(made.path))
+    return tmp_path
+
+
+def command_of(kind: RowKind) -> Command:
+    found: Command = get_command(main.app)
+    for word in kind.command.split():
+        with found.make_context(word, [], resilient_parsing=True) as context:
+            found = found.get_command(context, word)  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_each_kind_of_rows_is_taken_with_the_same_options(kind: RowKind) -> None:
+    expected, told = ([each.opts for each in command_of(of).params] for of in (KINDS[0], kind))
+    assert expected == told
+
+
+def test_refunds_are_taken_from_a_sheet_of_a_workbook(place: Path) -> None:
+    header = ["refund_ref", "original_transaction_ref", "amount", "refunded_at"]
+    rows = [header, ["RF-1", "TX-1", 12.5, "2026-03-18T13:12:54Z"]]
+    (place / "book.xlsx").write_bytes(book({"Notes": [["x"]], "Back": rows, "Again": rows}))
+    words = ("refund", "import", "book.xlsx", "-i", "alder", "--format", "json")
+    told = in_a_pipe([*words, "--sheet", "Back"]).document
+    assert (1, 1) == (told["received"], told["accepted"])
+    missing = in_a_pipe([*words, "--sheet", "Front"])
+    assert 14 == missing.exit_code
+    assert "Front" in missing.stderr
+
+
+def test_a_file_of_a_profile_is_not_taken_for_refunds(place: Path) -> None:
+    (place / "bank.toml").write_text(PROFILE)
+    (place / "export.csv").write_text(EXPORT)
+    words = ("export.csv", "--profile", "bank.toml", "-i", "alder")
+    ended = in_a_pipe(["refund", "import", *words])
+    assert 14 == ended.exit_code
+    assert "The file holds purchases, not refunds." in ended.stderr
