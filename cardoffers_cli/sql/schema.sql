@@ -232,7 +232,7 @@ create table imports (
     currency varchar not null,
     options varchar not null,  -- JSON
     imported_at timestamp not null,
-    kind_of_rows varchar default 'purchases'  -- or refunds
+    kind_of_rows varchar default 'purchases'  -- refunds or credits
 );
 
 -- name: recent_purchases
@@ -301,6 +301,26 @@ create table refunds (
     amount decimal(18, 4) not null,  -- what came back, above zero
     currency varchar not null,
     refunded_at timestamp not null,
+    received_at timestamp not null,
+    import_no bigint,
+    line bigint  -- line of the file, or item of its list
+);
+
+-- name: credits
+-- Grain: one row per accepted row of a credited file, as it was sent. (institution_id, credit_ref) is
+-- unique, kept so as that of purchases. Append only.
+create table credits (
+    credit_no bigint not null,
+    institution_id uuid not null,
+    credit_ref varchar not null,
+    ref_hash ubigint not null,  -- of institution and credit_ref, as in purchase_refs
+    redemption_id uuid,  -- what was credited; it may be nobody's, and null beside transaction_ref
+    transaction_ref varchar,  -- of the purchase that redeemed, if that is what was named
+    status varchar not null,  -- credited, failed or reversed
+    failure_code varchar,  -- why it failed, in the institution's words
+    amount decimal(18, 4) not null,  -- above zero, whatever the status
+    currency varchar not null,
+    credited_at timestamp not null,  -- when it was credited, failed or was reversed
     received_at timestamp not null,
     import_no bigint,
     line bigint  -- line of the file, or item of its list

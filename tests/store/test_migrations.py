@@ -191,6 +191,7 @@ KEPT_SINCE = (
     "refund_links",
     "refund_outcomes",
     "refund_dismissals",
+    "credits",
 )
 COUNTED = (
     "counted_up_to",
