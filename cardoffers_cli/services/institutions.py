@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.beginnings import ids_beginning
 from cardoffers_cli.domain.errors import NotFound, UsageError
+from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from decimal import Decimal
     from uuid import UUID
 
     from cardoffers_cli.store.store import Store
@@ -41,6 +43,8 @@ class Institution:
     refund_window_days: int
     refund_auto_link: str
     clawback_days: int | None
+    approvals: str
+    approval_limit: Decimal | None
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:
@@ -103,7 +107,10 @@ def is_known(store: Store, slug: str) -> bool:
 
 
 def _institution(row: Mapping[str, Any]) -> Institution:
-    return Institution(**{**row, "languages": tuple(row["languages"].split("|"))})
+    limit = row["approval_limit"]
+    exact = None if limit is None else quantize(limit, row["currency"])
+    languages = tuple(row["languages"].split("|"))
+    return Institution(**{**row, "languages": languages, "approval_limit": exact})
 
 
 def _unknown(store: Store, slug_or_id: str) -> NotFound:

@@ -66,7 +66,9 @@ create table institutions (
     require_marker boolean default false,  -- files need a marker or a manifest beside them
     refund_window_days integer default 180,  -- from a purchase to a refund without a reference
     refund_auto_link varchar default 'never',  -- such refunds link by themselves: or unique_exact
-    clawback_days integer  -- from settlement to the last refund that takes back; null for ever
+    clawback_days integer,  -- from settlement to the last refund that takes back; null for ever
+    approvals varchar default 'off',  -- some actions need a second person: on or off
+    approval_limit decimal(18, 4)  -- up to which those with a limit need none; null: all need one
 );
 
 -- name: institution_profiles
@@ -690,6 +692,33 @@ create table security_log (
     details varchar not null,  -- JSON
     previous_hash varchar not null,  -- 64 zeros for the first row
     entry_hash varchar not null
+);
+
+-- Approvals of a second person
+
+-- name: approvals
+-- Grain: one row per request for an approval. What was asked for is never changed; the answer and
+-- the use are written once.
+create table approvals (
+    approval_id uuid not null primary key,  -- derived from institution, digest and number
+    institution_id uuid not null,
+    number integer not null,  -- of the requests of one institution and digest, from 1
+    action varchar not null,  -- such as redemption_reverse
+    subject varchar not null,  -- what it is done to, for people
+    amount decimal(38, 4),  -- null where it is about none
+    currency varchar,
+    details varchar not null,  -- JSON: what the second person is to know
+    digest varchar not null,  -- SHA-256 of action, subject, amount and details
+    maker varchar not null,  -- who asked
+    requested_at timestamp not null,
+    expires_at timestamp not null,  -- the request, and the approval too
+    answer varchar,  -- given or refused; null while there is none
+    answered_by varchar,
+    answered_at timestamp,
+    reason varchar,
+    used_by varchar,
+    used_at timestamp,
+    used_run_no bigint
 );
 
 -- Nights

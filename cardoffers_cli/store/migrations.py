@@ -43,10 +43,8 @@ class Migration:
         return _digest(statements(self.stem).values())
 
 
-VIEWS = tuple(
-    f"views/{name}"
-    for name in "ids money keys purchases counts offers redemptions refunds webhooks".split()
-)
+_NAMES = "ids money keys purchases counts offers redemptions refunds webhooks approvals"
+VIEWS = tuple(f"views/{name}" for name in _NAMES.split())
 """The files of views and macros; what one reads stands in it, or in one before it."""
 
 

@@ -192,6 +192,7 @@ KEPT_SINCE = (
     "refund_outcomes",
     "refund_dismissals",
     "credits",
+    "approvals",
 )
 COUNTED = (
     "counted_up_to",
@@ -206,5 +207,7 @@ OF_BEFORE = (
     "alter table institutions drop column refund_window_days",
     "alter table institutions drop column refund_auto_link",
     "alter table institutions drop column clawback_days",
+    "alter table institutions drop column approvals",
+    "alter table institutions drop column approval_limit",
     "delete from migrations where version >= 14",
 )

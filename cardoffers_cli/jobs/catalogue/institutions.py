@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
 
@@ -59,6 +60,8 @@ class ShownInstitution(Record):
     refund_window_days: int
     refund_auto_link: str
     clawback_days: int | None
+    approvals: str
+    approval_limit: Amount | None
 
 
 class AddedInstitution(ShownInstitution):

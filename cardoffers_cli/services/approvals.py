@@ -1,0 +1,148 @@
+"""Approvals in the store: find requests, write one, its answer and its use (rules.md#four-eyes).
+
+The caller asks as of a moment, by which requests expire.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
+
+from cardoffers_cli.domain.approvals import LASTS, approval_id
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.store.store import Store
+
+ApprovalState = Literal["pending", "given", "refused", "expired", "used"]
+Answer = Literal["given", "refused"]
+
+
+class AskedApproval(Record):
+    """What an approval is asked for, by whom and until when.
+
+    `number` counts the requests of the institution that are alike, which is of one `digest`.
+    """
+
+    approval_id: UUID
+    institution_id: UUID
+    institution: str
+    number: int
+    action: str
+    subject: str
+    amount: Amount | None
+    currency: str | None
+    details: Mapping[str, Any]
+    digest: str
+    maker: str
+    requested_at: datetime
+    expires_at: datetime
+
+
+class Approval(AskedApproval):
+    """A request that is in the store: how far it is, its answer, and its use."""
+
+    state: str
+    answer: str | None
+    answered_by: str | None
+    answered_at: datetime | None
+    reason: str | None
+    used_by: str | None
+    used_at: datetime | None
+
+
+def list_approvals(
+    store: Store,
+    moment: datetime,
+    *,
+    institution_id: UUID | None = None,
+    state: ApprovalState | None = None,
+    limit: int | None = None,
+) -> list[Approval]:
+    """Return the requests of an institution, or of all, the newest first."""
+    return _known(store, moment, institution_id=institution_id, state=state, limit=limit)
+
+
+def find_approval(store: Store, moment: datetime, approval: str) -> Approval:
+    """Return one request by its id; raise `NotFound`."""
+    found = _known(store, moment, approval_id=approval)
+    if not found:
+        raise NotFound(
+            "There is no request for an approval with this id.",
+            code="approval_not_found",
+            hint="`cardoffers approve list` shows them with their ids.",
+        )
+    return found[0]
+
+
+def newest_alike(
+    store: Store, moment: datetime, institution_id: UUID, digest: str
+) -> Approval | None:
+    """Return the newest request of an institution for just this, if there is any."""
+    found = _known(store, moment, institution_id=institution_id, digest=digest, limit=1)
+    return found[0] if found else None
+
+
+def next_request(
+    known: Approval | None, *, institution_id: UUID, digest: str, now: datetime, **asked: Any
+) -> AskedApproval:
+    """Return the request that follows the newest one that is alike."""
+    number = known.number + 1 if known else 1
+    return AskedApproval(
+        approval_id=approval_id(institution_id, digest, number),
+        institution_id=institution_id,
+        number=number,
+        digest=digest,
+        requested_at=now,
+        expires_at=now + LASTS,
+        **asked,
+    )
+
+
+def ask(store: Store, request: AskedApproval, details: str) -> None:
+    """Write a request, with its details as JSON; one that is there already is not written again."""
+    columns = {name: value for name, value in request.items() if name != "institution"}
+    store.execute("services/approvals:ask", **{**columns, "details": details})
+
+
+def answer(
+    store: Store, known: Approval, given: Answer, *, reason: str | None, now: datetime, actor: str
+) -> None:
+    """Write the answer to a request that has none."""
+    store.execute(
+        "services/approvals:answer",
+        approval_id=known.approval_id,
+        institution_id=known.institution_id,
+        answer=given,
+        answered_by=actor,
+        answered_at=now,
+        reason=reason,
+    )
+
+
+def use(store: Store, known: Approval, *, run_no: int, now: datetime, actor: str) -> None:
+    """Write that a run used an approval that was given."""
+    store.execute(
+        "services/approvals:use",
+        approval_id=known.approval_id,
+        institution_id=known.institution_id,
+        used_by=actor,
+        used_at=now,
+        used_run_no=run_no,
+    )
+
+
+def _known(store: Store, moment: datetime, **asked: Any) -> list[Approval]:
+    bounds = dict.fromkeys(("institution_id", "state", "digest", "approval_id", "limit"))
+    rows = store.rows("services/approvals:known", moment=moment, **{**bounds, **asked})
+    return [
+        Approval.of({**row, "details": json.loads(row["details"], parse_float=Decimal)})
+        for row in rows
+    ]

@@ -1,0 +1,53 @@
+-- name: known
+-- The requests of the store, of one institution, of one state, alike (of one digest) or one of
+-- them, the newest first; nulls bound nothing. Grain: one row per request.
+select
+    approvals.approval_id, approvals.institution_id, institutions.slug as institution,
+    approvals.number, approvals.action, approvals.subject, approvals.amount, approvals.currency,
+    approvals.details, approvals.digest, approvals.maker, approvals.requested_at,
+    approvals.expires_at,
+    approval_state(approvals.answer, approvals.used_at, approvals.expires_at, $moment) as state,
+    approvals.answer, approvals.answered_by, approvals.answered_at, approvals.reason,
+    approvals.used_by, approvals.used_at
+from approvals
+inner join institutions on institutions.institution_id = approvals.institution_id
+where ($institution_id is null or approvals.institution_id = $institution_id)
+    and ($state is null or approval_state(
+        approvals.answer, approvals.used_at, approvals.expires_at, $moment
+    ) = $state)
+    and ($digest is null or approvals.digest = $digest)
+    and ($approval_id is null or cast(approvals.approval_id as varchar) = lower($approval_id))
+order by approvals.requested_at desc, approvals.number desc, approvals.approval_id
+limit $limit;
+
+-- name: ask
+-- Writes a request. Idempotent by its id, which is derived from what it is for.
+insert into approvals (
+    approval_id, institution_id, number, action, subject, amount, currency, details, digest, maker,
+    requested_at, expires_at
+)
+select
+    $approval_id, $institution_id, $number, $action, $subject, $amount, $currency, $details,
+    $digest, $maker, $requested_at, $expires_at
+where not exists (
+    select 1
+    from approvals
+    where approvals.approval_id = $approval_id
+);
+
+-- name: answer
+-- Writes the answer to a request of an institution; the first one counts.
+update approvals
+set answer = $answer, answered_by = $answered_by, answered_at = $answered_at, reason = $reason
+where approval_id = $approval_id
+    and institution_id = $institution_id
+    and answer is null;
+
+-- name: use
+-- Writes by which run an approval of an institution was used; the first one counts.
+update approvals
+set used_by = $used_by, used_at = $used_at, used_run_no = $used_run_no
+where approval_id = $approval_id
+    and institution_id = $institution_id
+    and answer = 'given'
+    and used_at is null;

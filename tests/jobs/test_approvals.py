@@ -1,0 +1,235 @@
+"""Four eyes (rules.md#four-eyes): a job asks, a second person answers, it goes through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.jobs.context.approvals import ApprovalNeeded, approvable, require_approval
+from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.jobs.keys.security import list_security, verify_security
+from cardoffers_cli.services.institutions import find_institution
+from sizes import one_in
+from tables import NOON
+from work import found, kept, new_store, next_run, once, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+DAY = timedelta(days=1)
+ASKED: dict[str, Any] = {
+    "action": "redemption_reverse",
+    "subject": "r-1",
+    "amount": Decimal("2.20"),
+    "currency": "GBP",
+    "details": {"reason": "returned"},
+}
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    return with_approvals(tmp_path)
+
+
+@once
+def with_approvals(folder: Path) -> Job:
+    """Make a store of alder, which wants approvals above GBP 1.00, and brook, which wants none."""
+    made = new_store(folder)
+    tell(made, institutions="institution\nalder\nbrook")
+    with made.store() as store:
+        store.connection.execute(
+            "update institutions set approvals = 'on', approval_limit = 1 where slug = 'alder'"
+        )
+    return made
+
+
+def by(made: Job, actor: str, days: float = 0) -> Job:
+    """Return the job of somebody, some days later."""
+    return replace(made, actor=actor, now=NOON + days * DAY)
+
+
+def work(
+    job: Job,
+    institution: str = "alder",
+    *,
+    dry_run: bool = False,
+    then: Callable[[], Any] = list,
+    **asked: Any,
+) -> str:
+    """Do work that may need an approval, which renames institutions, `then` some more of it."""
+    with (
+        approvable(job, dry_run=dry_run) as store,
+        run_record(store, kind="test", now=job.now, actor=job.actor) as run,
+    ):
+        owner = find_institution(store, institution)
+        store.connection.execute("update institutions set name = 'done'")
+        had = require_approval(store, run, owner, dry_run=dry_run, **{**ASKED, **asked})
+        then()
+    return str(had)
+
+
+def tried(job: Job, **asked: Any) -> str:
+    """Return the id of the request that the work ends with."""
+    with pytest.raises(ApprovalNeeded) as caught:
+        work(job, **asked)
+    return str(caught.value.details["approval_id"])
+
+
+def answer(made: Job, given: str = "given", by: str = "bob") -> None:
+    """Write an answer to all requests that have none."""
+    with made.store() as store:
+        store.connection.execute(
+            "update approvals set answer = ?, answered_by = ?, answered_at = ?, reason = 'why'"
+            " where answer is null",
+            [given, by, NOON],
+        )
+
+
+def events(made: Job) -> list[tuple[str, str]]:
+    """Return the security log, the oldest first."""
+    assert verify_security(made).ok
+    return [(each.event, each.actor) for each in reversed(list_security(made))]
+
+
+# expected, institution, what is asked for
+FREE = [
+    ("None", "brook", {}),
+    ("None", "alder", {"amount": Decimal("1.00")}),
+    ("needed", "alder", {"amount": Decimal("1.01")}),
+    ("needed", "alder", {"amount": Decimal("1.00"), "currency": "EUR"}),
+    ("needed", "alder", {"amount": Decimal("1.00"), "action": "payout_export"}),
+]
+
+
+@pytest.mark.parametrize(("expected", "institution", "asked"), FREE)
+@one_in(2)
+def test_what_needs_none_goes_through(
+    made: Job, expected: str, institution: str, asked: dict[str, Any]
+) -> None:
+    assert expected == work(made, institution, dry_run=True, **asked)
+    if expected == "None":
+        assert expected == work(made, institution, **asked)
+    assert [] == found(made, "from approvals")
+
+
+def test_without_an_approval_the_request_is_kept_and_nothing_else(made: Job) -> None:
+    before = kept(made, "approvals", "runs", "security_log")
+    with pytest.raises(ApprovalNeeded) as caught:
+        work(made)
+    ((request,),) = found(made, "select cast(approval_id as varchar) from approvals")
+    assert {"approval_id": request, "expires_at": NOON + 7 * DAY} == {
+        name: value if name == "expires_at" else str(value)
+        for name, value in caught.value.details.items()
+    }
+    assert (
+        "Reversing a redemption needs the approval of a second person: alder, r-1, GBP 2.20."
+        " It is asked for now, and nothing else was changed."
+    ) == str(caught.value)
+    assert (
+        f"Until 2026-06-08 12:00 UTC somebody else than tester types"
+        f" `cardoffers approve give {request}`; then type the same command again."
+    ) == caught.value.hint
+    assert before == kept(made, "approvals", "runs", "security_log")
+    assert [("approval_request",)] == found(made, "select kind from runs")
+    assert [("approval_requested", "tester")] == events(made)
+
+
+def test_a_request_that_waits_is_answered_with_its_id(made: Job) -> None:
+    request = tried(made)
+    before = kept(made)
+    with pytest.raises(Refused, match="tester asked for it at 2026-06-01 12:00 UTC, and it waits"):
+        work(by(made, "bob", days=1))
+    assert (request, before) == (tried(made), kept(made))
+
+
+def test_an_approval_lets_the_same_work_through_once(made: Job) -> None:
+    request = tried(made)
+    answer(made)
+    assert "given" == work(made, dry_run=True)
+    assert "used" == work(by(made, "tester", days=1))
+    assert [("done",), ("done",)] == found(made, "select name from institutions")
+    assert [("tester", NOON + DAY, 2)] == found(
+        made, "select used_by, used_at, used_run_no from approvals"
+    )
+    assert [("approval_requested", "tester"), ("approval_used", "tester")] == events(made)
+    with pytest.raises(ApprovalNeeded, match="asked for again: the last one was used"):
+        work(by(made, "tester", days=1))
+    assert 2 == len({request, tried(made)})
+
+
+def test_an_approval_is_used_only_with_the_work(made: Job) -> None:
+    tried(made)
+    answer(made)
+    before = kept(made)
+    with pytest.raises(ZeroDivisionError):
+        work(made, then=lambda: 1 / 0)
+    assert before == kept(made)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"subject": "r-2"},
+        {"amount": Decimal("2.21")},
+        {"currency": "EUR"},
+        {"details": {"reason": "goods returned"}},
+        {"action": "payout_export"},
+    ],
+)
+@one_in(2)
+def test_an_approval_of_anything_else_is_none(made: Job, change: dict[str, Any]) -> None:
+    request = tried(made)
+    answer(made)
+    assert "needed" == work(made, dry_run=True, **change)
+    assert request != tried(made, **change)
+
+
+def test_an_approval_of_another_institution_is_none(made: Job) -> None:
+    with made.store() as store:
+        store.connection.execute("update institutions set approvals = 'on'")
+    request = tried(made)
+    answer(made)
+    assert request != tried(made, institution="brook")
+
+
+def test_what_was_refused_is_asked_for_anew(made: Job) -> None:
+    request = tried(made)
+    answer(made, "refused")
+    with pytest.raises(ApprovalNeeded, match=r"again: bob refused it before \(why\)\.") as caught:
+        work(made)
+    assert 2 == len({request, str(caught.value.details["approval_id"])})
+    assert [(1, "refused"), (2, None)] == found(
+        made, "select number, answer from approvals order by number"
+    )
+
+
+# days -> what the work ends with: the request was made at 0 and answered at once
+ENDS = [(6.999, None), (7, "has expired"), (8, "has expired")]
+
+
+@pytest.mark.parametrize(("days", "expected"), ENDS)
+def test_an_approval_ends_with_its_request(made: Job, days: float, expected: str | None) -> None:
+    tried(made)
+    answer(made)
+    if expected is None:
+        assert "used" == work(by(made, "tester", days))
+        return
+    with pytest.raises(ApprovalNeeded, match=expected):
+        work(by(made, "tester", days))
+
+
+def test_a_clock_that_is_set_back_makes_no_approval_valid_again(made: Job) -> None:
+    tried(made)
+    answer(made)
+    with made.store() as store:
+        next_run(store, NOON + 8 * DAY)
+    with pytest.raises(ApprovalNeeded, match="has expired"):
+        work(made)
