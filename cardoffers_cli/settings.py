@@ -31,6 +31,12 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     store: Path = Field(Path("cardoffers.duckdb"), description="the path of the store")
+    actor: str | None = Field(
+        None,
+        pattern=r"^[\w.@-]{1,64}$",
+        description="the name of who works here, letters, digits and .@-_, where several people"
+        " share a user of the system",
+    )
     lock_wait_s: int = Field(
         60, ge=0, description="seconds to wait for a busy store, a whole number from 0"
     )

@@ -27,6 +27,7 @@ def test_the_defaults() -> None:
     assert Settings() == read_settings({}, {})
     assert {
         "store": Path("cardoffers.duckdb"),
+        "actor": None,
         "lock_wait_s": 60,
         "request_wait_s": 10,
         "reporting_calls_per_minute": 60,

@@ -88,13 +88,10 @@ class Desk:
 
     @cached_property
     def actor(self) -> str:
-        """Who runs this: the operating system's user name, or its number where it has none."""
-        import pwd  # POSIX only
+        """Who runs this, as logs and approvals name it (rules.md#second-persons)."""
+        from cardoffers_cli.cli.kernel.people import person
 
-        try:
-            return pwd.getpwuid(os.getuid()).pw_name
-        except KeyError:
-            return str(os.getuid())
+        return person(self.settings.actor)
 
     def institution(self, named: str | None, *, everywhere: bool) -> str | None:
         """Return which institution a question is for: as named, else as CARDOFFERS_INSTITUTION is.
