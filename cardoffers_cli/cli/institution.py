@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -30,6 +31,13 @@ def days(value: str | None) -> str | None:
     if value is None or value == NONE or re.fullmatch("[0-9]{1,6}", value):
         return value
     raise typer.BadParameter("a number of days, such as 90, or none")
+
+
+def limit(value: str | None) -> str | None:
+    """Read an amount from 0, or `none`."""
+    if value is None or value == NONE or re.fullmatch(r"[0-9]{1,14}(\.[0-9]{1,4})?", value):
+        return value
+    raise typer.BadParameter("an amount, such as 100 or 99.50, or none")
 
 
 COLUMNS = show.read_columns("institution.columns")
@@ -131,6 +139,18 @@ def set_(
         str | None,
         option("Days from settlement until refunds take nothing back; none.", callback=days),
     ] = None,
+    approvals: Annotated[
+        Literal["on", "off"] | None,
+        option("Let a second person approve reversals, payouts and more."),
+    ] = None,
+    approval_limit: Annotated[
+        str | None,
+        option(
+            "The amount up to which reversals need no approval; none.",
+            callback=limit,
+            metavar="AMOUNT",
+        ),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
@@ -156,16 +176,27 @@ def set_(
     refunds: dict[str, int | str | None] = {
         name: value for name, value in about.items() if value is not None
     }
-    if not values and not refunds and layout is None:
+    four_eyes: dict[str, str | Decimal | None] = {"approvals": approvals} if approvals else {}
+    if approval_limit is not None:
+        four_eyes["approval_limit"] = None if approval_limit == NONE else Decimal(approval_limit)
+    if not values and not refunds and not four_eyes and layout is None:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
     if clawback_days is not None:
         refunds["clawback_days"] = None if clawback_days == NONE else int(clawback_days)
     result = set_institution(
-        desk.job, slug, values, layout=layout, refunds=refunds, dry_run=dry_run
+        desk.job,
+        slug,
+        values,
+        layout=layout,
+        refunds=refunds,
+        four_eyes=four_eyes,
+        dry_run=dry_run,
     )
     if not result.changes:
         desk.note("Nothing changes.")
+    if result.approval and dry_run:
+        desk.note(f"A second person has to approve this: {result.approval}.")
     desk.show(result, show.Sheet("changes", CHANGES, result.changes))
 
 

@@ -14,7 +14,7 @@ from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -56,6 +56,18 @@ class Approval(AskedApproval):
     reason: str | None
     used_by: str | None
     used_at: datetime | None
+
+
+POLICY = ("approvals", "approval_limit")
+"""The settings of an institution that are about approvals (rules.md#four-eyes)."""
+
+
+class PolicyChange(Record):
+    """A setting that is about approvals, with its value before and after, as text."""
+
+    field: str
+    old_value: str | None
+    new_value: str | None
 
 
 def list_approvals(
@@ -137,6 +149,34 @@ def use(store: Store, known: Approval, *, run_no: int, now: datetime, actor: str
         used_at=now,
         used_run_no=run_no,
     )
+
+
+def policy_changes(before: Mapping[str, Any], values: Mapping[str, Any]) -> list[PolicyChange]:
+    """Return what new values of some of `POLICY` change."""
+    return [
+        PolicyChange(field=name, old_value=_text(before[name]), new_value=_text(value))
+        for name, value in values.items()
+        if value != before[name]
+    ]
+
+
+def change_policy(
+    store: Store,
+    institution_id: UUID,
+    slug: str,
+    policy: Mapping[str, Any],
+    changes: Sequence[PolicyChange],
+    **by: Any,
+) -> None:
+    """Write all of `POLICY`, and audit the changes; `by` has run_no, now and actor."""
+    of = {"institution_id": institution_id}
+    store.execute("services/approvals:policy", **of, **policy)
+    for each in changes:
+        store.execute("services/approvals:audit_policy", **of, **by, **each, slug=slug)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _known(store: Store, moment: datetime, **asked: Any) -> list[Approval]:

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.jobs.context.approvals import ApprovalNeeded, approvable, require_approval
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
+from cardoffers_cli.jobs.context.approvals import (
+    NEEDED,
+    ApprovalNeeded,
+    approvable,
+    require_approval,
+)
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.keys.security import list_security, verify_security
 from cardoffers_cli.services.institutions import find_institution
@@ -233,3 +239,66 @@ def test_a_clock_that_is_set_back_makes_no_approval_valid_again(made: Job) -> No
         next_run(store, NOON + 8 * DAY)
     with pytest.raises(ApprovalNeeded, match="has expired"):
         work(made)
+
+
+# Switching
+
+
+def set_(job: Job, institution: str = "brook", **values: Any) -> list[tuple[str, Any, Any]]:
+    done = set_institution(job, institution, {}, four_eyes=values)
+    return [(each.field, each.old_value, each.new_value) for each in done.changes]
+
+
+def test_turning_on_is_one_command_and_is_told(made: Job) -> None:
+    on = {"approvals": "on", "approval_limit": Decimal("5.5")}
+    dry = set_institution(made, "brook", {}, four_eyes=on, dry_run=True)
+    assert (2, None, "off") == (
+        len(dry.changes),
+        dry.approval,
+        show_institution(made, "brook").approvals,
+    )
+    assert [("approvals", "off", "on"), ("approval_limit", None, "5.5")] == set_(made, **on)
+    shown = show_institution(made, "brook")
+    assert ("on", Decimal("5.50")) == (shown.approvals, shown.approval_limit)
+    assert [("approval_policy_changed", "tester")] == events(made)
+    assert [("brook", "approvals"), ("brook", "approval_limit")] == found(
+        made, "select subject_id, field from audit_log order by audit_no"
+    )
+    assert [] == set_(made, **on)
+
+
+# what one person alone would set at alder, where approvals are on above GBP 1.00
+WEAKER: list[dict[str, Any]] = [
+    {"approvals": "off"},
+    {"approval_limit": Decimal(1000)},
+    {"approval_limit": None},
+    {"approvals": "off", "approval_limit": None},
+]
+
+
+@pytest.mark.parametrize("values", WEAKER)
+@one_in(2)
+def test_nobody_turns_it_off_or_loosens_it_alone(made: Job, values: dict[str, Any]) -> None:
+    dry = set_institution(made, "alder", {}, four_eyes=values, dry_run=True)
+    assert (NEEDED, len(values)) == (dry.approval, len(dry.changes))
+    before = kept(made, "approvals", "runs", "security_log")
+    with pytest.raises(ApprovalNeeded, match="Changing the settings of approvals needs"):
+        set_(made, "alder", **values)
+    assert before == kept(made, "approvals", "runs", "security_log")
+    answer(made)
+    assert len(values) == len(set_(made, "alder", **values))
+    assert ["approval_requested", "approval_used", "approval_policy_changed"] == [
+        event for event, _ in events(made)
+    ]
+
+
+def test_other_settings_need_none(made: Job) -> None:
+    assert ["name"] == [
+        each.field for each in set_institution(made, "alder", {"name": "Alder"}).changes
+    ]
+
+
+@pytest.mark.parametrize("amount", ["-1", "1.001"])
+def test_a_limit_is_an_amount_of_the_currency(made: Job, amount: str) -> None:
+    with pytest.raises(UsageError, match="is no amount of GBP"):
+        set_(made, approval_limit=Decimal(amount))

@@ -10,14 +10,17 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.rows import write_row
+from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import Run, run_record
 from cardoffers_cli.services import security_log
+from cardoffers_cli.services.approvals import POLICY, change_policy, policy_changes
 from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.institutions import (
     Institution,
@@ -71,9 +74,10 @@ class AddedInstitution(ShownInstitution):
 
 
 class ChangedInstitution(ShownInstitution):
-    """An institution as it is now, and what was changed."""
+    """An institution as it is now, what was changed, and the approval that this needed, if any."""
 
     changes: Sequence[FieldChange]
+    approval: str | None = if_any()
     dry_run: bool
 
 
@@ -130,16 +134,18 @@ def set_institution(
     *,
     layout: KeptLayout | None = None,
     refunds: Mapping[str, Any] | None = None,
+    four_eyes: Mapping[str, Any] | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
     `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
-    profile its files are read by from now on, `refunds` settings that are about refunds, which
-    are in the security log too. Raises `NotFound`, `UsageError` for a value of the
-    wrong form, and `Refused` for a currency in use.
+    profile its files are read by from now on, `refunds` and `four_eyes` settings that are about
+    refunds and approvals, which are in the security log too. Raises `NotFound`, `UsageError` for a
+    value of the wrong form, `Refused` for a currency in use, and `ApprovalNeeded`.
     """
-    with job.store() as store, store.transaction(keep=not dry_run):
+    approval = None
+    with approvable(job, dry_run=dry_run) as store:
         institution = find_institution(store, slug_or_id)
         with run_record(store, kind="institution_set", now=job.now, actor=job.actor) as run:
             changes = change_institution(store, institution, values, run) if values else []
@@ -147,9 +153,14 @@ def set_institution(
                 changes = [*changes, *_change_layout(store, institution, layout, run)]
             if refunds:
                 changes = [*changes, *_change_refunds(store, institution, refunds, run)]
+            if four_eyes:
+                more, approval = _change_four_eyes(
+                    store, institution, four_eyes, run, dry_run=dry_run
+                )
+                changes = [*changes, *more]
             run.counts["changed"] = len(changes)
         after = find_institution(store, institution.slug)
-    return ChangedInstitution(**_shown(after), changes=changes, dry_run=dry_run)
+    return ChangedInstitution(**_shown(after), changes=changes, approval=approval, dry_run=dry_run)
 
 
 def change_institution(
@@ -200,6 +211,54 @@ def _change_refunds(
             actor=run.actor,
         )
     return [FieldChange(subject_id=institution.slug, **each) for each in changed]
+
+
+def _change_four_eyes(
+    store: Store,
+    institution: Institution,
+    values: Mapping[str, Any],
+    run: Run,
+    *,
+    dry_run: bool,
+) -> tuple[list[FieldChange], str | None]:
+    """Change settings of approvals, with one where they are on; return the changes and its state.
+
+    Whoever could turn them off alone would need no second person for anything.
+    """
+    limit = values.get("approval_limit")
+    if limit is not None and (limit < 0 or limit != quantize(limit, institution.currency)):
+        raise UsageError(
+            f"{limit} is no amount of {institution.currency}.",
+            hint="Write one from 0 with the currency's decimals, such as 100; or none.",
+        )
+    before = {name: getattr(institution, name) for name in POLICY}
+    changed = policy_changes(before, values)
+    if not changed:
+        return [], None
+    details = {each.field: [each.old_value, each.new_value] for each in changed}
+    subject = ", ".join(f"{each.field} {each.new_value or 'none'}" for each in changed)
+    approval = require_approval(
+        store,
+        run,
+        institution,
+        action="approvals_set",
+        subject=subject,
+        details=details,
+        dry_run=dry_run,
+    )
+    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
+    slug = institution.slug
+    change_policy(store, institution.id, slug, {**before, **values}, changed, **by)
+    security_log.append(
+        store,
+        "approval_policy_changed",
+        event_id=uuid4(),
+        institution_id=institution.id,
+        details=details,
+        now=run.as_of,
+        actor=run.actor,
+    )
+    return [FieldChange(subject_id=slug, **each) for each in changed], approval
 
 
 def _shown(institution: Institution) -> ShownInstitution:
