@@ -26,7 +26,7 @@ def schema(
     kind: Annotated[
         str,
         option(
-            "What they hold: purchases, refunds, or a kind of catalogue file.",
+            "What they hold: purchases, refunds, credits, or a kind of catalogue file.",
             autocompletion=_kinds,
         ),
     ] = "purchases",

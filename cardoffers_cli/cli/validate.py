@@ -44,7 +44,7 @@ def validate(
         Path | None, option("Write a page (.html) with the verdict, to be sent on.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Check files of purchases or refunds: CSV, JSON, workbooks. Needs no store."""
+    """Check files of purchases, refunds or credits: CSV, JSON, workbooks. Needs no store."""
     from cardoffers_cli.cli.file_reports import page_of, show_files
     from cardoffers_cli.jobs.river.intake import Outputs
     from cardoffers_cli.jobs.river.validate import validate as check

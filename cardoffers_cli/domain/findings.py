@@ -95,7 +95,8 @@ _FIELDS = (
         "required_missing",
         "a required field is empty",
         "fill cardholder_token, amount, transaction_ref, transacted_at and a card or instrument "
-        "token; of a refund refund_ref, amount and refunded_at",
+        "token; of a refund refund_ref, amount and refunded_at; of a credited row credit_ref, "
+        "amount, status and credited_at",
     ),
     _error(
         "token_placeholder",
@@ -158,6 +159,31 @@ _FIELDS = (
         "a refund names neither its purchase nor cardholder, instrument and merchant",
         "send original_transaction_ref, the transaction_ref of the purchase; else "
         "cardholder_token, card_token and a merchant field, so that it can be looked for",
+    ),
+    _error(
+        "redemption_missing",
+        "a credited row names neither its redemption nor the purchase that redeemed",
+        "send redemption_id, as the report of redemptions and webhooks have it, or transaction_ref",
+    ),
+    _error(
+        "redemption_id_invalid",
+        "redemption_id is not a UUID",
+        "send the redemption_id that the service gave, or transaction_ref in its place",
+    ),
+    _error(
+        "credit_status_unknown",
+        "status is not one that a credited row has",
+        "use credited, failed or reversed, in small letters",
+    ),
+    _warning(
+        "failure_code_missing",
+        "a credit failed, and nothing says why",
+        "send the code of the failure, so that it is known whether to try again",
+    ),
+    _warning(
+        "failure_code_unexpected",
+        "a row has a failure_code and says that it was credited",
+        "check which of the two is right: the status counts",
     ),
     _error(
         "merchant_identifier_type_unknown",
@@ -300,7 +326,8 @@ _UNUSABLE = (
     _error(
         "kind_of_rows_mismatch",
         "the file holds rows of another kind than the command takes",
-        "take refunds with `cardoffers refund import`, purchases with `cardoffers import`",
+        "take refunds with `cardoffers refund import`, credited rows with `cardoffers credit "
+        "import`, purchases with `cardoffers import`",
     ),
     _error(
         "profile_field_missing",

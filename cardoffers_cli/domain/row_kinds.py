@@ -30,9 +30,10 @@ class RowKind:
 
     `noun` is one of its rows; `list_key` the field of a JSON object that holds them; `columns` are
     all fields, of which none of the `required` ones may be empty in a row. A header has those
-    `in_header`, where `a|b` means one of them; `own` are names of columns that no other kind has,
-    and by which it is known. `further` are fields that are kept beside those of every kind, each
-    with what an empty one means. `command` takes its files.
+    `in_header`, where `a|b` means one of them; `own` are names of columns by which it is known.
+    `further` are fields that are kept beside those of every kind, each with what an empty one
+    means; behind the rules some are `kept_as` another name, where theirs is taken. `command` takes
+    its files.
     """
 
     name: str
@@ -46,11 +47,24 @@ class RowKind:
     own: tuple[str, ...]
     command: str
     further: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
+    kept_as: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether its rows name cardholders and merchants, or only what those did."""
+        return not set(TOKENS).isdisjoint(self.columns)
+
+    @property
+    def further_names(self) -> Mapping[str, str]:
+        """What each of the `further` fields is called behind the rules."""
+        return {name: self.kept_as.get(name, name) for name in self.further}
 
 
 TOKENS = ("cardholder_token", "card_token", "instrument_token")
 IDENTIFIERS = ("card_acceptor_id", "merchant_identifier")
 FREE_TEXTS = ("mcc", "merchant_descriptor", "network")
+IDS = ("merchant_id", "redemption_id")
+"""Fields that are UUIDs: small and capital letters are the same in them."""
 
 PURCHASES = RowKind(
     name="purchases",
@@ -106,7 +120,34 @@ REFUNDS = RowKind(
 )
 """What went back, in amounts above zero (rules.md#refund-files)."""
 
-KINDS = (PURCHASES, REFUNDS)
+CREDITS = RowKind(
+    name="credits",
+    noun="credited row",
+    list_key="credits",
+    reference="credit_ref",
+    moment="credited_at",
+    columns=(
+        *("redemption_id", "transaction_ref", "amount", "currency"),
+        *("status", "credited_at", "failure_code", "credit_ref", "institution_id"),
+    ),
+    required=("amount", "status", "credited_at", "credit_ref"),
+    in_header=(
+        "redemption_id|transaction_ref",
+        "amount",
+        "status",
+        "credited_at",
+        "credit_ref",
+    ),
+    own=("credit_ref", "credited_at"),
+    command="credit import",
+    further=MappingProxyType(
+        dict.fromkeys(("redemption_id", "transaction_ref", "status", "failure_code"))
+    ),
+    kept_as=MappingProxyType({"transaction_ref": "redeemed_ref"}),
+)
+"""What was credited to cardholders for their redemptions (rules.md#credited-files)."""
+
+KINDS = (PURCHASES, REFUNDS, CREDITS)
 """Every kind; what says nothing of itself is taken for the first."""
 
 BY_NAME: Mapping[str, RowKind] = MappingProxyType({kind.name: kind for kind in KINDS})

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
-from cardoffers_cli.domain.row_kinds import PURCHASES
-from cardoffers_cli.files.fields import FREE_TEXTS
+from cardoffers_cli.domain.row_kinds import FREE_TEXTS, IDS, PURCHASES
 from cardoffers_cli.files.number_forms import DOUBT_SCHEMA, NumberForms
 from cardoffers_cli.files.rulebook import rulebook
 from cardoffers_cli.files.timestamps import moments
@@ -113,7 +112,7 @@ class Chunk:
 
 def valid_schema(kind: RowKind) -> Mapping[str, Any]:
     """Return the columns of valid rows of a kind: those of every kind, and what it has further."""
-    return {**VALID_SCHEMA, **dict.fromkeys(kind.further, pl.String)}
+    return {**VALID_SCHEMA, **dict.fromkeys(kind.further_names.values(), pl.String)}
 
 
 def no_rows(kind: RowKind) -> Chunk:
@@ -211,5 +210,10 @@ def _valid(rows: pl.DataFrame, kind: RowKind) -> pl.DataFrame:
         *(given(name).alias(name) for name in FREE_TEXTS),
         pl.col("value").alias("amount"),
         pl.col("at").alias("transacted_at"),
-        *(given(name, default).alias(name) for name, default in kind.further.items()),
+        *(
+            (given(name).str.to_lowercase() if name in IDS else given(name, default)).alias(
+                kind.further_names[name]
+            )
+            for name, default in kind.further.items()
+        ),
     )

@@ -11,11 +11,12 @@ INSTRUMENT_TYPES = ("card", "wallet", "account")
 IDENTIFIER_TYPES = ("card_acceptor", "pix_key", "upi_vpa", "codi", "psp_merchant_id")
 TOKENS = row_kinds.TOKENS
 IDENTIFIERS = row_kinds.IDENTIFIERS
-FREE_TEXTS = row_kinds.FREE_TEXTS
+FREE_TEXTS = (*row_kinds.FREE_TEXTS, "failure_code")
 TEXTS = (*IDENTIFIERS, *FREE_TEXTS)
 REFERENCES = (*(kind.reference for kind in KINDS), "original_transaction_ref")
 MOMENTS = tuple(kind.moment for kind in KINDS)
 REFUND_KINDS = ("refund", "void", "adjustment")
+CREDIT_STATUSES = ("credited", "failed", "reversed")
 COLUMNS = PURCHASES.columns
 """The fields of a transaction event, as text columns."""
 

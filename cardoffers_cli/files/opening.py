@@ -1,7 +1,7 @@
 """Open a file of rows in whichever layout it is: our own, or one that a profile describes.
 
-A profile describes purchases. A file of refunds that lies among those of an institution with a
-profile has the header of our own layout whole, and is read as that.
+A profile describes purchases. A file of another kind of rows that lies among those of an
+institution with a profile has the header of our own layout whole, and is read as that.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.files.profiles.reading import ProfiledFile
-from cardoffers_cli.files.recognising import is_whole_header
+from cardoffers_cli.files.recognising import is_of_other_kind
 from cardoffers_cli.files.sources import open_source
 from cardoffers_cli.files.transactions import TransactionFile, open_transactions
 
@@ -26,7 +25,7 @@ def open_layout(source: str | Source, reading: FileReading) -> TransactionFile:
         return open_transactions(source, reading)
     opened = open_source(source) if isinstance(source, str) else source
     try:
-        if _is_of_refunds(opened):
+        if _is_in_our_layout(opened):
             return TransactionFile(opened, reading)
         return ProfiledFile(opened, reading, reading.profile)
     except BaseException:
@@ -34,8 +33,8 @@ def open_layout(source: str | Source, reading: FileReading) -> TransactionFile:
         raise
 
 
-def _is_of_refunds(source: Source) -> bool:
+def _is_in_our_layout(source: Source) -> bool:
     try:
-        return is_whole_header(source.head(), REFUNDS)
+        return is_of_other_kind(source.head())
     except FileUnusable:  # what no text of ours is, its profile may read
         return False

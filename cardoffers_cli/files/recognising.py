@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.row_kinds import KINDS
+from cardoffers_cli.domain.row_kinds import KINDS, PURCHASES
 from cardoffers_cli.files.headers import DELIMITERS, folded, parts_of
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def row_kind_of(head: bytes, otherwise: RowKind) -> RowKind:
     return min(listed or named, key=lambda kind: _missing(kind, names), default=otherwise)
 
 
-def is_whole_header(head: bytes, kind: RowKind) -> bool:
-    """Whether a file begins with all names that the header of a kind needs."""
+def is_of_other_kind(head: bytes) -> bool:
+    """Whether a file begins with all names of a kind that no profile describes: not purchases."""
     names, _ = _names_in(head)
-    return _missing(kind, names) == 0
+    return any(_missing(kind, names) == 0 for kind in KINDS if kind is not PURCHASES)
 
 
 def _missing(kind: RowKind, names: Collection[str]) -> int:

@@ -26,7 +26,7 @@ from cardoffers_cli.domain.cards import (
     is_reference_card_number,
 )
 from cardoffers_cli.domain.money import MINOR_UNITS
-from cardoffers_cli.domain.row_kinds import KINDS, PURCHASES
+from cardoffers_cli.domain.row_kinds import IDS, KINDS, PURCHASES
 from cardoffers_cli.files.conditions import (
     MISTYPED as MISTYPED_COLUMN,
 )
@@ -45,6 +45,7 @@ from cardoffers_cli.files.conditions import (
 )
 from cardoffers_cli.files.fields import (
     ALL_COLUMNS,
+    CREDIT_STATUSES,
     DAY,
     E_MAIL,
     EXPONENT,
@@ -145,15 +146,7 @@ PLAIN = {
 HOLDER_LENGTH = Suspicion(~Surely(_sized("cardholder_token", STRONG_TOKEN_LENGTH, TOKEN_LENGTH)))
 LENGTH = {
     "cardholder_token": HOLDER_LENGTH,
-    **{
-        kind.reference: Suspicion(
-            ~Surely(_sized(kind.reference, PLACEHOLDER_LENGTH + 1, REF_LENGTH))
-        )
-        for kind in KINDS
-    },
-    "original_transaction_ref": Suspicion(
-        ~_sized("original_transaction_ref", PLACEHOLDER_LENGTH + 1, REF_LENGTH)
-    ),
+    **{name: Suspicion(~_sized(name, PLACEHOLDER_LENGTH + 1, REF_LENGTH)) for name in REFERENCES},
     **{
         name: Suspicion(~_sized(name, PLACEHOLDER_LENGTH + 1, TOKEN_LENGTH))
         for name in ("card_token", "instrument_token", *IDENTIFIERS)
@@ -313,6 +306,12 @@ RULES: tuple[Rule, ...] = (
         Missing("original_transaction_ref")
         & (Missing("cardholder_token") | _NO_INSTRUMENT | _NO_MERCHANT),
     ),
+    Rule(
+        "redemption_missing",
+        "redemption_id",
+        "redemption_id and transaction_ref are both empty",
+        Missing("redemption_id") & Missing("transaction_ref"),
+    ),
     *(
         Rule(
             "token_placeholder",
@@ -396,6 +395,12 @@ RULES: tuple[Rule, ...] = (
         _unknown("kind", REFUND_KINDS),
     ),
     Rule(
+        "credit_status_unknown",
+        "status",
+        f"status is none of {', '.join(CREDIT_STATUSES)}",
+        _unknown("status", CREDIT_STATUSES),
+    ),
+    Rule(
         "merchant_identifier_type_unknown",
         "merchant_identifier_type",
         f"merchant_identifier_type is none of {', '.join(IDENTIFIER_TYPES)}",
@@ -409,11 +414,9 @@ RULES: tuple[Rule, ...] = (
         & Differs("card_acceptor_id", "merchant_identifier"),
         (SEVERAL_IDENTIFIERS,),
     ),
-    Rule(
-        "merchant_id_invalid",
-        "merchant_id",
-        "merchant_id is not a UUID",
-        Mistyped("merchant_id") | ~Matches("merchant_id", UUID),
+    *(
+        Rule(code, name, f"{name} is not a UUID", Mistyped(name) | ~Matches(name, UUID))
+        for name, code in zip(IDS, ("merchant_id_invalid", "redemption_id_invalid"), strict=True)
     ),
     Rule(
         "amount_invalid",
@@ -503,6 +506,18 @@ RULES: tuple[Rule, ...] = (
         "no merchant field is filled",
         _NO_MERCHANT,
         kinds=(PURCHASES,),
+    ),
+    Rule(
+        "failure_code_missing",
+        "failure_code",
+        "failure_code is empty beside failed",
+        Missing("failure_code") & OneOf("status", ("failed",)),
+    ),
+    Rule(
+        "failure_code_unexpected",
+        "failure_code",
+        "failure_code is filled beside credited",
+        ~Missing("failure_code") & OneOf("status", ("credited",)),
     ),
 )
 """The rules in order of precedence. They read the text columns of a kind, `OTHERS` and `mistyped`,

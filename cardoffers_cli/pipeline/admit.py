@@ -1,4 +1,4 @@
-"""Admit: staged rows that are no duplicates become purchases, or refunds, of the store.
+"""Admit: staged rows that are no duplicates become rows of the store, in the table of their kind.
 
 The others leave their reasons.
 """

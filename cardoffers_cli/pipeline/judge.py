@@ -67,8 +67,9 @@ def refuse_card_numbers(
     if rows and isinstance(staged, StagedWhole):
         if staged.details:
             store.execute("pipeline/judge:refuse_details", staged.details, refused)
-        store.execute("pipeline/judge:refuse_tokens", staged.tokens, staged.rows)
-        store.execute("pipeline/judge:refuse_merchants", staged.merchants, staged.rows)
+        if staged.kind.has_tokens:
+            store.execute("pipeline/judge:refuse_tokens", staged.tokens, staged.rows)
+            store.execute("pipeline/judge:refuse_merchants", staged.merchants, staged.rows)
     return rows
 
 

@@ -1,6 +1,7 @@
 """Number: the tokens and merchant identifiers of staged rows get their numbers in the store.
 
-Of a row that may lack a cardholder, or an instrument, what is there gets its number. Fingerprints
+Of a row that may lack a cardholder, or an instrument, what is there gets its number; a kind of rows
+without either has nothing to be numbered. Fingerprints
 join rows to numbers, so texts are compared once per distinct text and not once per row. That two
 texts share a fingerprint is checked here: it will hardly ever be seen, and must never pass. Of few
 purchases the numbers are put beside the rows that are at hand, and no table is joined.
@@ -34,6 +35,8 @@ def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
     """Give the texts behind the fingerprints of staged rows their numbers."""
     if staged.collides:
         raise _collision()
+    if not staged.kind.has_tokens:
+        return _number_nobody(store, staged, institution_id)
     rows = store.at_hand(staged.rows)
     if rows is not None and staged.kind is PURCHASES:
         return _number_few(store, staged, rows, institution_id)
@@ -49,6 +52,23 @@ def number(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
     numbers = (payers, identifiers)
     refs = store.make(f"pipeline/number:staged_{staged.kind.name}", staged.rows, *numbers)
     return Numbered(payers=payers, identifiers=identifiers, refs=refs)
+
+
+def _number_nobody(store: Store, staged: StagedWhole, institution_id: UUID) -> Numbered:
+    """Take rows as they are, which name neither cardholders nor merchants by themselves."""
+    return Numbered(
+        payers=store.define(
+            "pipeline/number:few_payers",
+            payers=[],
+            cardholder_nos=[],
+            instrument_nos=[],
+            institution_id=institution_id,
+        ),
+        identifiers=store.define(
+            "pipeline/number:few_identifiers", identifiers=[], identifier_nos=[]
+        ),
+        refs=store.make(f"pipeline/number:staged_{staged.kind.name}", staged.rows),
+    )
 
 
 def _number_few(

@@ -5,6 +5,8 @@ from cardoffers_cli.domain.findings import CODES, FILE_CODES, Finding, make_find
 
 WARNINGS = {
     "merchant_missing",
+    "failure_code_missing",
+    "failure_code_unexpected",
     "token_weak",
     "tokens_unstable",
     "leading_zeros_lost",

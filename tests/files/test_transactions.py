@@ -248,8 +248,12 @@ def test_every_code_of_a_row_has_a_line_here() -> None:
     of_the_import = {"tokens_unstable", "duplicate", "duplicate_conflict", "look_alike"}
     of_a_profile = {"timestamp_ambiguous", "timestamp_skipped", "refunds_left_out"}
     of_refunds = {"original_missing", "refund_kind_unknown"}
+    of_credits = {
+        *("redemption_missing", "redemption_id_invalid", "credit_status_unknown"),
+        *("failure_code_missing", "failure_code_unexpected"),
+    }
     shown = {code for code, _ in CSV_FAULTS} | {code for code, _ in JSON_FAULTS}
-    others = of_the_whole_file | of_the_import | of_a_profile | of_refunds
+    others = of_the_whole_file | of_the_import | of_a_profile | of_refunds | of_credits
     assert set(CODES) - others == shown
 
 

@@ -148,6 +148,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"assume_timezone": "Europe/London"},
     {"currency": "BHD", "raw_rejected": True},
     {"kind": "refunds"},
+    {"kind": "credits"},
 ]
 
 
@@ -156,6 +157,15 @@ REFUND_HEADER = (
 )
 REFUND = "RF-{},TX-1,9fb6f85a8aac50e20c422cac18b44258,ct_1,12.50,2026-03-18T13:12:54Z,refund"
 COLUMN_SETS += [REFUND_HEADER, f"{REFUND_HEADER},card_acceptor_id,currency"]
+CREDIT_HEADER = "redemption_id,transaction_ref,amount,status,credited_at,failure_code,credit_ref"
+CREDIT = "0b7f5a62-6d1e-5c38-9f20-3d4c8e1a7b95,TX-1,2.50,failed,2026-03-18T13:12:54Z,R2,CR-{}"
+COLUMN_SETS += [CREDIT_HEADER, CREDIT_HEADER.replace("redemption_id,", "")]
+USUAL_ROWS = {
+    "refund_ref": (REFUND_HEADER, REFUND),
+    **dict.fromkeys(("redemption_id", "transaction_ref"), (CREDIT_HEADER, CREDIT)),
+}
+"""A header and a row to fill in, by the first column of a file; of others those of purchases."""
+
 JSON_WORDS = [None, True, 12.5, -0, "", [], {"amount": "1"}, "12.50", "é\u0007", "a\nb", 10**30]
 
 
@@ -178,7 +188,8 @@ def _as_json(text: str, chance: random.Random) -> str:
     form = chance.choice(["lines", "lines", "list", "object"])
     if form == "lines":
         return "\n".join([*objects, chance.choice(["", "", " ", "{}"])])
-    key = "refunds" if header.startswith("refund") else "transactions"
+    lists = {"refund_ref": "refunds", "redemption_id": "credits"}
+    key = lists.get(header.partition(",")[0], "transactions")
     between = chance.choice([",", ",\n", " ,\n\n"])
     listed = f"[{between.join(objects)}]"
     return listed if form == "list" else f'{{"a": 1, "{key}": {listed}, "z": []}}'
@@ -188,8 +199,7 @@ def _made_file(chance: random.Random) -> bytes:
     """Return a file of a few rows in which some cells are what they should not be."""
     header = chance.choice(COLUMN_SETS)
     names = header.split(",")
-    is_refund = header.startswith("refund")
-    usual_row = (REFUND_HEADER, REFUND) if is_refund else (HEADER, ROW)
+    usual_row = USUAL_ROWS.get(names[0], (HEADER, ROW))
     usual = dict(zip(*(line.split(",") for line in usual_row), strict=True))
     lines = [header]
     share = chance.choice([0.0, 0.02, 0.1, 0.5])

@@ -140,7 +140,7 @@ LayoutProfile = Annotated[
     option("The layout of the file, if not our own: see `cardoffers profile`.", metavar="P.toml"),
 ]
 Kind = Annotated[
-    Literal["purchases", "refunds"] | None,
+    Literal["purchases", "refunds", "credits"] | None,
     option("What the rows are [as the names in the file say; else purchases]."),
 ]
 SheetName = Annotated[

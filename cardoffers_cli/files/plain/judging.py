@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.findings import CODES, Finding, make_finding
-from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.domain.row_kinds import IDS, PURCHASES
 from cardoffers_cli.domain.tokens import look_rotated
 from cardoffers_cli.files.conditions import MISTYPED
 from cardoffers_cli.files.plain.findings import RowFindings
@@ -175,7 +175,9 @@ class PlainJudge:
             map(self._amounts.__getitem__, column("amount")),
             [moments[at][0] or "" for at in ats] if usual is None else usual,
             *(
-                [text or default or "" for text in column(name)]
+                [*map(str.lower, column(name))]
+                if name in IDS
+                else [text or default or "" for text in column(name)]
                 for name, default in kind.further.items()
             ),
             strict=True,

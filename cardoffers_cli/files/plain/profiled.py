@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import make_finding
-from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.files.copies import LineCopy
 from cardoffers_cli.files.lines import is_cut_off, unterminated
 from cardoffers_cli.files.plain.readers import LineRows
@@ -38,7 +37,7 @@ from cardoffers_cli.files.profiles.texts import (
 )
 from cardoffers_cli.files.profiles.trailers import check_trailer
 from cardoffers_cli.files.profiles.written import messages_of
-from cardoffers_cli.files.recognising import is_whole_header
+from cardoffers_cli.files.recognising import is_of_other_kind
 from cardoffers_cli.files.sources import WORKBOOKS, refuse_binary, unusable
 from cardoffers_cli.files.splitting import QUOTE, Layout
 
@@ -225,10 +224,10 @@ def _no_sheets() -> FileUnusable:
     )
 
 
-def is_of_refunds(head: bytes) -> bool:
-    """Whether a file begins with the whole header of refunds, which no profile describes."""
+def is_in_our_layout(head: bytes) -> bool:
+    """Whether a file begins with the whole header of a kind of rows that no profile describes."""
     try:
         refuse_binary(head)
     except FileUnusable:  # what no text of ours is, its profile may read
         return False
-    return is_whole_header(head, REFUNDS)
+    return is_of_other_kind(head)

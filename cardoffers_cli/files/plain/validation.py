@@ -29,7 +29,7 @@ from cardoffers_cli.files.copies import LineCopy, Masks, copy_items
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.plain.blocks import FileBlocks
 from cardoffers_cli.files.plain.judging import PlainJudge
-from cardoffers_cli.files.plain.profiled import ProfiledRows, is_of_refunds, refuser
+from cardoffers_cli.files.plain.profiled import ProfiledRows, is_in_our_layout, refuser
 from cardoffers_cli.files.plain.readers import reader_of
 from cardoffers_cli.files.profiles.settled import profile_of
 from cardoffers_cli.files.profiles.telling import of_wide_text
@@ -161,7 +161,7 @@ class _Reading:
         self.labels: Mapping[str, str] = {}
         messages: Mapping[str, str] = {}
         self.reader: Reader | ProfiledRows
-        if profile and not is_of_refunds(head):
+        if profile and not is_in_our_layout(head):
             self.row_kind: RowKind = PURCHASES  # which is what a profile describes
             self.reader = ProfiledRows(profile, head, decimals=decimals, zone=zone)
             self.labels, messages = self.reader.labels, self.reader.messages

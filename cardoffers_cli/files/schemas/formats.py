@@ -88,9 +88,10 @@ class FileFormat:
     """A kind of files: its columns, those of which a row has one, and what no schema can say.
 
     `list_key` names the list in a JSON document. `in_header` are groups of columns of which a CSV
-    header has one. JSON has columns that CSV has not (`only_json`), and other fields of any kind,
-    whose names and texts lack the patterns `unknown`. `beyond` are the codes of errors that no
-    schema finds, or not in all cases; `judge` is the command that does.
+    header has one. Of each group of `one_of` a row has one; `of_none` are the codes of rows that
+    have none. JSON has columns that CSV has not (`only_json`), and other fields of any kind, whose
+    names and texts lack the patterns `unknown`. `beyond` are the codes of errors that no schema
+    finds, or not in all cases; `judge` is the command that does.
     """
 
     name: str
@@ -98,6 +99,7 @@ class FileFormat:
     judge: str
     fields: tuple[FieldFormat, ...]
     one_of: tuple[tuple[str, ...], ...] = ()
+    of_none: tuple[str, ...] = ()
     in_header: tuple[tuple[str, ...], ...] = ()
     only_json: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -112,7 +114,7 @@ class FileFormat:
     @property
     def beyond_csv(self) -> tuple[str, ...]:
         """The same for CSV, whose schemas state nothing of several columns."""
-        return (*self.beyond, *(["required_missing"] if self.one_of else []))
+        return (*self.beyond, *(self.of_none if self.one_of else ()))
 
     @property
     def beyond_json(self) -> tuple[str, ...]:
@@ -225,12 +227,14 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
     }
     told = {line.split()[0]: re.split(" {2,}", line) for line in read_tables(_TOLD)[kind.name]}
     ignored = Names.of(kind).ignored
+    groups = {group: rule.code for rule in errors if (group := _group(rule, kind))}
+    stated = {"required_missing", *groups.values()}
     described: list[FieldFormat] = []
     beyond: dict[str, None] = {}
     for column in kind.columns:
         own = [rule for rule in errors if rule.column == column]
         limits, others = limits_of(own, column, known)
-        beyond |= dict.fromkeys(code for code in others if code != "required_missing")
+        beyond |= dict.fromkeys(code for code in others if code not in stated)
         is_number = column == "amount"
         described.append(
             FieldFormat(
@@ -251,7 +255,8 @@ def _of_rows(kind: RowKind, currency: str | None) -> FileFormat:
         list_key=kind.list_key,
         judge="validate",
         fields=tuple(described),
-        one_of=tuple(group for rule in errors if (group := _group(rule, kind))),
+        one_of=tuple(groups),
+        of_none=tuple(groups.values()),
         in_header=tuple(tuple(each.split("|")) for each in kind.in_header if "|" in each),
         only_json=tuple(ignored),
         unknown=tuple(fields.portable(pattern) for each in unknown for pattern in each.lacks),
@@ -266,7 +271,7 @@ _TOLD = "transactions.txt"
 def _group(rule: Rule, kind: RowKind) -> tuple[str, ...]:
     """Return the columns of which a rule asks one, where that is what it asks."""
     match rule.broken:
-        case Both(Missing(), Missing()) if rule.code == "required_missing":
+        case Both(Missing(), Missing()):
             return tuple(name for name in kind.columns if name in rule.broken.columns)
     return ()
 

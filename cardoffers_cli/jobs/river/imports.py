@@ -1,4 +1,4 @@
-"""Import: a file of purchases or refunds into the store, all or nothing, in one transaction.
+"""Import: a file of rows of one kind into the store, all or nothing, in one transaction.
 
 Who imports one kind of rows is told of a file that holds another (rules.md#row-kinds): what a row
 means must not depend on a file being where it does not belong. The nightly run takes each for what

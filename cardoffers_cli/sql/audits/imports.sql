@@ -19,6 +19,10 @@ with taken as (
     select refunds.import_no, count(*), sum(refunds.amount)
     from refunds
     group by refunds.import_no
+    union all
+    select credits.import_no, count(*), sum(credits.amount)
+    from credits
+    group by credits.import_no
 ),
 repeated as (
     select

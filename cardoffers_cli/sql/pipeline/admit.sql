@@ -108,6 +108,43 @@ where not exists (
     where staged_duplicates.line = staged_refunds.line
 );
 
+-- name: credits
+-- reads: staged_credits(line, credit_ref, ref_hash, redemption_id, transaction_ref, status,
+--     failure_code, amount, credited_at), staged_duplicates(line)
+-- Writes one credited row per staged row that is no duplicate. Idempotent through staged_duplicates,
+-- which holds every credit_ref the institution has credited rows of. Their numbers follow the lines,
+-- with gaps; of $stride as in `purchases`.
+insert into credits (
+    credit_no, institution_id, credit_ref, ref_hash, redemption_id, transaction_ref, status,
+    failure_code, amount, currency, credited_at, received_at, import_no, line
+)
+with last_credit as (
+    select coalesce(max(credits.credit_no), 0) as credit_no
+    from credits
+)
+select
+    last_credit.credit_no + 1 + staged_credits.line,
+    $institution_id,
+    staged_credits.credit_ref,
+    hash_of_institution(staged_credits.ref_hash, $institution_id),
+    staged_credits.redemption_id,
+    staged_credits.transaction_ref,
+    staged_credits.status,
+    staged_credits.failure_code,
+    staged_credits.amount,
+    $currency,
+    staged_credits.credited_at,
+    $received_at,
+    $import_no + staged_credits.line // $stride,
+    staged_credits.line % $stride
+from staged_credits
+cross join last_credit
+where not exists (
+    select 1
+    from staged_duplicates
+    where staged_duplicates.line = staged_credits.line
+);
+
 -- name: purchase_details
 -- reads: staged_details(line, instrument_type, mcc, merchant_descriptor, network)
 -- Writes the optional fields of the purchases of these imports that carry any.

@@ -159,6 +159,32 @@ inner join refunds
     and refunds.refund_ref = staged_refunds.refund_ref
 where refunds.institution_id = $institution_id;
 
+-- name: known_credits
+-- reads: staged_credits(line, credit_ref, ref_hash, redemption_id, transaction_ref, status,
+--     failure_code, amount, credited_at)
+-- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
+-- Makes known_refs of credited rows: the staged rows whose credit_ref the institution has a credited
+-- row of, found by hash, told apart by text. A conflict where what was said then differs. Grain: one
+-- row per such row.
+create temp table known_refs as
+select
+    staged_credits.line,
+    staged_credits.credit_ref as transaction_ref,
+    credits.redemption_id is distinct from staged_credits.redemption_id
+    or credits.transaction_ref is distinct from staged_credits.transaction_ref
+    or credits.status <> staged_credits.status
+    or credits.failure_code is distinct from staged_credits.failure_code
+    or credits.amount <> staged_credits.amount
+    or credits.credited_at <> staged_credits.credited_at as is_conflict,
+    credits.received_at,
+    credits.import_no as first_import_no,
+    credits.line as first_line
+from staged_credits
+inner join credits
+    on credits.ref_hash = hash_of_institution(staged_credits.ref_hash, $institution_id)
+    and credits.credit_ref = staged_credits.credit_ref
+where credits.institution_id = $institution_id;
+
 -- name: no_history
 -- makes: known_refs(line, transaction_ref, is_conflict, received_at, first_import_no, first_line)
 -- Makes an empty known_refs, for a check without a store.

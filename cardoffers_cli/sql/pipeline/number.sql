@@ -122,6 +122,26 @@ from staged
 left join payer_numbers on payer_numbers.payer = staged.payer
 left join identifier_numbers on identifier_numbers.identifier = staged.identifier;
 
+-- name: staged_credits
+-- reads: staged(line, transaction_ref, amount, transacted_at, hash_of_text, redemption_id,
+--     redeemed_ref, status, failure_code)
+-- makes: staged_credits(line, credit_ref, ref_hash, redemption_id, transaction_ref, status,
+--     failure_code, amount, credited_at)
+-- Makes staged_credits: what staged credited rows say; there is nothing in them to be numbered.
+-- Grain: one row per staged row.
+create temp view staged_credits as
+select
+    staged.line,
+    staged.transaction_ref as credit_ref,
+    staged.hash_of_text as ref_hash,
+    staged.redemption_id,
+    staged.redeemed_ref as transaction_ref,
+    staged.status,
+    staged.failure_code,
+    staged.amount,
+    staged.transacted_at as credited_at
+from staged;
+
 -- name: few_refs
 -- makes: staged_refs(line, institution_id, transaction_ref, cardholder_no, instrument_no,
 --     identifier_no, merchant_id, amount, transacted_at)

@@ -18,6 +18,21 @@ select
     frame.merchant_identifier_type, frame.merchant_identifier, frame.merchant_id
 from frame;
 
+-- name: credits
+-- makes: staged(line, transaction_ref, reference, content, amount, transacted_at, hash_of_text,
+--     redemption_id, redeemed_ref, status, failure_code)
+-- Reads frame (valid credited rows with fingerprints) and makes staged of it, for an import. Grain:
+-- one row per valid row of the file.
+create temp table staged as
+select
+    frame.line, frame.transaction_ref, frame.reference, frame.content,
+    cast(frame.amount as decimal(18, 4)) as amount,
+    cast(frame.transacted_at as timestamp) as transacted_at,
+    text_hash(frame.transaction_ref) as hash_of_text,
+    cast(frame.redemption_id as uuid) as redemption_id, frame.redeemed_ref, frame.status,
+    frame.failure_code
+from frame;
+
 -- name: purchases
 -- makes: staged(line, transaction_ref, reference, content, cardholder, payer, identifier,
 --     merchant_id, amount, transacted_at, look, hash_of_text)
