@@ -14,8 +14,9 @@ from cardoffers_cli import __version__
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.exports import replacing
-from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck, build, rules_digest
+from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck, build
 from cardoffers_cli.files.pack.runtime import VERSION, read_runtime
+from cardoffers_cli.files.schemas.formats import rules_digest
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.profiles import find_profile

@@ -10,7 +10,7 @@ import pytest
 
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.pack import runtime
-from cardoffers_cli.files.pack.building import rules_digest
+from cardoffers_cli.files.schemas.formats import rules_digest
 from packs import fake_package
 
 if TYPE_CHECKING:
@@ -61,6 +61,15 @@ def test_a_page_is_written_and_told(cardoffers: Any, place: Path) -> None:
     assert parse_profile((place / "bank.toml").read_text(), "P").digest == told["profile_sha256"]
     assert "Wrote validator.html. Open it in a browser" in ended.stderr
     assert 0o600 == (place / "validator.html").stat().st_mode & 0o777
+
+
+def test_a_page_and_a_certificate_tell_the_same_rules(cardoffers: Any, place: Path) -> None:
+    (place / "empty.csv").write_text(
+        "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
+    )
+    certified = cardoffers("certify", "empty.csv", "--format", "json").document
+    built = cardoffers("pack", "build", "-o", "v.html", "--dry-run", "--format", "json").document
+    assert rules_digest() == certified["rules_sha256"] == built["rules_sha256"]
 
 
 def test_a_dry_run_says_the_same_and_writes_nothing(cardoffers: Any, place: Path) -> None:

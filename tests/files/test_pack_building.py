@@ -21,10 +21,10 @@ import pytest
 
 from cardoffers_cli import __version__
 from cardoffers_cli.domain.profiles import parse_profile
-from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck, build, rules, rules_digest
-from cardoffers_cli.files.pack.modules import digest_of
+from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck, build, verdict_modules
 from cardoffers_cli.files.pack.runtime import read_runtime, unpacked
 from cardoffers_cli.files.profiles.settled import settled
+from cardoffers_cli.files.schemas.formats import rules_digest
 from packs import FAKE, fake_package, package
 
 if TYPE_CHECKING:
@@ -135,8 +135,7 @@ def test_the_rules_are_the_modules_that_make_the_verdict(runtime: Runtime) -> No
     page = build(PageCheck(), runtime)
     archive = zipfile.ZipFile(BytesIO(parts(page)["rules"]))
     found = {name: archive.read(name) for name in archive.namelist()}
-    assert rules() == found
-    assert digest_of(found) == rules_digest() == data(page)["about-this"]["rules_sha256"]
+    assert verdict_modules() == found
     package = Path(__file__).parents[2]
     assert {name: (package / name).read_bytes() for name in found} == found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.files.pack.modules import digest_of, modules_of, zip_of
+from cardoffers_cli.files.pack.modules import modules_of, zip_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,17 +66,3 @@ def test_the_same_files_make_the_same_bytes() -> None:
     assert ["1980", "1980"] == [
         str(each.date_time[0]) for each in zipfile.ZipFile(BytesIO(zip_of(modules))).infolist()
     ]
-
-
-def test_a_digest_tells_paths_and_texts(tmp_path: Path) -> None:
-    modules = {"a.py": b"1", "b/c.py": b"2"}
-    for name, text in modules.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(text)
-    command = "sha256sum a.py b/c.py | sha256sum"
-    shown = subprocess.run(
-        ["/bin/sh", "-c", command], check=True, capture_output=True, text=True, cwd=tmp_path
-    )
-    assert shown.stdout.split()[0] == digest_of(modules)
-    others = [{"a.py": b"1", "b/d.py": b"2"}, {"a.py": b"1", "b/c.py": b"3"}, {"a.py": b"1"}]
-    assert 4 == len({digest_of(each) for each in [modules, *others]})

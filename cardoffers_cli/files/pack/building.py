@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli import __version__
 from cardoffers_cli.files.html.templates import templates
-from cardoffers_cli.files.pack.modules import digest_of, modules_of, zip_of
+from cardoffers_cli.files.pack.modules import modules_of, zip_of
 from cardoffers_cli.files.pack.runtime import VERSION
 from cardoffers_cli.files.pack.words import words
 from cardoffers_cli.files.profiles.settled import settled
+from cardoffers_cli.files.schemas.formats import rules_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,14 +55,9 @@ class PageCheck:
 
 
 @cache
-def rules() -> Mapping[str, bytes]:
+def verdict_modules() -> Mapping[str, bytes]:
     """Return the modules that make the verdict, by path."""
     return modules_of(_ROOT)
-
-
-def rules_digest() -> str:
-    """Return the digest of the rules of this version, which the page tells too."""
-    return digest_of(rules())
 
 
 def build(check: PageCheck, runtime: Runtime) -> bytes:
@@ -72,7 +68,7 @@ def build(check: PageCheck, runtime: Runtime) -> bytes:
         "worker": _worker(runtime),
         "wasm": runtime.wasm,
         "stdlib": runtime.stdlib,
-        "rules": zip_of({**rules(), **_zones(check)}),
+        "rules": zip_of({**verdict_modules(), **_zones(check)}),
     }
     script = _own("page.js").decode()
     style = templates().get_template("style.css").render() + _own("page.css").decode()

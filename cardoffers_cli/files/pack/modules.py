@@ -7,7 +7,6 @@ but the standard library cannot be taken. Beside a module stand the files that i
 from __future__ import annotations
 
 import ast
-import hashlib
 import sys
 import zipfile
 from importlib.resources import files
@@ -44,15 +43,6 @@ def modules_of(name: str) -> Mapping[str, bytes]:
                 elif imported.partition(".")[0] not in sys.stdlib_module_names:
                     raise ValueError(f"{path} imports {imported}, which no page has")
     return dict(sorted(found.items()))
-
-
-def digest_of(modules: Mapping[str, bytes]) -> str:
-    """Return the SHA-256 of files: of the line `digest path` of each, in the order of the paths.
-
-    `sha256sum` over the same files, sorted, prints the same lines.
-    """
-    lines = (f"{hashlib.sha256(text).hexdigest()}  {path}\n" for path, text in modules.items())
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def zip_of(modules: Mapping[str, bytes]) -> bytes:
