@@ -13,6 +13,7 @@ add a kind of node, add it here and to both; a test holds them to the same answe
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ _NAMES_OF_COLUMNS = frozenset({"column", "other", "limit"})
 class Condition:
     """Something that is so of a row, is not, or is unknown."""
 
-    @property
+    @cached_property
     def columns(self) -> frozenset[str]:
-        """Return the columns that are read."""
+        """The columns that are read."""
         read = set[str]()
         for each in fields(self):
             value = getattr(self, each.name)

@@ -8,18 +8,16 @@ checked in a store of its own, which takes most of the time here.
 from __future__ import annotations
 
 import gzip
-import json
 import random
-import re
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cardoffers_cli.files import sources
 from cardoffers_cli.files.plain import blocks
 from hostile import CODES, LET_IN, REFUSED
+from mutated import COLUMN_SETS, HEADER, OPTIONS, ROW, mutated
 from readings import check, in_plain_python
 from sizes import FULL, tries
 from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
@@ -33,8 +31,6 @@ SUFFIXES = {".csv", ".json"}
 STEP = tries(10, 1)
 """One in so many of the public files: each is read by both, in a store of its own."""
 
-HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
-ROW = "9fb6f85a8aac50e20c422cac18b44258,ct_1,M6CF4DC01F8024C,12.50,TX-{},2026-03-18T13:12:54Z"
 FILE = "\n".join((HEADER, *map(ROW.format, range(3)), "")).encode()
 
 
@@ -124,119 +120,6 @@ def _lines() -> list[bytes]:
     return [*dirty, *(f"{ROW}\n".format(number).encode() for number in range(50))]
 
 
-WORDS = """
-4111111111111111|4111 1111 1111 1111|498750000000129|378282246310005|5555-5555-5555-4444
-5.2E+14|="0123"|'0001|NULL|n/a|#REF!|unknown|-|é|\u200b|\x07|a@b.cc|  |\t|"|""|"a,b"|a""b|"x
-0|0.00|-1|12.505|12.500|1e3|999999999999|1000000000000|.5|5.|00012.50|1,5
-2026-03-18T13:12:54|2026-03-18|2026-02-30T00:00:00Z|2026-03-18t13:12z|2026-03-18 13:12:54,5+0200
-2026-03-29T01:30:00|2026-10-25T01:30:00|2099-01-01T00:00:00Z|2026-06-02T12:00:00Z|2026-06-02T12:00:01Z
-2026-03-18T13:12:54.123456789-03|1969-12-31T23:59:59Z|2100-12-31T23:59:59Z|2026-06-02T12:00:00.0000001Z
-card_acceptor|pix_key|card|wallet|GBP|EUR|XXX|0f8fad5b-d9cb-469f-a165-70867728950e|123456789012345
-"""
-ALL_WORDS = [word for line in WORDS.strip("\n").split("\n") for word in line.split("|")]
-COLUMN_SETS = [
-    HEADER,
-    HEADER.replace("card_acceptor_id", "merchant_id,merchant_identifier,card_acceptor_id"),
-    f"{HEADER},instrument_token,merchant_identifier_type,merchant_identifier,mcc",
-    f"{HEADER},currency,merchant_descriptor,network,instrument_type,colour,institution_id",
-    HEADER.replace("card_token", "instrument_token"),
-]
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"currency": "GBP"},
-    {"currency": "JPY"},
-    {"assume_timezone": "Europe/London"},
-    {"currency": "BHD", "raw_rejected": True},
-    {"kind": "refunds"},
-    {"kind": "credits"},
-]
-
-
-REFUND_HEADER = (
-    "refund_ref,original_transaction_ref,cardholder_token,card_token,amount,refunded_at,kind"
-)
-REFUND = "RF-{},TX-1,9fb6f85a8aac50e20c422cac18b44258,ct_1,12.50,2026-03-18T13:12:54Z,refund"
-COLUMN_SETS += [REFUND_HEADER, f"{REFUND_HEADER},card_acceptor_id,currency"]
-CREDIT_HEADER = "redemption_id,transaction_ref,amount,status,credited_at,failure_code,credit_ref"
-CREDIT = "0b7f5a62-6d1e-5c38-9f20-3d4c8e1a7b95,TX-1,2.50,failed,2026-03-18T13:12:54Z,R2,CR-{}"
-COLUMN_SETS += [CREDIT_HEADER, CREDIT_HEADER.replace("redemption_id,", "")]
-USUAL_ROWS = {
-    "refund_ref": (REFUND_HEADER, REFUND),
-    **dict.fromkeys(("redemption_id", "transaction_ref"), (CREDIT_HEADER, CREDIT)),
-}
-"""A header and a row to fill in, by the first column of a file; of others those of purchases."""
-
-JSON_WORDS = [None, True, 12.5, -0, "", [], {"amount": "1"}, "12.50", "é\u0007", "a\nb", 10**30]
-
-
-def _objects(header: str, rows: list[list[str]], chance: random.Random) -> list[str]:
-    """Return rows as JSON objects, in which some values are of another type."""
-    objects = []
-    for cells in rows:
-        value: dict[str, Any] = dict(zip(header.split(","), cells, strict=False))
-        for name in chance.sample([*value], k=chance.choice([0, 0, 1, 2])):
-            value[name] = chance.choice(JSON_WORDS)
-        text = json.dumps(value, ensure_ascii=chance.random() < 0.5)
-        objects.append(re.sub(r'"amount": "(-?[0-9.]+[0-9])"', r'"amount": \1', text))
-    return objects
-
-
-def _as_json(text: str, chance: random.Random) -> str:
-    """Return a CSV file as JSON, in one of the forms that are read."""
-    header, *lines = text.splitlines() or [""]
-    objects = _objects(header, [line.split(",") for line in lines], chance)
-    form = chance.choice(["lines", "lines", "list", "object"])
-    if form == "lines":
-        return "\n".join([*objects, chance.choice(["", "", " ", "{}"])])
-    lists = {"refund_ref": "refunds", "redemption_id": "credits"}
-    key = lists.get(header.partition(",")[0], "transactions")
-    between = chance.choice([",", ",\n", " ,\n\n"])
-    listed = f"[{between.join(objects)}]"
-    return listed if form == "list" else f'{{"a": 1, "{key}": {listed}, "z": []}}'
-
-
-def _made_file(chance: random.Random) -> bytes:
-    """Return a file of a few rows in which some cells are what they should not be."""
-    header = chance.choice(COLUMN_SETS)
-    names = header.split(",")
-    usual_row = USUAL_ROWS.get(names[0], (HEADER, ROW))
-    usual = dict(zip(*(line.split(",") for line in usual_row), strict=True))
-    lines = [header]
-    share = chance.choice([0.0, 0.02, 0.1, 0.5])
-    for number in range(chance.randrange(12)):
-        cells = [usual.get(name, "").format(number % 9) for name in names]
-        cells = [chance.choice(ALL_WORDS) if chance.random() < share else cell for cell in cells]
-        lines.append(",".join(cells))
-    if chance.random() < 0.4:
-        return _as_json("\n".join(lines), chance).encode()
-    end = chance.choice(["\n", "\n", "\r\n", "\r"])
-    return (end.join(lines) + chance.choice([end, end, ""])).encode()
-
-
-def _mutated(chance: random.Random) -> bytes:
-    """Return a file with something changed that is anywhere in it."""
-    text = _made_file(chance)
-    for _ in range(chance.choice([0, 1, 1, 2, 5])):
-        at, more = chance.randrange(len(text) + 1), chance.randrange(8)
-        put = chance.choice(
-            [
-                b"",
-                b"\n",
-                b'"',
-                b",",
-                b"\r",
-                b"\0",
-                b" ",
-                b"{",
-                b"]",
-                b"\\u",
-                bytes([chance.randrange(256)]),
-            ]
-        )
-        text = text[:at] + put + text[at + more :]
-    return gzip.compress(text, mtime=0) if chance.random() < 0.03 else text
-
-
 PARTS = 20
 
 
@@ -244,9 +127,7 @@ PARTS = 20
 def test_files_with_something_changed_by_chance(part: int, tmp_path: Path) -> None:
     for number in range(MUTATIONS // PARTS):
         chance = random.Random(part * 1_000_000 + number)  # noqa: S311
-        check(
-            _mutated(chance), tmp_path, chance.choice([1, 100, 1 << 20]), **chance.choice(OPTIONS)
-        )
+        check(mutated(chance), tmp_path, chance.choice([1, 100, 1 << 20]), **chance.choice(OPTIONS))
 
 
 @pytest.mark.parametrize("names", COLUMN_SETS)

@@ -10,10 +10,10 @@ import gzip
 import random
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from cardoffers_cli.domain.profiles import Profile, parse_profile
 from cardoffers_cli.files import sources
 from cardoffers_cli.files.plain import blocks
 from cardoffers_cli.files.profiles import texts
@@ -21,68 +21,16 @@ from cardoffers_cli.files.profiles.guessing import guess_layout
 from cardoffers_cli.files.profiles.proposing import proposed
 from cardoffers_cli.files.profiles.settled import profile_of, settled
 from layouts import LAYOUTS, MadeLayout
+from mutated import MADE, OPTIONS_OF_LAYOUTS, PUT, WHOLE, profile_for
 from readings import check
 from sizes import FULL, tries
 
-MUTATIONS = 20_000 if FULL else tries(200, 1_000)
-TOKENS = {"cardholder_token": "9fb6f85a8aac50e20c422cac18b44258", "card_token": "ct_1"}
+if TYPE_CHECKING:
+    from cardoffers_cli.domain.profiles import Profile
+
+MUTATIONS = 20_000 if FULL else tries(100, 1_000)
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "layouts"
 EXPORTS = sorted(PUBLISHED.glob("*/export.*"))
-
-
-def profile_for(text: str) -> Profile:
-    """Return a profile, with tokens and references where it has none, as every event has them."""
-    fields = parse_profile(text, "P.toml").fields.given()
-    more = [
-        f'[fields.{name}]\nconstant = "{value}"\n'
-        for name, value in TOKENS.items()
-        if name not in fields
-    ]
-    if "transaction_ref" not in fields:
-        more = [*more, '[fields.transaction_ref]\ncolumn = "#line"\n']
-    return parse_profile("".join([text, "\n", *more]), "P.toml")
-
-
-# Layouts whose fields are many, and whose lines are odd
-
-TOKENED = """
-cardholder_token = {column = "Kunde"}
-card_token = {column = "Karte"}
-"""
-WHOLE = MadeLayout(
-    "every field, each in its own way",
-    """
-form = {delimiter = ";", quote = "'"}
-negatives = "refund"
-drop_where = [
-  {column = "Art", is_not = ["K", "E"]},
-  {column = "Text", starts_with = ["SALDO", "ZINS"]},
-]
-[fields]
-amount = {column = "Betrag", decimal = ",", thousands = ".", currency = "€", parentheses = true}
-transacted_at = {columns = ["Tag", "Zeit"], format = "%d.%m.%y %H:%M", zone = "Europe/Berlin"}
-transaction_ref = {columns = ["Beleg", "#line"], join = "/"}
-merchant_identifier = {column = "VU", pad = 15, empty = ["-1", "0"]}
-merchant_identifier_type = {constant = "card_acceptor"}
-merchant_descriptor = {column = "Text"}
-mcc = {column = 3, pad = 4}
-currency = {constant = "EUR"}
-"""
-    + TOKENED,
-    f"""
-Beleg;Art;MCC;VU;Text;Tag;Zeit;Betrag;Kunde;Karte
-B1;K;5411;498750000000129;Café;05.03.26;18:30;12,50;{TOKENS["cardholder_token"]};ct_1
-B2;E;742;49875;'Café; "am Markt"';06.03.26;08:05;€ 1.234,56;{TOKENS["cardholder_token"]};ct_2
-B3;K;5411;-1;Rückgabe;07.03.26;08:05;(9,99);{TOKENS["cardholder_token"]};4111111111111111
-B4;K;5411;0;SALDO 3;07.03.26;08:05;9,99;{TOKENS["cardholder_token"]};ct_1
-B5;X;5411;0;Café;07.03.26;08:05;9,99;{TOKENS["cardholder_token"]};ct_1
-B6;K;5411;;a@b.example;25.10.26;02:30;-0,01;;4111111111111111
-B7;K;5411;;Café;25.10.26;02:30;9,99;k;4111111111111111
-;K;5411;;Café;29.03.26;02:30;9,99;{TOKENS["cardholder_token"]};ct_1
-""",
-    "",
-)
-MADE = [*LAYOUTS, WHOLE]
 
 
 @pytest.mark.parametrize("layout", MADE, ids=lambda layout: layout.name)
@@ -149,13 +97,6 @@ def test_exports_as_they_were_published(path: Path, tmp_path: Path) -> None:
     assert '"file_error": null' in str(told["document"])
 
 
-PUT = [
-    *(b"", b"", b"\n", b"\r", b"\r\n", b'"', b"'", b",", b";", b"|", b"\t", b"\0", b"\x01", b" "),
-    *(b"-", b"(", b")", b".", b"0", b"9", b"\xff", b"\xc3", b"\xee\x80\x80", b"\xe2\x80\x83"),
-    *(b"4111111111111111", b"a@b.example", b"46099,5", b"\n\n", b"T", b"\x1c", b"\x85", b"=1+1"),
-]
-
-
 def changed(case: Case, chance: random.Random) -> bytes:
     """Return a file of which some bytes, or lines, are others."""
     content = case.content
@@ -173,13 +114,6 @@ def changed(case: Case, chance: random.Random) -> bytes:
     return gzip.compress(content, mtime=0) if chance.random() < 0.03 else content
 
 
-OPTIONS: list[dict[str, object]] = [
-    {},
-    {"currency": "EUR"},
-    {"currency": "JPY"},
-    {"assume_timezone": "America/Sao_Paulo"},
-    {"currency": "BHD", "raw_rejected": True},
-]
 PARTS = 10
 
 
@@ -189,7 +123,7 @@ def test_files_with_something_changed_by_chance(part: int, tmp_path: Path) -> No
     known = cases()
     for number in range(MUTATIONS // PARTS):
         chance = random.Random(part * 1_000_000 + number)  # noqa: S311
-        case, options = chance.choice(known), chance.choice(OPTIONS)
+        case, options = chance.choice(known), chance.choice(OPTIONS_OF_LAYOUTS)
         step = chance.choice([1, 100, 1 << 20])
         check(changed(case, chance), tmp_path, step, profile=case.profile, **options)
 
