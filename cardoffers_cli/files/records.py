@@ -94,7 +94,7 @@ def _column(name: str, values: list[Any]) -> tuple[pl.Series, list[int]]:
         return _series(name, [text_of(value) for value in values]), wrong
     try:
         return _series(name, values), []
-    except TypeError:
+    except (TypeError, OverflowError):  # numbers, also those that no column can hold
         wrong = [i for i, value in enumerate(values) if is_mistyped(name, value)]
         return _series(name, [text_of(value) for value in values]), wrong
 

@@ -49,3 +49,9 @@ def test_the_columns_are_always_the_same(values: list[object]) -> None:
 def test_numbers_are_exact(token: bytes, amount: Decimal) -> None:
     chunk = judge_records([parse(EVENT.replace(b"12.50", token))], READING)
     assert [amount] == chunk.rows["amount"].to_list()
+
+
+@pytest.mark.parametrize("digits", [18, 20, 38, 40, 4_300])
+def test_a_number_that_is_no_text_is_a_finding_however_long(digits: int) -> None:
+    values = parse(b"[" + EVENT.replace(b'"ct_1"', b"4" * digits) + b"]")
+    assert ["token_invalid"] == judge_records(values, READING).findings["code"].to_list()

@@ -216,6 +216,10 @@ JSONS = [
     b'{"cardholder_token": "\\ud800"}\n{"cardholder_token": "\\ud83d\\ude00"}\n7\n\xff\n',
     b'{"refunds": [{"refund_ref": "R1", "amount": 5, "refunded_at": "2026-03-18"}]}',
     b'{"amount": ' + b"9" * 5_000 + b"}\n{}",
+    *(
+        b'{"mcc": ' + b"4" * digits + b', "transaction_ref": ' + b"4" * digits + b"}\n"
+        for digits in (18, 19, 20, 38, 39, 40, 4_300, 4_301)
+    ),
     b'\xef\xbb\xbf[{"mcc": 5411, "colour": {"\xc3\xa9": ["\\u0007"]}}]',
 ]
 
