@@ -11,6 +11,7 @@ import pytest
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.files.pack.building import BuiltInLayout, PageCheck
 from commands import in_a_pipe
+from mutated import file_of_rows
 from packs import (
     AS_OF,
     CHECKOUT,
@@ -184,8 +185,21 @@ def test_files_that_were_changed_by_chance(
     """One byte, line or field of a file is changed; many of them are enough for any rule."""
     chance = random.Random(4)  # noqa: S311
     lines = (TRANSACTIONS / "larkmere-dirty.csv").read_bytes().splitlines(keepends=True)
-    for number in range(100_000 if FULL else tries(20, 300)):
+    for number in range(5_000 if FULL else tries(20, 300)):
         assert_equal(used, tmp_path / f"{number}.csv", changed(lines, chance), monkeypatch)
+
+
+ROWS_OF_A_FILE = 250
+
+
+def test_rows_that_were_changed_by_chance(
+    used: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every row of a file is changed: 100,000 rows take a fraction of as many files."""
+    chance = random.Random(5)  # noqa: S311
+    for number in range(400 if FULL else tries(2, 40)):
+        content = file_of_rows(ROWS_OF_A_FILE, chance)
+        assert_equal(used, tmp_path / f"{number}.csv", content, monkeypatch)
 
 
 NASTY = [b"\0", b'"', b"\r", b"\n", b",", b"\xc3", b"\xe2\x80\x8b", b" ", b"=", b"-", b"e", b"@"]
