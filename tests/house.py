@@ -67,6 +67,7 @@ HANDED_ON = {f"{PRODUCT}.pipeline.handles": {"pipeline"}} | {
 
 ROOMS_OF = {
     "aiohttp": {"wire"},
+    "defusedxml": {"files"},
     "duckdb": {"store", "engine"},
     "fsspec": {"archive"},
     "grpc": {"archive"},
