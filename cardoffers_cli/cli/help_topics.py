@@ -34,6 +34,7 @@ PAGES = {
     "files": "Transaction and catalogue files: what they hold and how they are read.",
     "profiles": "Files in a layout of their own, and what a profile of one says.",
     "certificates": "The format for others, the page of a check, and what files can show.",
+    "payments": "Payment files, and what the bank says of them.",
     "validator": "The check of files as one page, for who can install nothing.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
     "http": "Endpoints, the server, webhooks.",

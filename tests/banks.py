@@ -1,0 +1,134 @@
+"""Small files as banks send them, made of the entries that a test names."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.bank_accounts import parse_account
+from cardoffers_cli.files.bank.answers import open_bank_file
+from cardoffers_cli.files.bank.entries import BankEntry, BankFinding
+from cardoffers_cli.files.bank.payments import Party, Payment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NUMBER = "ALDER-2026-000001"
+LONDON = "GB33BUKB20201555555555/BUKBGB22"
+BERLIN = "DE89370400440532013000"
+NEW_YORK = "021000021/111000111"
+BOSTON = "011401533/12345678901234567"
+
+
+def payment(**changes: Any) -> Payment:
+    """Return a payment of GBP, or with accounts of two American banks where it is of USD."""
+    is_usd = changes.get("currency") == "USD"
+    return Payment(
+        **{
+            "payment_id": NUMBER,
+            "statement": NUMBER,
+            "amount": Decimal("1234.50"),
+            "currency": "GBP",
+            "payer": party("Offers & Co", NEW_YORK if is_usd else LONDON, "1234567890"),
+            "payee": party("Café Alder <plc>", BOSTON if is_usd else BERLIN),
+            "trace_no": 7,
+            "made_at": datetime(2026, 11, 1, 2, 3, 4, 5),  # noqa: DTZ001 - moments are naive UTC
+            "due_on": date(2026, 11, 2),
+            **changes,
+        }
+    )
+
+
+def party(name: str, account: str, account_id: str | None = None) -> Party:
+    return Party(name=name, account=parse_account(account), account_id=account_id)
+
+
+def camt(*entries: str, kind: str = "camt.053", version: str = "001.08") -> bytes:
+    """Write a message with entries of an account."""
+    outer, inner = (
+        ("BkToCstmrStmt", "Stmt") if kind == "camt.053" else ("BkToCstmrDbtCdtNtfctn", "Ntfctn")
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<Document xmlns="urn:iso:std:iso:20022:tech:xsd:{kind}.{version}"><{outer}>'
+        f"<GrpHdr><MsgId>M</MsgId></GrpHdr><{inner}><Id>1</Id>{''.join(entries)}</{inner}>"
+        f"</{outer}></Document>\n"
+    ).encode()
+
+
+def entry(
+    amount: str = "1234.50",
+    currency: str = "GBP",
+    *,
+    side: str = "DBIT",
+    status: str = "<Cd>BOOK</Cd>",
+    on: str = "<Dt>2026-11-03</Dt>",
+    ref: str = "B-1",
+    named: str = NUMBER,
+    details: str = "",
+) -> str:
+    """Write an entry with one payment."""
+    return (
+        f'<Ntry><Amt Ccy="{currency}">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd>'
+        f"<Sts>{status}</Sts><BookgDt>{on}</BookgDt><AcctSvcrRef>{ref}</AcctSvcrRef>"
+        f"<NtryDtls><TxDtls><Refs><EndToEndId>{named}</EndToEndId></Refs>{details}</TxDtls>"
+        "</NtryDtls></Ntry>"
+    )
+
+
+def returned(code: str = "AC04", **changes: str) -> str:
+    """Write an entry that came back."""
+    reason = f"<RtrInf><Rsn><Cd>{code}</Cd></Rsn></RtrInf>"
+    return entry(**{"side": "CRDT", "ref": "B-2", "details": reason, **changes})
+
+
+def pain002(*answers: tuple[str, str, str]) -> bytes:
+    """Write a message of (end-to-end id, status, code) of payments."""
+    told = "".join(
+        f"<TxInfAndSts><OrgnlEndToEndId>{named}</OrgnlEndToEndId><TxSts>{status}</TxSts>"
+        f"<StsRsnInf><Rsn><Cd>{code}</Cd></Rsn></StsRsnInf></TxInfAndSts>"
+        for named, status, code in answers
+    )
+    return (
+        '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt>'
+        "<GrpHdr><MsgId>M</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>X</OrgnlMsgId>"
+        f"</OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>X</OrgnlPmtInfId>{told}"
+        "</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>\n"
+    ).encode()
+
+
+def nacha(code: str = "R02", *, named: str = NUMBER, trace: str = "021000020000007") -> bytes:
+    """Write a file with one entry that came back, or a notice of change."""
+    kind = "98" if code.startswith("C") else "99"
+    records = [
+        "101 021000021 0210000212611050203A094101" + " " * 54,
+        f"5220{'OFFERS':16}{'':20}1234567890CCDCASHBACK  261104261105   1{'01140153'}0000001",
+        f"621011401533{'123456789':17}{123450:010}{named[-15:]:15}{'ALDER':22}  1011401530000001",
+        f"7{kind}{code}{trace}      {'02100002'}{'':44}011401530000009",
+        f"8220{2:06}{1140153:010}{0:012}{123450:012}1234567890{'':25}011401530000001",
+        f"9{1:06}{1:06}{2:08}{1140153:010}{0:012}{123450:012}{'':39}",
+    ]
+    return "".join(f"{each}\n" for each in [*records, *["9" * 94] * 4]).encode()
+
+
+def listed(*rows: str) -> bytes:
+    """Write a list with the usual columns."""
+    header = "payment_id,status,amount,currency,booked_at,code,bank_ref"
+    return "".join(f"{each}\n" for each in (header, *rows)).encode()
+
+
+def said(folder: Path, content: bytes) -> list[tuple[Any, ...]]:
+    """Read a file; return each entry in the columns of `SAID`, each finding by place and code."""
+    path = folder / "bank.file"
+    path.write_bytes(content)
+    with open_bank_file(path) as file:
+        return [shown(each) for each in file.said]
+
+
+def shown(each: BankEntry | BankFinding) -> tuple[Any, ...]:
+    if isinstance(each, BankFinding):
+        return (each.place, each.code)
+    day = each.booked_at and f"{each.booked_at:%m-%d %H:%M}"
+    named = each.payment_id or each.trace
+    return (each.status, each.direction, named, str(each.amount), day, each.code, each.bank_ref)

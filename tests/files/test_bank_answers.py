@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from banks import NUMBER, camt, entry, listed, nacha, pain002, returned, said
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.bank.answers import open_bank_file
+
+AT = "11-03 00:00"
+PAID = ("booked", "debit", NUMBER, "1234.50", AT, None, "B-1")
+BACK = ("returned", "credit", NUMBER, "1234.50", AT, "AC04", "B-2")
+TWO = (
+    '<Ntry><Amt Ccy="GBP">3.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>'
+    "<BookgDt><DtTm>2026-11-03T23:30:00-01:00</DtTm></BookgDt><AcctSvcrRef>B-3</AcctSvcrRef>"
+    "<NtryDtls>"
+    '<TxDtls><Refs><EndToEndId>A</EndToEndId></Refs><Amt Ccy="GBP">1.00</Amt></TxDtls>'
+    "<TxDtls><Refs><PmtInfId>B</PmtInfId></Refs>"
+    '<AmtDtls><TxAmt><Amt Ccy="GBP">2.00</Amt></TxAmt></AmtDtls></TxDtls>'
+    "</NtryDtls></Ntry>"
+)
+LATE = "11-04 00:30"
+
+FILES = {
+    "camt.053": (camt(entry()), [PAID]),
+    "camt.054": (camt(entry(), kind="camt.054"), [PAID]),
+    "an older version": (camt(entry(status="BOOK"), version="001.02"), [PAID]),
+    "a newer version": (camt(entry(), version="001.13"), [PAID]),
+    "with a prefix": (
+        camt(entry())
+        .replace(b"<", b"<n:")
+        .replace(b"<n:/", b"</n:")
+        .replace(b"<n:?", b"<?")
+        .replace(b"xmlns=", b"xmlns:n="),
+        [PAID],
+    ),
+    "in UTF-16": (camt(entry()).decode().replace("UTF-8", "UTF-16").encode("utf-16"), [PAID]),
+    "in Latin-1": (camt(entry()).replace(b"UTF-8", b"ISO-8859-1"), [PAID]),
+    "with a mark": (b"\xef\xbb\xbf" + camt(entry()), [PAID]),
+    "a return": (camt(returned()), [BACK]),
+    "a reversal": (
+        camt(entry(side="CRDT").replace("<Sts>", "<RvslInd>true</RvslInd><Sts>")),
+        [("returned", "credit", NUMBER, "1234.50", AT, None, "B-1")],
+    ),
+    "what we sent back": (camt(returned(side="DBIT")), [("booked", "debit", *BACK[2:])]),
+    "not booked yet": (camt(entry(status="PDNG")), [("pending", *PAID[1:])]),
+    "two in one entry": (
+        camt(TWO),
+        [
+            ("booked", "debit", "A", "1.00", LATE, None, "B-3"),
+            ("booked", "debit", "B", "2.00", LATE, None, "B-3"),
+        ],
+    ),
+    "named in its text": (
+        camt(entry(named="NOTPROVIDED", details=f"<RmtInf><Ustrd>{NUMBER}</Ustrd></RmtInf>")),
+        [PAID],
+    ),
+    "of no name": (camt(entry(named="NOTPROVIDED")), [("booked", "debit", None, *PAID[3:])]),
+    "no entries": (camt(), []),
+    "wrong entries": (
+        camt(
+            entry("12,50"),
+            entry("1.005"),
+            entry(currency="XXX"),
+            entry(status="DONE"),
+            entry(side="LEFT"),
+            entry(on="<Dt>2026-02-30</Dt>"),
+            entry(),
+        ),
+        [
+            ("entry 1", "bank_amount_invalid"),
+            ("entry 2", "bank_amount_invalid"),
+            ("entry 3", "bank_currency_unknown"),
+            ("entry 4", "bank_status_unknown"),
+            ("entry 5", "bank_direction_unknown"),
+            ("entry 6", "bank_date_invalid"),
+            PAID,
+        ],
+    ),
+    "pain.002": (
+        pain002(
+            (NUMBER, "RJCT", "AC01"), ("B", "ACSC", "G000"), ("C", "PDNG", "X"), ("D", "?", "")
+        ),
+        [
+            ("rejected", "debit", NUMBER, "None", None, "AC01", None),
+            ("accepted", "debit", "B", "None", None, "G000", None),
+            ("pending", "debit", "C", "None", None, "X", None),
+            ("entry 5", "bank_status_unknown"),
+        ],
+    ),
+    "a batch rejected": (
+        pain002().replace(b"</OrgnlPmtInfId>", b"</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>"),
+        [("rejected", "debit", "X", "None", None, None, None)],
+    ),
+    "a return of NACHA": (
+        nacha(),
+        [("returned", "credit", NUMBER[-15:], "1234.50", "11-05 00:00", "R02", "011401530000009")],
+    ),
+    "a notice of change": (
+        nacha("C01"),
+        [("notice", "credit", NUMBER[-15:], "1234.50", "11-05 00:00", "C01", "011401530000009")],
+    ),
+    "without line ends": (
+        nacha().replace(b"\n", b""),
+        [("returned", "credit", NUMBER[-15:], "1234.50", "11-05 00:00", "R02", "011401530000009")],
+    ),
+    "other totals": (
+        nacha()
+        .replace(b"\n9000001000001", b"\n9000001000001", 1)
+        .replace(b"000000123450   ", b"000000123451   "),
+        [
+            (
+                "returned",
+                "credit",
+                NUMBER[-15:],
+                "1234.50",
+                "11-05 00:00",
+                "R02",
+                "011401530000009",
+            ),
+            ("line 6", "bank_total_differs"),
+        ],
+    ),
+    "a list": (
+        listed(
+            f"{NUMBER},booked,1234.50,GBP,2026-11-03,,B-1",
+            f"{NUMBER},returned,1234.5,GBP,2026-11-03T10:00:00+01:00,AC04,B-2",
+            "",
+            f"{NUMBER},gone,1,GBP,2026-11-03,,",
+            f"{NUMBER},booked,-1,GBP,2026-11-03,,",
+        ),
+        [
+            PAID,
+            ("returned", "credit", NUMBER, "1234.5", "11-03 09:00", "AC04", "B-2"),
+            ("line 5", "bank_status_unknown"),
+            ("line 6", "bank_amount_invalid"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_bank_says_is_read(name: str, tmp_path: Path) -> None:
+    """rules.md#bank-entries"""
+    content, expected = FILES[name]
+    assert expected == said(tmp_path, content)
+
+
+@pytest.mark.parametrize("folder", ["camt", "ach"])
+def test_files_of_others_are_read_or_refused(folder: str) -> None:
+    """`CARDOFFERS_BANK_FILES` names a folder with checkouts of genkgo/camt and moov-io/ach."""
+    place = os.environ.get("CARDOFFERS_BANK_FILES")
+    if not place:
+        pytest.skip("CARDOFFERS_BANK_FILES names no folder")
+    found = [each for each in (Path(place) / folder).rglob("*") if each.suffix in {".xml", ".ach"}]
+    ends = {"read": 0, "refused": 0}
+    for path in found:
+        try:
+            with open_bank_file(path) as file:
+                list(file.said)
+            ends["read"] += 1
+        except FileUnusable:
+            ends["refused"] += 1
+    assert ends["read"] > ends["refused"] > 0

@@ -1,0 +1,128 @@
+"""What a stranger writes into a file of a bank ends in a refusal with its place, or a finding."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from banks import camt, entry, listed, nacha, pain002, returned, said
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.files.bank.answers import open_bank_file
+from cardoffers_cli.files.bank.xml_entries import MOST_BYTES
+from sizes import tries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+OUTSIDE = '<!DOCTYPE x [<!ENTITY a SYSTEM "other.xml">]>'
+ROOT = camt()[: camt().index(b"<GrpHdr>")]
+
+
+def behind_the_first_line(text: str) -> bytes:
+    return camt(entry()).replace(b"?>\n", f"?>\n{text}".encode(), 1)
+
+
+HOSTILE = {
+    "entities": (behind_the_first_line(BOMB), "bank_xml_forbidden", "entities"),
+    "a file": (behind_the_first_line(OUTSIDE), "bank_xml_forbidden", "entities"),
+    "a document type": (behind_the_first_line("<!DOCTYPE x>"), "bank_xml_forbidden", "entities"),
+    "depth": (ROOT + b"<a>" * 10_000, "bank_xml_forbidden", "nests over 40"),
+    "a long text": (ROOT + b"<a>" + b"x" * (MOST_BYTES + 1), "bank_entry_too_large", "4 MiB"),
+    "a long name": (ROOT + b"<" + b"x" * (MOST_BYTES + 1), "bank_entry_too_large", "4 MiB"),
+    "many elements": (
+        ROOT + (b"<a>" + b"x" * 993 + b"</a>") * (MOST_BYTES // 1000 + 1),
+        "bank_entry_too_large",
+        "4 MiB",
+    ),
+    "cut off": (camt(entry(), entry())[:-60], "bank_xml_invalid", "line 2, column"),
+    "cut off in a tag": (camt(entry())[:400], "bank_xml_invalid", "line 2, column"),
+    "not closed": (camt(entry()).replace(b"</Ntry>", b"</X>"), "bank_xml_invalid", "line 2"),
+    "no such encoding": (camt().replace(b"UTF-8", b"KLINGON"), "bank_xml_invalid", "encoding"),
+    "of many bytes": (camt().replace(b"UTF-8", b"UTF-7"), "bank_xml_invalid", "encoding"),
+    "not in its encoding": (camt(entry(named="\x00\x01")), "bank_xml_invalid", "line 2"),
+    "not UTF-8": (camt(entry(named="A")).replace(b">A<", b">\xff<"), "bank_xml_invalid", "line 2"),
+    "another message": (
+        camt().replace(b"camt.053", b"camt.052"),
+        "bank_form_unknown",
+        "none of camt.053",
+    ),
+    "no message": (b"<Document/>", "bank_form_unknown", "none of camt.053"),
+    "a page": (b"<html><body>Log in</body></html>", "bank_form_unknown", "none of camt.053"),
+    "nothing": (b" \n", "file_empty", "empty"),
+    "another list": (b"a,b\n1,2\n", "bank_form_unknown", "lacks payment_id"),
+    "a list cut off": (listed('A,"booked'), "bank_list_invalid", "line 2: a quote"),
+    "fields": (listed("A,booked"), "bank_list_invalid", "line 2: it has 2 fields"),
+    "a long line": (listed("A" * 70_000), "bank_list_invalid", "line 2: it is longer"),
+    "another encoding": (listed("A").replace(b"\nA", b"\n\xe9"), "bank_list_invalid", "not UTF-8"),
+    "bytes": (bytes(range(1, 256)), "bank_form_unknown", "lacks payment_id"),
+    "NACHA cut off": (nacha()[:380], "bank_nacha_invalid", "ends before its last record"),
+    "letters": (
+        nacha().replace(b"0000123450", b"00001234x0", 1),
+        "bank_nacha_invalid",
+        "line 3: positions 30 to 39",
+    ),
+    "no record": (nacha().replace(b"\n5", b"\nX", 1), "bank_nacha_invalid", "line 2: no record"),
+    "more behind": (nacha() + b"5200\n", "bank_nacha_invalid", "more behind the end"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
+    content, code, place = HOSTILE[name]
+    with pytest.raises(FileUnusable) as error:
+        said(tmp_path, content)
+    assert code == error.value.code
+    assert place in error.value.message
+    assert error.value.message.startswith("bank.file: ")
+    assert error.value.hint
+
+
+def test_there_may_be_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileUnusable, match="There is no file"), open_bank_file(tmp_path / "x"):
+        pass
+
+
+GOOD = {
+    "camt": camt(entry(), returned()),
+    "pain.002": pain002(("A", "RJCT", "AC01")),
+    "nacha": nacha(),
+    "csv": listed("A,booked,1.00,GBP,2026-11-03,,B-1"),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_no_damage_crashes_a_reader(name: str, tmp_path: Path) -> None:
+    chance = random.Random(name)  # noqa: S311 - a seeded draw of damage
+    for _ in range(tries(150, 3_000)):
+        damaged = bytearray(GOOD[name])
+        for _ in range(chance.randint(1, 4)):
+            place = chance.randrange(max(len(damaged), 1))
+            match chance.randrange(4):
+                case 0 if damaged:
+                    damaged[place] = chance.randrange(256)
+                case 1:
+                    del damaged[place : place + chance.randint(1, 40)]
+                case 2:
+                    damaged[place:place] = damaged[: chance.randint(1, 60)]
+                case _:
+                    del damaged[max(place, 1) :]
+        with suppress(FileUnusable):
+            said(tmp_path, bytes(damaged))
+
+
+def test_memory_is_flat_in_the_size_of_the_file(tmp_path: Path) -> None:
+    most = []
+    for entries in (500, 2_000):
+        path = tmp_path / "large.xml"
+        path.write_bytes(camt(*[entry(details="<RmtInf/>" * 8)] * entries))
+        tracemalloc.start()
+        with open_bank_file(path) as file:
+            assert entries == sum(1 for _ in file.said)
+        most.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert most[1] < most[0] * 1.2
