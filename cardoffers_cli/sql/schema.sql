@@ -522,6 +522,73 @@ create table adjustments (
     settlement_no bigint  -- null until the next settlement takes it
 );
 
+-- What was credited, held against what was redeemed
+
+-- name: credit_links
+-- Grain: one row per credited row whose redemption is known. Append only: a link is for ever.
+create table credit_links (
+    credit_no bigint not null,
+    institution_id uuid not null,
+    redemption_no bigint not null,
+    run_no bigint not null
+);
+
+-- name: reconciliation_verdicts
+-- Grain: one row per subject and run that found of it what the run before had not; the newest counts.
+-- Append only.
+create table reconciliation_verdicts (
+    institution_id uuid not null,
+    subject varchar not null,  -- redemption, or credit: a credited row of no known redemption
+    subject_no bigint not null,  -- its redemption_no, or its credit_no
+    run_no bigint not null,
+    code varchar not null,  -- the verdict; `known_now` ends what was said of a credited row alone
+    finding_id uuid,  -- derived from the subject and the code; null where nothing is wrong
+    currency varchar not null,
+    amount decimal(18, 4),  -- the cashback of the redemption; null of a credited row alone
+    credited_amount decimal(18, 4) not null,  -- what stands as credited
+    moved_amount decimal(18, 4) not null,  -- credited less reversed, all of its rows
+    credited_rows bigint not null,
+    since_at timestamp not null  -- from when its age counts
+);
+
+-- name: finding_acceptances
+-- Grain: one row per finding and person who accepted it. Append only.
+create table finding_acceptances (
+    finding_id uuid not null,
+    institution_id uuid not null,
+    actor varchar not null,
+    reason varchar not null,
+    run_no bigint not null,  -- it holds as long as no later run finds anything new
+    accepted_at timestamp not null
+);
+
+-- name: reconciliations
+-- Grain: one row per institution and run. Append only.
+create table reconciliations (
+    institution_id uuid not null,
+    run_no bigint not null,
+    redemptions bigint not null,  -- of the institution, as the ledger has them
+    credited_rows bigint not null,  -- of the institution, as they came
+    verdicts bigint not null,
+    last_redemption_no bigint not null,  -- the next run looks at what came behind these two
+    last_credit_no bigint not null
+);
+
+-- name: reconciliation_totals
+-- Grain: one row per institution, run, verdict and currency. Append only.
+create table reconciliation_totals (
+    institution_id uuid not null,
+    run_no bigint not null,
+    code varchar not null,
+    currency varchar not null,
+    verdicts bigint not null,
+    redemptions bigint not null,
+    credited_rows bigint not null,
+    amount decimal(38, 4) not null,  -- the cashback of these redemptions
+    credited_amount decimal(38, 4) not null,
+    moved_amount decimal(38, 4) not null
+);
+
 -- Counts that are kept of all this; `services/counts` says how
 
 -- name: counted_up_to

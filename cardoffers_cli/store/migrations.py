@@ -43,7 +43,9 @@ class Migration:
         return _digest(statements(self.stem).values())
 
 
-_NAMES = "ids money keys purchases counts offers redemptions refunds webhooks approvals"
+_NAMES = (
+    "ids money keys purchases counts offers redemptions refunds webhooks approvals reconciliation"
+)
 VIEWS = tuple(f"views/{name}" for name in _NAMES.split())
 """The files of views and macros; what one reads stands in it, or in one before it."""
 

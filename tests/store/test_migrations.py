@@ -193,6 +193,11 @@ KEPT_SINCE = (
     "refund_dismissals",
     "credits",
     "approvals",
+    "credit_links",
+    "reconciliation_verdicts",
+    "finding_acceptances",
+    "reconciliations",
+    "reconciliation_totals",
 )
 COUNTED = (
     "counted_up_to",

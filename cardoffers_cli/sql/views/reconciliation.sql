@@ -1,0 +1,118 @@
+-- Reconciliation: what is said of each redemption and each credited row, and what is wrong of it.
+
+-- name: finding_of
+-- The id of a finding: the same thing found again of the same subject has the same id
+-- (rules.md#findings-of-reconciliation). `subject_ref` is the id of the redemption, or the credit_ref.
+create or replace macro finding_of(institution_id, code, subject_ref) as derived_id(
+    'finding' || chr(31) || cast(institution_id as varchar) || chr(31) || code || chr(31)
+    || subject_ref
+);
+
+-- name: is_verdict_final
+-- Whether nothing is looked for any more until something new of it comes (rules.md#verdicts).
+create or replace macro is_verdict_final(code) as
+    code in ('credited', 'credited_before_reversal', 'not_owed', 'known_now');
+
+-- name: current_verdicts
+-- What the newest run that found anything new said of each subject, with what stands as credited
+-- (rules.md#what-was-credited); `known_now` is none.
+-- Grain: one row per subject.
+create or replace view current_verdicts as
+with newest as (
+    select
+        reconciliation_verdicts.institution_id, reconciliation_verdicts.subject,
+        reconciliation_verdicts.subject_no, max(reconciliation_verdicts.run_no) as run_no
+    from reconciliation_verdicts
+    group by
+        reconciliation_verdicts.institution_id, reconciliation_verdicts.subject,
+        reconciliation_verdicts.subject_no
+)
+select
+    reconciliation_verdicts.institution_id,
+    reconciliation_verdicts.subject,
+    reconciliation_verdicts.subject_no,
+    reconciliation_verdicts.run_no,
+    reconciliation_verdicts.code,
+    reconciliation_verdicts.finding_id,
+    reconciliation_verdicts.currency,
+    reconciliation_verdicts.amount,
+    reconciliation_verdicts.credited_amount,
+    reconciliation_verdicts.moved_amount,
+    reconciliation_verdicts.credited_rows,
+    reconciliation_verdicts.since_at
+from reconciliation_verdicts
+inner join newest
+    on newest.institution_id = reconciliation_verdicts.institution_id
+    and newest.subject = reconciliation_verdicts.subject
+    and newest.subject_no = reconciliation_verdicts.subject_no
+    and newest.run_no = reconciliation_verdicts.run_no;
+
+-- name: reconciliation_findings
+-- What reconciliation found wrong, and how far that is (rules.md#findings-of-reconciliation): resolved
+-- by the first run that found something else of its subject, accepted by a person after the last that
+-- found it, or open. Amounts are those that were found last. Grain: one row per finding.
+create or replace view reconciliation_findings as
+with found as (
+    select
+        reconciliation_verdicts.finding_id, reconciliation_verdicts.institution_id,
+        reconciliation_verdicts.subject, reconciliation_verdicts.subject_no,
+        reconciliation_verdicts.code, min(reconciliation_verdicts.run_no) as first_run_no,
+        max(reconciliation_verdicts.run_no) as newest_run_no,
+        max_by(reconciliation_verdicts.currency, reconciliation_verdicts.run_no) as currency,
+        arg_max_null(reconciliation_verdicts.amount, reconciliation_verdicts.run_no) as amount,
+        max_by(reconciliation_verdicts.credited_amount, reconciliation_verdicts.run_no)
+            as credited_amount,
+        max_by(reconciliation_verdicts.credited_rows, reconciliation_verdicts.run_no)
+            as credited_rows,
+        max_by(reconciliation_verdicts.since_at, reconciliation_verdicts.run_no) as since_at
+    from reconciliation_verdicts
+    where reconciliation_verdicts.finding_id is not null
+    group by
+        reconciliation_verdicts.finding_id, reconciliation_verdicts.institution_id,
+        reconciliation_verdicts.subject, reconciliation_verdicts.subject_no,
+        reconciliation_verdicts.code
+),
+ended as (
+    select found.finding_id, min(reconciliation_verdicts.run_no) as run_no
+    from found
+    inner join reconciliation_verdicts
+        on reconciliation_verdicts.institution_id = found.institution_id
+        and reconciliation_verdicts.subject = found.subject
+        and reconciliation_verdicts.subject_no = found.subject_no
+        and reconciliation_verdicts.run_no > found.newest_run_no
+    group by found.finding_id
+),
+accepted as (
+    select
+        finding_acceptances.finding_id, max(finding_acceptances.run_no) as run_no,
+        max_by(finding_acceptances.actor, finding_acceptances.run_no) as actor,
+        max_by(finding_acceptances.reason, finding_acceptances.run_no) as reason,
+        max_by(finding_acceptances.accepted_at, finding_acceptances.run_no) as accepted_at
+    from finding_acceptances
+    group by finding_acceptances.finding_id
+)
+select
+    found.finding_id,
+    found.institution_id,
+    found.subject,
+    found.subject_no,
+    found.code,
+    found.currency,
+    found.amount,
+    found.credited_amount,
+    found.credited_rows,
+    found.since_at,
+    found.first_run_no,
+    found.newest_run_no,
+    ended.run_no as resolved_run_no,
+    case
+        when ended.run_no is not null then 'resolved'
+        when accepted.run_no > found.newest_run_no then 'accepted'
+        else 'open'
+    end as state,
+    accepted.actor as accepted_by,
+    accepted.reason as accepted_reason,
+    accepted.accepted_at
+from found
+left join ended on ended.finding_id = found.finding_id
+left join accepted on accepted.finding_id = found.finding_id;
