@@ -112,8 +112,7 @@ def redemption(made: Job, ref: str) -> str:
     """Return the id of the redemption of a purchase of alder's."""
     ids = """
         select transaction_ref, redemption_id
-        from redemptions join purchases using (purchase_no, institution_id)
-        join institutions using (institution_id)
+        from redemptions join institutions using (institution_id)
         where slug = 'alder'
     """
     return str(dict(found(made, ids))[ref])
@@ -126,8 +125,7 @@ def _attempts(made: Job) -> None:
         select redemption_no, institution_id, 1 as number, 3 as run_no, false as is_manual,
             timestamp '2026-06-01 12:00:05' as started_at, 502 as http_status,
             'status 502' as error, 31 as duration_ms
-        from redemptions join purchases using (purchase_no, institution_id)
-        join institutions using (institution_id)
+        from redemptions join institutions using (institution_id)
         where slug = 'alder' and transaction_ref = 'won'
     """
     with made.store() as store:

@@ -187,9 +187,7 @@ def _is_older(row: Row) -> bool:
 
 def redemption_of(made: Job, ref: str) -> str:
     """Return the id of the redemption of a purchase."""
-    of = "from redemptions join purchases using (purchase_no)"
-    ids = dict(found(made, f"select transaction_ref, redemption_id {of}"))
-    return str(ids[ref])
+    return str(dict(found(made, "select transaction_ref, redemption_id from redemptions"))[ref])
 
 
 def _purchases(offers: Iterable[str]) -> list[Row]:

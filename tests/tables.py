@@ -372,12 +372,17 @@ def _redemptions(store: Store, rows: list[Row]) -> None:
     They are of the first purchases, as far as there are any.
     """
     offers = dict(select(store, "select offer_id, offer_no from offers"))
-    bought = select(store, "select purchase_no, amount, transacted_at from recent_purchases")
-    of_purchase = {
-        number: {"purchase_amount": amount, "purchased_at": at} for number, amount, at in bought
+    bought = select(
+        store, "select purchase_no, amount, transacted_at, transaction_ref from recent_purchases"
+    )
+    names = ("purchase_amount", "purchased_at", "transaction_ref")
+    known = select(
+        store, "select column_name from duckdb_columns() where table_name = 'redemptions'"
+    )
+    of_purchase = {  # a store of before may not have all of them
+        number: {name: value for name, value in zip(names, told, strict=True) if (name,) in known}
+        for number, *told in bought
     }
-    if not select(store, "from duckdb_columns() where column_name = 'purchased_at'"):  # of before
-        of_purchase = {}
     first = _count(store, "redemptions") + 1
     redemptions = [
         {

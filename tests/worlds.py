@@ -247,7 +247,7 @@ _MANY = (
     select purchase_no as redemption_no, derived_id('r' || purchase_no) as redemption_id,
         institution_id, purchase_no, cardholder_no, offer_no, 900 as run_no,
         transacted_at + interval 20 hour as created_at, amount as purchase_amount,
-        transacted_at as purchased_at
+        transacted_at as purchased_at, transaction_ref
     from recent_purchases
     inner join offers on offers.merchant_id = recent_purchases.merchant_id
     where purchase_no >= 1000000 and purchase_no % 4 = 0

@@ -32,7 +32,8 @@ REFERENCE = "transaction_ref"
 _MASKED = (
     *("outbox_references", "outbox_tokens"),  # while what they are found by is there
     *("cardholders_cardholder_token", "instruments_instrument_token"),
-    *("purchases_transaction_ref", "rejects_transaction_ref", "duplicates_transaction_ref"),
+    *("purchases_transaction_ref", "redemptions_transaction_ref"),
+    *("rejects_transaction_ref", "duplicates_transaction_ref"),
     *("purchase_details_merchant_descriptor", "purchase_details_mcc", "purchase_details_network"),
     *("identifiers_merchant_identifier", "audit_log_old_value", "audit_log_new_value"),
     *("ledger_entries_reversal_reason", "ledger_moves_reason", "imports_file_name"),

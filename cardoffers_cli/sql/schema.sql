@@ -413,8 +413,9 @@ create table redemptions (
     run_no bigint not null,
     created_at timestamp not null,
     version_no bigint,  -- the version (its run) whose terms it was given
-    purchase_amount decimal(18, 4),  -- of its purchase, as the next; null of one that was lost
-    purchased_at timestamp
+    purchase_amount decimal(18, 4),  -- of its purchase, as the next two; null of one that was lost
+    purchased_at timestamp,
+    transaction_ref varchar
 );
 
 -- What came back

@@ -45,7 +45,7 @@ ADD = """
 insert into redemptions
 select
     range, uuid_of('redemption ' || range), larkmere(), range * 14, 1, 1, 2, timestamp '2026-02-01',
-    null, amount, transacted_at
+    null, amount, transacted_at, transaction_ref
 from range(1, $redemptions)
 inner join purchases on purchase_no = range * 14;
 insert into runs values (2, uuid_of('run'), 'match', timestamp '2026-02-01', 'bench', null);

@@ -76,7 +76,6 @@ KEPT = {
     "redemptions": """
         select redemption_id, transaction_ref, offer_id, status, merchant_funded_amount, entry_id
         from redemptions
-        join purchases using (purchase_no)
         join ledger_entries using (redemption_no)
         join offers on offers.offer_no = redemptions.offer_no
         order by transaction_ref

@@ -12,6 +12,7 @@ import pytest
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers
+from cardoffers_cli.jobs.river.export import export
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.river.validate import validate
@@ -228,6 +229,30 @@ def test_card_numbers_are_masked_and_nothing_else(old: Job) -> None:
     after = everything_in(old)
     assert 0 == mask_card_numbers(old)["card_numbers"]
     assert after == everything_in(old)
+
+
+@pytest.mark.parametrize(("is_archived", "left"), [(False, 0), (True, 6)])
+def test_a_redemption_says_the_mask_of_its_reference(
+    old: Job, tmp_path: Path, is_archived: bool, left: int
+) -> None:
+    """In an archive, which is never rewritten, its purchase stays as it was."""
+    number = "378282246310005"
+    with old.store() as store, store.transaction():
+        for table in ("recent_purchases", "redemptions"):
+            said = f"update {table} set transaction_ref = ? where transaction_ref = 'ref-2'"  # noqa: S608
+            store.connection.execute(said, [number])
+        store.connection.execute("update outbox set body = replace(body, 'ref-2', ?)", [number])
+    if is_archived:
+        export(old, str(tmp_path / "archive"))
+    assert left == mask_card_numbers(old)["left"]
+    ((ref, body),) = found(
+        old, "select transaction_ref, body from redemptions join outbox using (redemption_no)"
+    )
+    assert ref.startswith("masked-")
+    assert f'"{ref}"' in body
+    with old.store(read_only=True) as store:
+        wrong = [each.name for each in examine(store, old.path) if not each.ok]
+    assert "redemptions_fit_their_purchase" not in wrong
 
 
 def card_audit(made: Job) -> dict[str, bool]:

@@ -348,6 +348,10 @@ BREAKS = {
         "redemptions_fit_their_purchase"
     ),
     "update redemptions set purchased_at = null": "redemptions_fit_their_purchase",
+    "update redemptions set transaction_ref = transaction_ref || '?'": (
+        "redemptions_fit_their_purchase"
+    ),
+    "update redemptions set transaction_ref = null": "redemptions_fit_their_purchase",
     "delete from links": "redemptions_fit_their_purchase",
     "insert into ledger_moves select redemption_no, 999, 'pending', moved_at, actor, null"
     " from ledger_moves where status = 'settled'": "moves_are_legal",
@@ -578,6 +582,11 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
             store,
             "update recent_purchases"
             " set transaction_ref = cast(4111111111111100 + purchase_no as varchar)",
+        )
+        select(
+            store,
+            "update redemptions set transaction_ref = purchases.transaction_ref"
+            " from purchases where purchases.purchase_no = redemptions.purchase_no",
         )
         select(store, "delete from purchase_refs")
         select(store, HASHED)

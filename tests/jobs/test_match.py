@@ -58,7 +58,6 @@ def redemptions(made: Job) -> list[tuple[Any, ...]]:
         "select redemption_id, entry_id, transaction_ref, offer_id, merchant_funded_amount,"
         " commission_amount, institution_payout_amount, ledger_entries.created_at, status"
         " from redemptions join ledger_entries using (redemption_no)"
-        " join purchases using (purchase_no)"
         " join offers on offers.offer_no = redemptions.offer_no order by all",
     )
 

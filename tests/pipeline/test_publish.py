@@ -66,7 +66,7 @@ def test_the_bytes_of_an_event_are_those_of_the_contract(store: Store) -> None:
 def test_a_reference_stands_as_it_came(store: Store, ref: str) -> None:
     redeem(store)
     select(store, "delete from outbox")
-    store.connection.execute("update recent_purchases set transaction_ref = $1", [ref])
+    store.connection.execute("update redemptions set transaction_ref = $1", [ref])
     publish(store, run_no=1)
     assert loads(body(store))["transaction_ref"] == ref
 

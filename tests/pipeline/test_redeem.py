@@ -83,7 +83,7 @@ def redeemed(store: Store) -> list[tuple[str, str]]:
     """Return (ref, offer) of every redemption."""
     return select(
         store,
-        "select transaction_ref, offer_id from redemptions join purchases using (purchase_no)"
+        "select transaction_ref, offer_id from redemptions"
         " join offers using (offer_no) order by all",
     )
 
@@ -476,7 +476,7 @@ def test_a_redemption_keeps_its_version_and_is_paid_by_it(store: Store) -> None:
             store,
             "select transaction_ref, version_no, merchant_funded_amount, commission_amount,"
             " institution_payout_amount from ledger_entries join redemptions using (redemption_no)"
-            " join purchases using (purchase_no) order by all",
+            " order by all",
         )
     ]
 
@@ -991,9 +991,9 @@ def amounts(store: Store) -> dict[tuple[str, str], tuple[Any, ...]]:
         select slug, transaction_ref, offer_id,
             merchant_funded_amount, commission_amount, institution_payout_amount
         from ledger_entries
-        join redemptions using (redemption_no) join purchases using (purchase_no)
+        join redemptions using (redemption_no)
         join offers on offers.offer_no = redemptions.offer_no
-        join institutions on institutions.institution_id = purchases.institution_id
+        join institutions on institutions.institution_id = redemptions.institution_id
         """,
     )
     return {(slug, ref): tuple(rest) for slug, ref, *rest in found}

@@ -79,8 +79,10 @@ def test_a_store_of_before_keeps_every_row(tmp_path: Path) -> None:
         in_a_pipe(["store", "migrate"])
     assert rows_before == rows(store, kept)
     assert rows(store, {"counted_up_to": ["*"]})["counted_up_to"]
-    redeemed = {"redemptions": ["purchase_no", "purchase_amount", "purchased_at"]}
-    bought = {"recent_purchases": ["purchase_no", "amount", "transacted_at"]}
+    redeemed = {
+        "redemptions": ["purchase_no", "purchase_amount", "purchased_at", "transaction_ref"]
+    }
+    bought = {"recent_purchases": ["purchase_no", "amount", "transacted_at", "transaction_ref"]}
     (of_redemptions,), (of_purchases,) = (rows(store, of).values() for of in (redeemed, bought))
     assert of_redemptions
     assert [] == [row for row in of_redemptions if row not in of_purchases]

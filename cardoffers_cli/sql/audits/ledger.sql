@@ -55,8 +55,8 @@ order by both_sides.purchase_no;
 
 -- name: redemptions_fit_their_purchase
 -- Redemptions whose purchase is not there, of another cardholder, or other than they say, whose entry
--- says otherwise, or whose cardholder was not linked to the offer by then. Grain: one row per
--- redemption.
+-- says otherwise, or whose cardholder was not linked to the offer by then. A reference that was masked
+-- stays as it was in an archive. Grain: one row per redemption.
 select redemptions.redemption_id, redemptions.purchase_no, redemptions.offer_no
 from redemptions
 left join purchases
@@ -69,6 +69,10 @@ left join ledger_entries
 where purchases.purchase_no is null
     or redemptions.purchase_amount is distinct from purchases.amount
     or redemptions.purchased_at is distinct from purchases.transacted_at
+    or (
+        redemptions.transaction_ref is distinct from purchases.transaction_ref
+        and not regexp_full_match(coalesce(redemptions.transaction_ref, ''), 'masked-[0-9a-f]{32}')
+    )
     or ledger_entries.offer_no <> redemptions.offer_no
     or ledger_entries.cardholder_no <> redemptions.cardholder_no
     or ledger_entries.currency <> purchases.currency

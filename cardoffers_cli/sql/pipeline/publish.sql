@@ -17,7 +17,7 @@ select
         ledger_entries.institution_payout_amount,
         currencies.minor_unit,
         redemptions.created_at,
-        purchases.transaction_ref,
+        redemptions.transaction_ref,
         ledger_entries.currency
     ),
     redemptions.created_at,
@@ -32,9 +32,6 @@ inner join cardholders
     on cardholders.cardholder_no = redemptions.cardholder_no
     and cardholders.institution_id = redemptions.institution_id
 inner join currencies on currencies.currency = ledger_entries.currency
-left join purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = redemptions.institution_id
 where redemptions.run_no = $run_no
     and redemptions.redemption_no not in (
         select outbox.redemption_no

@@ -72,7 +72,7 @@ group by ledger_entries.offer_no, ledger_entries.cardholder_no;
 -- offer (rules.md#ids). Idempotent: a purchase that redeemed is never undecided again.
 insert into redemptions (
     redemption_no, redemption_id, institution_id, purchase_no, cardholder_no, offer_no, version_no,
-    run_no, created_at, purchase_amount, purchased_at
+    run_no, created_at, purchase_amount, purchased_at, transaction_ref
 )
 with highest as (
     select coalesce(max(redemptions.redemption_no), 0) as redemption_no
@@ -93,7 +93,8 @@ select
     $run_no,
     $created_at,
     redeemed_purchases.purchase_amount,
-    redeemed_purchases.purchased_at
+    redeemed_purchases.purchased_at,
+    redeemed_purchases.transaction_ref
 from redeemed_purchases
 cross join highest
 inner join offers on offers.offer_no = redeemed_purchases.offer_no;

@@ -2,8 +2,8 @@
 -- Texts that are digits, spaces and dashes alone, where a real card number would be one: tokens,
 -- and references and identifiers, which may look like one by chance and are judged together with
 -- others (`together` says with which). Identifiers may have forms of merchants' own, and those that a
--- catalogue knows are merchants'. Reads every table that keeps what institutions sent. Grain: one row
--- per text and place.
+-- catalogue knows are merchants'. Reads every table that keeps what institutions sent; redemptions
+-- repeat the references of their purchases. Grain: one row per text and place.
 with texts as (
     select
         'cardholders.cardholder_token' as place, cardholder_no as row_no, institution_id,
@@ -149,20 +149,17 @@ from (
 ) as masks;
 
 -- name: mask_outbox_references
--- Replaces references in the bodies of events, which hold them in quotes. To be done before the
--- purchases that they are found by.
+-- Replaces references in the bodies of events, which hold them in quotes. To be done before those
+-- of the redemptions that they are found by.
 update outbox
 set body = replace(
     outbox.body, '"' || card_masks.text || '"', '"' || card_masks.masked || '"'
 )
 from redemptions
-inner join purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = redemptions.institution_id
 inner join card_masks
     on card_masks.place = 'transaction_ref'
-    and card_masks.institution_id = purchases.institution_id
-    and card_masks.text = purchases.transaction_ref
+    and card_masks.institution_id = redemptions.institution_id
+    and card_masks.text = redemptions.transaction_ref
 where redemptions.redemption_no = outbox.redemption_no
     and redemptions.institution_id = outbox.institution_id;
 
@@ -196,8 +193,9 @@ where purchases.purchase_no = purchase_refs.purchase_no;
 
 -- name: mask
 -- for each: cardholders.cardholder_token, instruments.instrument_token, purchases.transaction_ref,
---     rejects.transaction_ref, duplicates.transaction_ref, purchase_details.merchant_descriptor,
---     purchase_details.mcc, purchase_details.network, identifiers.merchant_identifier,
+--     redemptions.transaction_ref, rejects.transaction_ref, duplicates.transaction_ref,
+--     purchase_details.merchant_descriptor, purchase_details.mcc, purchase_details.network,
+--     identifiers.merchant_identifier,
 --     audit_log.old_value, audit_log.new_value, ledger_entries.reversal_reason, ledger_moves.reason,
 --     imports.file_name, institutions.name, merchants.name, offer_texts.title,
 --     offer_texts.description, api_keys.name

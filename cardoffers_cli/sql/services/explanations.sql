@@ -230,7 +230,7 @@ fitting as (
 holders as materialized (
     select
         fitting.purchase_no, fitting.offer_no, ledger_entries.merchant_funded_amount,
-        earlier.purchase_no as earlier_no, earlier.purchased_at,
+        earlier.purchased_at, earlier.institution_id, earlier.transaction_ref,
         ledger_entries.cardholder_no = fitting.cardholder_no as is_own,
         earlier.run_no < fitting.run_no
         or earlier.purchased_at < fitting.transacted_at as is_earlier
@@ -267,9 +267,8 @@ holding as (
     inner join fitting
         on fitting.purchase_no = holders.purchase_no
         and fitting.offer_no = holders.offer_no
-    inner join purchases as tied on tied.purchase_no = holders.earlier_no
     where not holders.is_earlier
-        and purchase_turn(tied.transacted_at, tied.institution_id, tied.transaction_ref)
+        and purchase_turn(holders.purchased_at, holders.institution_id, holders.transaction_ref)
         < purchase_turn(fitting.transacted_at, fitting.institution_id, fitting.transaction_ref)
 ),
 

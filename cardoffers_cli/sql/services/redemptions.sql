@@ -12,8 +12,8 @@ where facts.redemption_id = try_cast($redemption_id as uuid);
 -- One redemption with its purchase, its offer, its ledger entry and how far its webhook is.
 select
     facts.redemption_id, facts.institution, facts.status, facts.transaction_ref,
-    facts.purchase_amount as amount, facts.currency, facts.transacted_at, facts.received_at,
-    facts.offer_id,
+    facts.purchase_amount as amount, facts.currency, facts.purchased_at as transacted_at,
+    purchases.received_at, facts.offer_id,
     offer_title(offer_titles.titles, facts.languages) as offer_title,
     facts.merchant_id, facts.merchant_name, facts.entry_id, facts.merchant_funded_amount, facts.commission_amount,
     facts.institution_payout_amount, facts.created_at, facts.settles_at, facts.settled_at,
@@ -25,6 +25,9 @@ from redemption_facts as facts
 inner join cardholders
     on cardholders.cardholder_no = facts.cardholder_no
     and cardholders.institution_id = facts.institution_id
+left join purchases
+    on purchases.purchase_no = facts.purchase_no
+    and purchases.institution_id = facts.institution_id
 left join offer_titles on offer_titles.offer_id = facts.offer_id
 left join adjustments
     on adjustments.redemption_no = facts.redemption_no

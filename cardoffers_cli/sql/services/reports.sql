@@ -5,8 +5,8 @@
 with page as (
     select
         redemptions.redemption_no, redemptions.redemption_id, redemptions.institution_id,
-        redemptions.purchase_no, redemptions.cardholder_no, redemptions.offer_no,
-        redemptions.created_at
+        redemptions.cardholder_no, redemptions.offer_no, redemptions.created_at,
+        redemptions.purchase_amount, redemptions.purchased_at, redemptions.transaction_ref
     from redemptions
     where ($institution_id is null or redemptions.institution_id = $institution_id)
         and ($from_at is null or redemptions.created_at >= $from_at)
@@ -30,14 +30,6 @@ with page as (
         )
     order by redemptions.created_at desc, redemptions.redemption_id desc
     limit $limit
-),
-
-bought as (
-    select
-        purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
-        purchases.amount, purchases.transacted_at
-    from purchases
-    where purchases.purchase_no in (select page.purchase_no from page)
 )
 
 select
@@ -50,8 +42,8 @@ select
         'merchant_name': merchants.name
     } as offer,
     masked(cardholders.cardholder_token) as cardholder_token_masked,
-    institutions.slug as institution, purchases.transaction_ref,
-    purchases.amount as purchase_amount, purchases.transacted_at, ledger_entries.merchant_id
+    institutions.slug as institution, page.transaction_ref, page.purchase_amount,
+    page.purchased_at as transacted_at, ledger_entries.merchant_id
 from page
 inner join institutions on institutions.institution_id = page.institution_id
 inner join ledger_entries
@@ -62,9 +54,6 @@ inner join cardholders
     on cardholders.cardholder_no = page.cardholder_no
     and cardholders.institution_id = page.institution_id
 left join merchants on merchants.merchant_id = ledger_entries.merchant_id
-left join bought as purchases
-    on purchases.purchase_no = page.purchase_no
-    and purchases.institution_id = page.institution_id
 left join offer_titles on offer_titles.offer_id = offers.offer_id
 order by page.created_at desc, page.redemption_id desc;
 
@@ -103,28 +92,21 @@ with page as (
 redeemed as (
     select
         redemptions.redemption_no, redemptions.redemption_id, redemptions.institution_id,
-        redemptions.offer_no, redemptions.purchase_no
+        redemptions.offer_no, redemptions.purchase_amount, redemptions.purchased_at,
+        redemptions.transaction_ref
     from redemptions
     where redemptions.redemption_no in (select page.redemption_no from page)
-),
-
-bought as (
-    select
-        purchases.purchase_no, purchases.institution_id, purchases.transaction_ref,
-        purchases.amount, purchases.transacted_at
-    from purchases
-    where purchases.purchase_no in (select redeemed.purchase_no from redeemed)
 )
 
 select
     page.entry_id as id, redemptions.redemption_id, offers.offer_id, ledger_entries.merchant_id,
-    purchases.transaction_ref, ledger_entries.currency, ledger_entries.merchant_funded_amount,
+    redemptions.transaction_ref, ledger_entries.currency, ledger_entries.merchant_funded_amount,
     ledger_entries.commission_amount, ledger_entries.institution_payout_amount,
     ledger_entries.status, page.created_at, ledger_entries.settles_at, ledger_entries.settled_at,
     ledger_entries.reversed_at, ledger_entries.reversal_reason, settlements.settlement_id,
     institutions.slug as institution, merchants.name as merchant_name,
     offer_title(offer_titles.titles, institutions.languages) as offer_title,
-    purchases.amount as purchase_amount, purchases.transacted_at
+    redemptions.purchase_amount, redemptions.purchased_at as transacted_at
 from page
 inner join ledger_entries
     on ledger_entries.redemption_no = page.redemption_no
@@ -138,9 +120,6 @@ left join merchants on merchants.merchant_id = ledger_entries.merchant_id
 left join settlements
     on settlements.settlement_no = ledger_entries.settlement_no
     and settlements.institution_id = page.institution_id
-left join bought as purchases
-    on purchases.purchase_no = redemptions.purchase_no
-    and purchases.institution_id = page.institution_id
 left join offer_titles on offer_titles.offer_id = offers.offer_id
 order by page.created_at desc, page.entry_id desc;
 

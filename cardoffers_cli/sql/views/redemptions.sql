@@ -14,6 +14,9 @@ select
     redemptions.version_no,
     redemptions.run_no,
     redemptions.created_at,
+    redemptions.purchase_amount,
+    redemptions.purchased_at,
+    redemptions.transaction_ref,
     ledger_entries.entry_id,
     ledger_entries.merchant_id,
     ledger_entries.currency,
@@ -32,28 +35,21 @@ inner join ledger_entries
     and ledger_entries.institution_id = redemptions.institution_id;
 
 -- name: redemption_facts
--- Redemptions with their ledger entry, and what people know them by: the purchase, the offer, the
--- merchant, the settlement. A redemption is told of even where its purchase is lost. Titles are not
--- here: a page of a report looks up those of its own rows only.
+-- Redemptions with their ledger entry, and what people know them by: the offer, the merchant, the
+-- settlement. Of their purchase they say themselves what they are told with. Titles are not here: a
+-- page of a report looks up those of its own rows only.
 -- Grain: one row per redemption.
 create or replace view redemption_facts as
 select
     redemption_entries.*,
     institutions.slug as institution,
     institutions.languages,
-    purchases.transaction_ref,
-    purchases.amount as purchase_amount,
-    purchases.transacted_at,
-    purchases.received_at,
     offers.offer_id,
     merchants.name as merchant_name,
     settlements.settlement_id,
     settlements.run_no as settled_by_run_no
 from redemption_entries
 inner join institutions on institutions.institution_id = redemption_entries.institution_id
-left join purchases
-    on purchases.purchase_no = redemption_entries.purchase_no
-    and purchases.institution_id = redemption_entries.institution_id
 inner join offers on offers.offer_no = redemption_entries.offer_no
 left join merchants on merchants.merchant_id = redemption_entries.merchant_id
 left join settlements
