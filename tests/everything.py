@@ -69,6 +69,13 @@ LINES = """
 0   simulate transactions/tarnhollow.csv -i larkmere
 0 ~ match
 0   settle
+0   statement preview -i larkmere --period 2026-10
+0   statement close -i larkmere --period 2026-09
+0   statement close --all --period 2026-09
+0   statement list
+0   statement show {statement}
+0   statement export {statement}
+0   statement verify
 0 ~ nightly drop
 0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
@@ -228,6 +235,7 @@ def _made() -> Place:
         shutil.copy("transactions/larkmere-dirty.csv", "drop/larkmere/dirty.csv")
         _run("nightly drop", exit_code=3)
         _run("refund import refunds/larkmere.csv -i larkmere")
+        _run("statement close -i tarnhollow --period 2026-09")
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
@@ -279,4 +287,5 @@ def _ids() -> dict[str, str]:
         "ref": redemption["transaction_ref"],
         "key": key["key_id"],
         "night": night["run_id"],
+        "statement": "TARNHOLLOW-2026-000001",
     }

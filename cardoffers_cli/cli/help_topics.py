@@ -36,6 +36,7 @@ PAGES = {
     "certificates": "The format for others, the page of a check, and what files can show.",
     "payments": "Payment files, and what the bank says of them.",
     "validator": "The check of files as one page, for who can install nothing.",
+    "statements": "What institutions are owed for a month: closed, exported, verified.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
     "http": "Endpoints, the server, webhooks.",
     "store": "The store: what is in its folder, its names, and what to do when it is damaged.",

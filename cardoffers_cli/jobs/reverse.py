@@ -8,14 +8,12 @@ in it.
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.records import Record
-from cardoffers_cli.jobs.context.clock import Clock
-from cardoffers_cli.jobs.context.runs import finish_run, newest_clock, start_run
+from cardoffers_cli.jobs.context.runs import finish_run, latest_clock, start_run
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.ids import redemption_id
 from cardoffers_cli.services.institutions import find_institution
@@ -28,9 +26,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.store import Store
-
-_AHEAD = timedelta(days=1)
-"""How far a clock may be ahead of all that is known of the time."""
 
 
 class Reversed(Record):
@@ -97,8 +92,7 @@ def reverse(
 
 def _not_in_the_future(store: Store, job: Job) -> None:
     """Raise `Refused` where the clock of the job is ahead of the real one and of the store."""
-    known = max(filter(None, (Clock(job.now).real(), newest_clock(store))))
-    if job.now > known + _AHEAD:
+    if job.now > latest_clock(store, job.now):
         raise Refused(
             f"The reversal lies in the future: {format_moment(job.now)}.",
             code="reversal_in_future",

@@ -590,6 +590,45 @@ create table reconciliation_totals (
     moved_amount decimal(38, 4) not null
 );
 
+-- name: statements
+-- What an institution is owed for a period, closed for ever (rules.md#statements). `number` is that
+-- of people, `place` that in its series and year, from 1 without a gap.
+-- Grain: one row per institution and period that was closed. Append only.
+create table statements (
+    statement_no bigint not null primary key,
+    institution_id uuid not null,
+    number varchar not null unique,  -- `LARKMERE-2026-000010`
+    series varchar not null,  -- the institution's slug in capitals
+    year integer not null,  -- of the first day of the period
+    place integer not null,
+    from_at timestamp not null,
+    to_at timestamp not null,  -- the first moment after it
+    currency varchar not null,
+    entry_count bigint not null,
+    adjustment_count bigint not null,
+    carried_in decimal(38, 4) not null,  -- zero or less, as carried_out
+    entries decimal(38, 4) not null,  -- what its entries pay the institution
+    adjustments decimal(38, 4) not null,  -- zero or less
+    carried_out decimal(38, 4) not null,
+    payable decimal(38, 4) not null,  -- zero or more
+    pending_count bigint not null,  -- entries on hold when it was closed: for information
+    pending decimal(38, 4) not null,
+    sha256 varchar not null,  -- of its CSV file
+    previous_number varchar,  -- null of the first of an institution
+    previous_sha256 varchar,
+    closed_at timestamp not null,
+    run_no bigint not null,
+    actor varchar not null
+);
+
+-- name: statement_settlements
+-- Grain: one row per settlement that a statement took: it is on that one for ever. Append only.
+create table statement_settlements (
+    settlement_no bigint not null primary key,
+    institution_id uuid not null,
+    statement_no bigint not null
+);
+
 -- Counts that are kept of all this; `services/counts` says how
 
 -- name: counted_up_to

@@ -37,6 +37,8 @@ ready     0  4  refund link {refund} {purchase} -i tarnhollow --reason receipt
 ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
 ready     0  0  match
 ready     0  0  settle
+ready     0  0  statement close -i larkmere --period 2026-09
+ready     0  0  statement close --all --period last-month
 ready     3  0  nightly drop
 exported  3  0  nightly drop
 begun     3  5  run resume
@@ -87,7 +89,8 @@ READING = frozenset(
         *("report offers", "report merchants", "merchant list", "audit changes"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
-        *("certify", "schema", "pack build"),
+        *("certify", "schema", "pack build", "statement preview", "statement list"),
+        *("statement show", "statement export", "statement verify"),
     }
 )
 """Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""

@@ -40,6 +40,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "serve": ("--port-file",),
     "catalog export": ("",),
     "sample --rows 1 --seed 1": ("",),
+    "statement close --all --period last-month": ("-o",),
     "status": ("-o",),
     "report redemptions": ("-o",),
     "help files": ("-o",),

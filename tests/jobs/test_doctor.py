@@ -18,6 +18,7 @@ from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.keys import keys
 from cardoffers_cli.jobs.river import match as elsewhere
+from cardoffers_cli.jobs.statements.closing import close_all
 from cardoffers_cli.jobs.storage import doctor
 from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.stores import accept_loss
@@ -73,6 +74,8 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
     request = offers.AddRequest(offer_id="of-00007", cardholder_token=CARDHOLDER, card_token=CARD)
     offers.add_offer("larkmere", request, replace(made, now=LATER))
     set_institution(made, "larkmere", {"max_active_offers": "1"})  # which takes nothing back
+    for period in ("2026-09", "2026-10"):
+        close_all(replace(made, now=HELD + timedelta(days=40)), period)
     return made
 
 
@@ -216,6 +219,7 @@ TOLD_WRONG = [
 """What is done to events so that they say something else than the ledger."""
 
 
+STATED_ONCE = "statements_take_each_settlement_once"
 WAITING = "waiting_is_what_waits"
 UNKNOWN = "select min(purchase_no) from unresolved_purchases"
 DECIDED = "select min(purchase_no) from recent_decisions where outcome <> 'merchant_unresolved'"
@@ -331,6 +335,28 @@ BREAKS = {
     "update settlements set currency = 'JPY'": "settlements_keep_apart",
     "update settlements set institution_payout_amount = institution_payout_amount + 1": (
         "totals_add_up"
+    ),
+    "update statements set entries = entries + 1, payable = payable + 1": "statements_add_up",
+    "update statements set payable = payable + 1": "statements_add_up",
+    "update statements set carried_out = -1, payable = payable + 1": "statements_add_up",
+    "update statements set entry_count = entry_count + 1": "statements_add_up",
+    "update statements set adjustment_count = 7": "statements_add_up",
+    "update statement_settlements set statement_no = 99": STATED_ONCE,
+    "update statement_settlements set institution_id = uuid()": STATED_ONCE,
+    "update statement_settlements set statement_no = statement_no - 1": STATED_ONCE,
+    "delete from statement_settlements where settlement_no = 1": STATED_ONCE,
+    "update statements set currency = 'JPY'": STATED_ONCE,
+    "update settlements set settled_at = '2026-11-01'": STATED_ONCE,
+    "update statements set place = place + 1": "statements_follow_each_other",
+    "update statements set number = number || '0'": "statements_follow_each_other",
+    "update statements set sha256 = '0' where place = 1": "statements_follow_each_other",
+    "update statements set previous_number = null": "statements_follow_each_other",
+    "update statements set carried_in = -1, carried_out = -1": "statements_follow_each_other",
+    "update statements set to_at = from_at where place = 1": "statements_follow_each_other",
+    "delete from statements where place = 1": "statements_follow_each_other",
+    "delete from statement_settlements": "statements_and_open_are_the_ledger",
+    "update statements set adjustments = adjustments - 1, carried_out = carried_out - 1": (
+        "statements_and_open_are_the_ledger"
     ),
     "delete from adjustments": "reversals_are_given_back",
     "insert into adjustments select * from adjustments": "reversals_are_given_back",

@@ -198,6 +198,8 @@ KEPT_SINCE = (
     "finding_acceptances",
     "reconciliations",
     "reconciliation_totals",
+    "statements",
+    "statement_settlements",
 )
 COUNTED = (
     "counted_up_to",

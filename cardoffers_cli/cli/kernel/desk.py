@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
@@ -194,6 +194,13 @@ class Desk:
         if self.is_terminal and not content.endswith(b"\n"):
             show.write(b"\n", None)  # or the shell's prompt would stand behind them
         self._end(exit_code)
+
+    @contextmanager
+    def writing(self) -> Iterator[BinaryIO]:
+        """Open what the data goes to, for bytes that come in pieces, and say so at the end."""
+        with show.writing(self.output, mode=self._mode()) as out:
+            yield out
+        self._end(0)
 
     def _end(self, exit_code: int) -> None:
         if self.output is not None:

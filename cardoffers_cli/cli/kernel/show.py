@@ -67,6 +67,13 @@ def write(content: bytes, output: Path | None, *, mode: int = OWNER_ONLY) -> Non
         out.write(content)
 
 
+@contextmanager
+def writing(output: Path | None, *, mode: int = OWNER_ONLY) -> Iterator[BinaryIO]:
+    """Open stdout or, whole or not at all, a file of the mode, for bytes that come in pieces."""
+    with replacing(output, mode=mode) if output else _stdout() as out:
+        yield out
+
+
 def show_page(page: Page, output: Path | None, *, mode: int = OWNER_ONLY) -> None:
     """Write a page, in HTML, to stdout or, whole or not at all, to a file of the mode."""
     from cardoffers_cli.files.html.pages import write_page

@@ -10,10 +10,12 @@ import json
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4, uuid5
 
 from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.store.journal_file import JournalLine
 from cardoffers_cli.store.numbering import next_number, numbered_up_to
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 COMMIT = "commit"
 """The kind of the run that commits another."""
 _NEXT = "jobs/context/runs:next_no"
+_AHEAD = timedelta(days=1)
+"""How far a clock may be ahead of all that is known of the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +116,15 @@ def newest_clock(store: Store) -> datetime | None:
     """Return the latest clock of all runs; None in a store without one."""
     found: datetime | None = store.value("jobs/context/runs:newest_clock")
     return found
+
+
+def latest_clock(store: Store, now: datetime) -> datetime:
+    """Return the latest clock that what cannot be undone may have in a job that runs at `now`.
+
+    One that was set by hand may be ahead of the real one only where the store is, as in a
+    rehearsal: by a day of the newest run in it.
+    """
+    return max(filter(None, (Clock(now).real(), newest_clock(store)))) + _AHEAD
 
 
 def commit_run(store: Store, run: Run, counts: Mapping[str, Any]) -> None:

@@ -48,6 +48,8 @@ QUICK = frozenset(
         "security_log_is_whole",
         "settlements_add_up",
         "signing_secrets_are_there",
+        "statements_add_up",
+        "statements_follow_each_other",
         TAKEN_FILES,
         "totals_add_up",
     }

@@ -1,0 +1,201 @@
+"""`cardoffers statement`: what institutions are owed for a month, closed, shown and verified."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import Format, Options, group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AnyInstitution,
+    DryRun,
+    Extent,
+    Institution,
+    Limit,
+    Raw,
+    argument,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.moments import format_brief
+from cardoffers_cli.domain.money import money_text
+
+app = group("Statements: what institutions are owed for a month, closed and numbered.")
+
+WITH_FINDINGS = 3
+
+Period = Annotated[str, option("A month, such as 2026-10, or last-month.", metavar="PERIOD")]
+Number = Annotated[str, argument("NUMBER", "The statement, such as LARKMERE-2026-000010.")]
+
+LISTED = read_columns("statement.listed")
+CLOSED = read_columns("statement.closed")
+SETTLEMENTS = read_columns("statement.settlements")
+VERIFIED = read_columns("statement.verified")
+FIRST = ("number", "institution", "payable")
+
+
+@app.command()
+def preview(ctx: typer.Context, *, institution: Institution, period: Period) -> None:
+    """Show what a statement would come to now; nothing is closed."""
+    from cardoffers_cli.jobs.statements import closing
+
+    desk = Desk.of(ctx)
+    found = closing.preview(desk.job, institution, period)
+    desk.show(found, Sheet.of_fields("statement", found), Text(list(_previewed(found))))
+
+
+@app.command()
+def close(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    every: Annotated[bool, option("Close it for every institution.", "--all")] = False,
+    period: Period,
+    dry_run: DryRun = False,
+) -> None:
+    """Close a month: what was settled by its end becomes a statement that never changes."""
+    from cardoffers_cli.jobs.statements import closing
+
+    if every == (institution is not None):
+        raise UsageError("Name one institution, or --all.", hint="Add -i INST, or --all.")
+    desk = Desk.of(ctx)
+    if institution is None:
+        rows = closing.close_all(desk.job, period, dry_run=dry_run)
+        refused = [each for each in rows if each.state == "refused"]
+        told = Text([f"{each.institution}: {each.hint}" for each in refused if each.hint])
+        sheet = Sheet("closed", CLOSED, rows)
+        desk.show(rows, sheet, told, exit_code=WITH_FINDINGS if refused else 0)
+        return
+    made = closing.close_statement(desk.job, institution, period, dry_run=dry_run)
+    desk.show(made, Sheet.of_fields("statement", made), Text(list(_closed(made))))
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """List statements, the newest period first."""
+    from cardoffers_cli.jobs.statements.reading import statement_rows
+
+    desk = Desk.of(ctx)
+    most = Extent(limit=limit, all_rows=all_rows).most
+    rows, found = statement_rows(desk.job, institution, limit=most)
+    desk.show(rows, Sheet("statements", LISTED, rows, first=FIRST), raw=raw)
+    if found > len(rows):
+        desk.note(f"There are {counted(found, 'statement')}: --all for every one.")
+
+
+@app.command("show")
+def show_(ctx: typer.Context, number: Number) -> None:
+    """Show a statement, and the settlements that it took."""
+    from cardoffers_cli.jobs.statements.reading import show_statement
+
+    desk = Desk.of(ctx)
+    found = show_statement(desk.job, number)
+    fields = {name: value for name, value in found.items() if name != "settlements"}
+    sheets = [Sheet.of_fields("statement", fields)]
+    if found.settlements:
+        sheets.append(Sheet("settlements", SETTLEMENTS, found.settlements, title="Settlements"))
+    desk.show(found, *sheets)
+
+
+@app.command()
+def export(ctx: typer.Context, number: Number) -> None:
+    """Write a statement with all its lines: into the folder -o with its digest, or as one file."""
+    from cardoffers_cli.files.statements import STATED
+    from cardoffers_cli.jobs.statements import exporting
+
+    folder = _folder(ctx)
+    desk = Desk.of(ctx)
+    asked = desk.options.format
+    if folder is not None:
+        forms = exporting.FORMS if asked is None else (_form(asked),)
+        name = number.strip().upper()
+        desk.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
+        written = exporting.export_statement(
+            desk.job, number, folder, forms, mode=desk.settings.mode
+        )
+        desk.note(f"Wrote {', '.join(each.file for each in written)} in {folder}")
+        return
+    form = desk.format if asked or desk.output else Format.csv
+    with exporting.opened(desk.job, number) as found:
+        if form in _SEALED:
+            with desk.writing() as out:
+                found.write(form, out)
+        else:
+            document = {**found.told, "lines": found.lines()}
+            desk.show(document, Sheet("lines", STATED, found.lines()))
+
+
+@app.command()
+def verify(
+    ctx: typer.Context,
+    number: Annotated[str | None, argument("[NUMBER]", "One statement [all of them].")] = None,
+    *,
+    institution: AnyInstitution = None,
+) -> None:
+    """Hold statements against the ledger, and against the one before each: sums and digests."""
+    from cardoffers_cli.jobs.statements import verifying
+
+    if number is not None and institution is not None:
+        raise UsageError("A number and -i exclude each other.", hint="Leave -i out.")
+    desk = Desk.of(ctx)
+    rows = verifying.verify(desk.job, number, institution)
+    wrong = [each for each in rows if not each.ok]
+    desk.show(rows, Sheet("verified", VERIFIED, rows), exit_code=WITH_FINDINGS if wrong else 0)
+
+
+_SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
+"""The forms of which a statement makes the same bytes every time."""
+
+
+def _form(asked: Format) -> str:
+    if asked not in _SEALED:
+        raise UsageError(
+            f"A statement is not written into a folder as {asked}.",
+            hint="Choose csv, json, html or xlsx, or name a file with -o.",
+        )
+    return asked.value
+
+
+def _folder(ctx: typer.Context) -> Path | None:
+    """Take -o for a folder, where it is one."""
+    options = ctx.ensure_object(Options)
+    output = options.output
+    if output is None or not output.is_dir():
+        return None
+    options.output = None
+    return output
+
+
+def _closed(made: Mapping[str, Any]) -> Iterator[str]:
+    """Say what was closed, and what to do with it."""
+    payable = money_text(made["payable"], made["currency"])
+    if made.get("dry_run"):
+        yield f"{payable} would be payable. Nothing was written (--dry-run)."
+        return
+    number = made["number"]
+    yield f"{payable} is payable. Next: `cardoffers statement export {number} -o DIR`."
+
+
+def _previewed(found: Mapping[str, Any]) -> Iterator[str]:
+    """Say what stands between a preview and its statement."""
+    if found["number"]:
+        yield f"It is closed: `cardoffers statement show {found['number']}`."
+        return
+    if found["overdue_count"]:
+        due = counted(found["overdue_count"], "entry was", "entries were")
+        yield (
+            f"{due} due before {format_brief(found['to'])} and not settled yet: "
+            "`cardoffers settle` first, or they come onto the next statement."
+        )

@@ -1,0 +1,92 @@
+"""The page of a statement, made for print: what is payable for a period, and of what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.moments import format_brief
+from cardoffers_cli.domain.periods import Period
+from cardoffers_cli.domain.sentences import amount_text
+from cardoffers_cli.files.html.pages import Fact, Page, Section
+from cardoffers_cli.files.sheets import Sheet, read_columns
+from cardoffers_cli.files.statements import STATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cardoffers_cli.files.sheets import Rows
+
+_SETTLEMENTS = read_columns("statement.settlements")
+_FIRST = ("created_at", "kind", "institution_payout_amount")
+_NOTES = (
+    "Carried in + entries + adjustments = payable + carried out.",
+    "What is below zero is not asked back: it is deducted from the next statement.",
+    "An entry is a redemption that was settled; an adjustment takes one back that was reversed.",
+    "What is pending is on hold, shown for information; it comes onto a later statement.",
+)
+
+
+def statement_page(statement: Mapping[str, Any], settlements: Rows, lines: Rows) -> Page:
+    """Return the page of a statement; it has the first of many lines."""
+    return Page(
+        title=f"Statement {statement['number']}",
+        headline=headline(statement),
+        as_of=statement["closed_at"],
+        about=[f"Closed by {statement['actor']}."],
+        facts=list(_facts(statement)),
+        sections=list(_sections(statement, settlements, lines)),
+        notes=_NOTES,
+    )
+
+
+def headline(statement: Mapping[str, Any]) -> str:
+    """Say in a sentence what is payable, and of what."""
+    period = Period(statement["from"]).title
+    said = amount_text(statement["payable"], statement["currency"])
+    entries = counted(statement["entry_count"], "redemption")
+    reversed_ = counted(statement["adjustment_count"], "reversal")
+    return (
+        f"{said} is payable to {statement['institution']} "
+        f"for {period}: {entries} settled, {reversed_} taken back."
+    )
+
+
+def _facts(statement: Mapping[str, Any]) -> Iterator[Fact]:
+    currency = statement["currency"]
+    notes = {
+        "carried_in": f"from {statement['previous_number']}"
+        if statement["previous_number"]
+        else "",
+        "entries": counted(statement["entry_count"], "entry", "entries"),
+        "adjustments": counted(statement["adjustment_count"], "adjustment"),
+        "carried_out": "to the next statement",
+        "payable": "",
+        "pending": counted(statement["pending_count"], "entry", "entries") + ", for information",
+    }
+    for name, note in notes.items():
+        yield Fact.of(name.replace("_", " "), amount_text(statement[name], currency), note)
+
+
+def _sections(statement: Mapping[str, Any], settlements: Rows, lines: Rows) -> Iterator[Section]:
+    head = {
+        "number": statement["number"],
+        "institution": statement["institution"],
+        "institution id": str(statement["institution_id"]),
+        "from, included": format_brief(statement["from"]),
+        "to, excluded": format_brief(statement["to"]),
+        "SHA-256 of its CSV file": statement["sha256"],
+        "statement before it": statement["previous_number"] or "none",
+        "SHA-256 of that": statement["previous_sha256"] or "none",
+    }
+    yield Section(title="The statement", sheet=Sheet.of_fields("statement", head), is_whole=True)
+    if settlements:
+        sheet = Sheet("settlements", _SETTLEMENTS, settlements)
+        yield Section(title="Settlements on it", sheet=sheet)
+    number = statement["number"]
+    yield Section(
+        title="Lines",
+        sheet=Sheet("lines", STATED, lines, first=_FIRST),
+        in_all=statement["entry_count"] + statement["adjustment_count"],
+        more=f"cardoffers statement export {number} -o {number}.csv",
+    )

@@ -1,0 +1,287 @@
+"""Close a period of an institution: what was settled before its end, and is on no statement yet.
+
+The number is taken in the transaction that closes: what fails leaves no gap. A period that was
+closed is answered as it was closed, whatever happened since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.moments import format_brief
+from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.periods import Period
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.files.statements import statement_csv
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.context.runs import latest_clock, run_record
+from cardoffers_cli.services import statements
+from cardoffers_cli.services.institutions import find_institution, list_institutions
+from cardoffers_cli.services.statements import Statement, find_statement, list_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.store.store import Store
+
+KIND = "statement_close"
+
+
+class StatedAmounts(Record):
+    """What a period comes to, `from` included and `to` excluded.
+
+    `entries`, `adjustments` and `pending` are amounts, beside their counts; what is pending is for
+    information. `carried_in` and `carried_out` are zero or less, `payable` is zero or more.
+    """
+
+    number: str | None
+    institution_id: UUID
+    institution: str
+    currency: str
+    from_: datetime
+    to: datetime
+    carried_in: Amount
+    entries: Amount
+    adjustments: Amount
+    carried_out: Amount
+    payable: Amount
+    entry_count: int
+    adjustment_count: int
+    pending_count: int
+    pending: Amount
+    previous_number: str | None
+
+
+class StatementTold(StatedAmounts):
+    """A statement, in the shape of `statement close --format json`."""
+
+    number: str
+    sha256: str
+    previous_sha256: str | None
+    closed_at: datetime
+    actor: str
+    dry_run: bool | None = if_any()
+
+
+class Preview(StatedAmounts):
+    """What a statement would come to now.
+
+    `overdue_count` entries wait for a run of settle; `number` is that of the statement, where the
+    period is closed.
+    """
+
+    overdue_count: int
+    number: str | None
+
+
+class ClosedOne(Record):
+    """What became of one institution where all were closed.
+
+    The state is closed, closed_before or refused; `code`, `message` and `hint` say why.
+    """
+
+    institution: str
+    period: str
+    state: str
+    number: str | None
+    currency: str
+    payable: Amount | None
+    sha256: str | None
+    code: str | None
+    message: str | None
+    hint: str | None
+    dry_run: bool
+
+
+def close_statement(
+    job: Job, institution: str, period: str, *, dry_run: bool = False
+) -> StatementTold:
+    """Close a period in one transaction; return its statement, as it is if it was closed before.
+
+    Raises `NotFound`, `UsageError` period_invalid, and `Refused` period_not_ended or
+    period_out_of_order (rules.md#statements).
+    """
+    wanted = Period.of(period, job.now)
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution)
+        return told_of(close_in(store, job, owner, wanted), dry_run=dry_run)
+
+
+def close_all(job: Job, period: str, *, dry_run: bool = False) -> list[ClosedOne]:
+    """Close a period of every institution, each in its own transaction; one refused stops none."""
+    wanted = Period.of(period, job.now)
+    with job.store() as store:
+        owners = list_institutions(store)
+        return [_closed_one(store, job, owner, wanted, dry_run=dry_run) for owner in owners]
+
+
+def close_in(store: Store, job: Job, owner: Institution, period: Period) -> Statement:
+    """Close a period in the caller's transaction, as one run; what is closed is returned as it is.
+
+    Raises as `close_statement`.
+    """
+    before = list_statements(store, institution_id=owner.id, limit=_ALL)
+    closed = next((each for each in before if each.from_at == period.from_at), None)
+    if closed is not None:
+        return closed
+    last = before[0] if before else None
+    _refuse_unless_next(store, job, owner, period, last)
+    with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
+        statement = _close(store, owner, period, last)
+        statements.write_statement(
+            store, **statement, closed_at=job.now, run_no=run.run_no, actor=job.actor
+        )
+        run.counts["number"] = statement["number"]
+    return find_statement(store, statement["number"])
+
+
+def preview(job: Job, institution: str, period: str) -> Preview:
+    """Return what a statement of a period would come to now; of a closed one, what it came to."""
+    wanted = Period.of(period, job.now)
+    with reading(job) as source:
+        store = source.store
+        owner = find_institution(store, institution)
+        before = list_statements(store, institution_id=owner.id, limit=_ALL)
+        for each in before:
+            if each.from_at == wanted.from_at:
+                return Preview.part(_amounts_of(each), number=each.number, overdue_count=0)
+        last = before[0] if before else None
+        if last is not None and wanted.from_at < last.from_at:
+            raise _out_of_order(owner, wanted, last)
+        sums = statements.sums_to_come(store, owner.id, owner.currency, to_at=wanted.to_at)
+        held = statements.on_hold(store, owner.id, owner.currency, to_at=wanted.to_at)
+    amounts = _amounts(owner, last, sums)
+    return Preview.part(
+        {**amounts, **held, "from_": wanted.from_at, "to": wanted.to_at}, number=None
+    )
+
+
+def told_of(statement: Statement, *, dry_run: bool | None = None) -> StatementTold:
+    """Return a statement in the shape that it is told in."""
+    return StatementTold.part(_amounts_of(statement), dry_run=dry_run)
+
+
+_ALL = 1_000_000
+"""More statements than an institution ever has."""
+
+
+def _amounts_of(statement: Statement) -> Mapping[str, Any]:
+    return {**statement, "from_": statement.from_at, "to": statement.to_at}
+
+
+def _close(
+    store: Store, owner: Institution, period: Period, last: Statement | None
+) -> dict[str, Any]:
+    """Take what is to be on a statement, and return the columns of it that are of the ledger."""
+    statement_no, sums = statements.take_settlements(
+        store, owner.id, owner.currency, to_at=period.to_at
+    )
+    held = statements.on_hold(store, owner.id, owner.currency, to_at=period.to_at)
+    series, year = owner.slug.upper(), period.from_at.year
+    place = statements.next_place(store, series, year)
+    statement = {
+        **_amounts(owner, last, sums),
+        "number": f"{series}-{year}-{place:06}",
+        "previous_sha256": last.sha256 if last else None,
+    }
+    lines = statements.csv_lines(store, owner.id, statement_no)
+    return {
+        **{name: value for name, value in statement.items() if name != "institution"},
+        "statement_no": statement_no,
+        "series": series,
+        "year": year,
+        "place": place,
+        "from_at": period.from_at,
+        "to_at": period.to_at,
+        "pending_count": held.pending_count,
+        "pending": held.pending,
+        "sha256": digest_of(statement, period.from_at, period.to_at, lines),
+    }
+
+
+def digest_of(statement: Mapping[str, Any], from_at: datetime, to_at: datetime, lines: Any) -> str:
+    """Return the SHA-256 of the CSV file of a statement, in hex."""
+    digest = hashlib.sha256()
+    for piece in statement_csv({**statement, "from": from_at, "to": to_at}, lines):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _amounts(
+    owner: Institution, last: Statement | None, sums: statements.LineSums
+) -> dict[str, Any]:
+    """Return what a period comes to: what is below zero is carried into the next one."""
+    nothing = quantize(Decimal(0), owner.currency)
+    carried_in = last.carried_out if last else nothing
+    balance = carried_in + sums.entries + sums.adjustments
+    return {
+        "institution_id": owner.id,
+        "institution": owner.slug,
+        **sums,
+        "carried_in": carried_in,
+        "carried_out": min(balance, nothing),
+        "payable": max(balance, nothing),
+        "previous_number": last.number if last else None,
+    }
+
+
+def _refuse_unless_next(
+    store: Store, job: Job, owner: Institution, period: Period, last: Statement | None
+) -> None:
+    """Raise `Refused` for a period that has not ended, or is not the next one to close."""
+    if last is not None and period.from_at != last.to_at:
+        raise _out_of_order(owner, period, last)
+    if min(job.now, latest_clock(store, job.now)) < period.to_at:
+        raise Refused(
+            f"{period.title} has not ended: a statement of it can be closed from "
+            f"{format_brief(period.to_at)} UTC on.",
+            code="period_not_ended",
+            hint=f"`cardoffers statement preview -i {owner.slug} --period {period}` shows what it "
+            "comes to so far.",
+        )
+
+
+def _out_of_order(owner: Institution, period: Period, last: Statement) -> Refused:
+    following = Period(last.to_at)
+    if period.from_at > last.to_at:
+        message = f"{following.title} of {owner.slug} is not closed yet, and comes first."
+    else:
+        message = (
+            f"{period.title} of {owner.slug} is before its last statement, {last.number}. What was "
+            "settled late comes onto the next one."
+        )
+    return Refused(
+        message,
+        code="period_out_of_order",
+        hint=f"`cardoffers statement close -i {owner.slug} --period {following}` closes the next.",
+    )
+
+
+def _closed_one(
+    store: Store, job: Job, owner: Institution, period: Period, *, dry_run: bool
+) -> ClosedOne:
+    newest = list_statements(store, institution_id=owner.id, limit=1)
+    told: dict[str, Any] = {
+        "institution": owner.slug,
+        "period": str(period),
+        "currency": owner.currency,
+        "dry_run": dry_run,
+    }
+    none = dict.fromkeys(("number", "payable", "sha256", "code", "message", "hint"))
+    try:
+        with store.transaction(keep=not dry_run):
+            statement = close_in(store, job, owner, period)
+    except Refused as error:
+        why = {"code": error.code, "message": error.message, "hint": error.hint}
+        return ClosedOne(**{**told, **none, **why}, state="refused")
+    is_old = bool(newest) and newest[0].to_at >= statement.to_at
+    made = {name: statement[name] for name in ("number", "payable", "sha256")}
+    return ClosedOne(**{**told, **none, **made}, state="closed_before" if is_old else "closed")

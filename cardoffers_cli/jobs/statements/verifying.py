@@ -1,0 +1,118 @@
+"""Verify statements: what each says again of the ledger, and of the one before it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.periods import Period
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.statements.closing import digest_of
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.statements import (
+    Statement,
+    csv_lines,
+    find_statement,
+    list_statements,
+    stated_sums,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
+
+_ALL = 1_000_000
+
+
+class VerifiedStatement(Record):
+    """A statement that was held against the ledger: `differences` are sentences, none if it is ok.
+
+    `sha256` is the digest of its file as it would be written now.
+    """
+
+    number: str
+    institution: str
+    period: str
+    ok: bool
+    differences: Sequence[str]
+    sha256: str
+
+
+def verify(
+    job: Job, number: str | None = None, institution: str | None = None
+) -> list[VerifiedStatement]:
+    """Verify one statement, those of an institution, or all; raise `NotFound`."""
+    with job.store(read_only=True) as store:
+        wanted = find_statement(store, number) if number else None
+        owner = find_institution(store, institution).id if institution else None
+        of = wanted.institution_id if wanted else owner
+        found = list_statements(store, institution_id=of, limit=_ALL)
+        found.sort(key=lambda each: (each.institution, each.from_at))
+        pairs = [
+            (before, each)
+            for _, of_one in groupby(found, key=lambda each: each.institution)
+            for before, each in _pairs([*of_one])
+            if wanted is None or each.number == wanted.number
+        ]
+        return [_verified(store, each, before) for before, each in pairs]
+
+
+def _pairs(found: Sequence[Statement]) -> Iterator[tuple[Statement | None, Statement]]:
+    """Yield each statement with the one before it."""
+    return zip([None, *found[:-1]], found, strict=True)
+
+
+def _verified(store: Store, statement: Statement, before: Statement | None) -> VerifiedStatement:
+    lines = csv_lines(store, statement.institution_id, statement.statement_no)
+    sha256 = digest_of(statement, statement.from_at, statement.to_at, lines)
+    differences = [
+        *_of_sums(store, statement),
+        *_of_chain(statement, before),
+        *(["its file would have another digest"] if sha256 != statement.sha256 else []),
+    ]
+    return VerifiedStatement(
+        number=statement.number,
+        institution=statement.institution,
+        period=str(Period(statement.from_at)),
+        ok=not differences,
+        differences=differences,
+        sha256=sha256,
+    )
+
+
+def _of_sums(store: Store, statement: Statement) -> Iterator[str]:
+    """Yield what differs between the statement and its lines in the ledger."""
+    sums = stated_sums(store, statement)
+    for name in ("entry_count", "adjustment_count"):
+        if sums[name] != statement[name]:
+            yield f"{name} is {statement[name]}, and {sums[name]} in the ledger"
+    for name in ("entries", "adjustments"):
+        if sums[name] != statement[name]:
+            said, is_there = (money_text(each[name], each.currency) for each in (statement, sums))
+            yield f"{name} are {said}, and {is_there} in the ledger"
+    balance = statement.carried_in + statement.entries + statement.adjustments
+    if (statement.payable, statement.carried_out) != (
+        max(balance, Decimal()),
+        min(balance, Decimal()),
+    ):
+        yield "what is payable and carried out is not the sum of the rest"
+
+
+def _of_chain(statement: Statement, before: Statement | None) -> Iterator[str]:
+    """Yield what differs between the statement and the one before it."""
+    carried = before.carried_out if before else Decimal(0)
+    if statement.carried_in != carried:
+        yield f"carried_in is {statement.carried_in}, and {carried} was carried out before it"
+    if statement.previous_number != (before.number if before else None):
+        yield "it names another statement as the one before it"
+    if statement.previous_sha256 != (before.sha256 if before else None):
+        yield "the digest of the one before it is another by now"
+    if before is not None and statement.from_at != before.to_at:
+        yield "its period does not begin where the one before it ends"
+    is_first = before is None or before.year != statement.year
+    if statement.place != (1 if is_first or before is None else before.place + 1):
+        yield "its number does not follow the one before it"

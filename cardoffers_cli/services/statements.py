@@ -1,0 +1,215 @@
+"""Statements: what an institution is owed for a period, taken once and kept for ever.
+
+A statement is made of whole settlements, each of which is on one statement at most, so it is
+frozen with the list of their numbers: what is told of it again is read of the ledger
+(rules.md#statements).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.store.store import Store
+
+
+class Statement(Record):
+    """A statement as it was closed; `statements` is how many there are of those asked for.
+
+    `entries` and `adjustments` are amounts, what they pay the institution and take back;
+    `carried_in` and `carried_out` are zero or less, `payable` is zero or more.
+    """
+
+    statement_no: int
+    number: str
+    institution_id: UUID
+    institution: str
+    series: str
+    year: int
+    place: int
+    from_at: datetime
+    to_at: datetime
+    currency: str
+    entry_count: int
+    adjustment_count: int
+    carried_in: Amount
+    entries: Amount
+    adjustments: Amount
+    carried_out: Amount
+    payable: Amount
+    pending_count: int
+    pending: Amount
+    sha256: str
+    previous_number: str | None
+    previous_sha256: str | None
+    closed_at: datetime
+    actor: str
+    statements: int
+
+
+class StatementLine(Record):
+    """A line of a statement: an entry that was settled, or the adjustment of one."""
+
+    kind: str
+    created_at: datetime
+    redemption_id: UUID
+    offer_id: str
+    merchant_id: UUID
+    settlement_id: UUID
+    settled_at: datetime
+    currency: str
+    merchant_funded_amount: Amount
+    commission_amount: Amount
+    institution_payout_amount: Amount
+
+
+class StatedSettlement(Record):
+    """A settlement that a statement took; `entries` and `adjustments` are counts of its lines."""
+
+    settled_at: datetime
+    currency: str
+    entries: int
+    adjustments: int
+    institution_payout_amount: Amount
+    settlement_id: UUID
+
+
+def list_statements(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    number: str | None = None,
+    limit: int,
+) -> list[Statement]:
+    """Return statements, the newest period first."""
+    return store.records(
+        Statement,
+        "services/statements:list",
+        institution_id=institution_id,
+        number=number,
+        limit=limit,
+    )
+
+
+def find_statement(store: Store, number: str) -> Statement:
+    """Return the statement of a number, in whatever case it is written; raise `NotFound`."""
+    found = list_statements(store, number=number.strip().upper(), limit=1)
+    if not found:
+        raise NotFound(
+            f"There is no statement {number!r}.",
+            code="statement_not_found",
+            hint="`cardoffers statement list` shows them all.",
+        )
+    return found[0]
+
+
+def settlements_of(store: Store, statement: Statement) -> list[StatedSettlement]:
+    """Return the settlements that a statement took, the first one first."""
+    return store.records(
+        StatedSettlement,
+        "services/statements:settlements",
+        institution_id=statement.institution_id,
+        statement_no=statement.statement_no,
+    )
+
+
+def first_lines(store: Store, statement: Statement, *, limit: int) -> list[StatementLine]:
+    """Return the first lines of a statement."""
+    return store.records(
+        StatementLine,
+        "services/statements:lines",
+        institution_id=statement.institution_id,
+        statement_no=statement.statement_no,
+        limit=limit,
+    )
+
+
+def all_lines(store: Store, statement: Statement) -> Iterator[StatementLine]:
+    """Yield every line of a statement, in its order; the store runs nothing else meanwhile."""
+    pages = store.pages(
+        "services/statements:lines",
+        institution_id=statement.institution_id,
+        statement_no=statement.statement_no,
+        limit=None,
+    )
+    return (StatementLine.of(row) for page in pages for row in page)
+
+
+def csv_lines(store: Store, institution_id: UUID, statement_no: int) -> Iterator[list[str]]:
+    """Yield the lines of a statement as they stand in its CSV file, some at a time."""
+    pages = store.pages(
+        "services/statements:csv_lines", institution_id=institution_id, statement_no=statement_no
+    )
+    return ([row["line"] for row in page] for page in pages)
+
+
+class LineSums(Record):
+    """How many entries and adjustments there are, and what they come to."""
+
+    entry_count: int
+    adjustment_count: int
+    entries: Amount
+    adjustments: Amount
+    currency: str
+
+
+class OnHold(Record):
+    """Entries on hold: how many, what they pay, and how many of them settle should have taken."""
+
+    pending_count: int
+    pending: Amount
+    overdue_count: int
+    currency: str
+
+
+def take_settlements(
+    store: Store, institution_id: UUID, currency: str, *, to_at: datetime
+) -> tuple[int, LineSums]:
+    """Put onto a new statement what was settled before `to_at` and is on none.
+
+    Returns its number among all, and what it comes to. `write_statement` is to follow.
+    """
+    statement_no = int(store.value("services/statements:next_no"))
+    of = {"institution_id": institution_id, "statement_no": statement_no}
+    store.execute("services/statements:take_settlements", **of, to_at=to_at)
+    found = store.rows("services/statements:taken", **of)[0]
+    return statement_no, LineSums.of({**found, "currency": currency})
+
+
+def sums_to_come(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> LineSums:
+    """Return what was settled before `to_at` and is on no statement."""
+    of = {"institution_id": institution_id, "to_at": to_at}
+    found = store.rows("services/statements:to_come", **of)[0]
+    return LineSums.of({**found, "currency": currency})
+
+
+def stated_sums(store: Store, statement: Statement) -> LineSums:
+    """Return what the lines of a statement come to now."""
+    of = {"institution_id": statement.institution_id, "statement_no": statement.statement_no}
+    found = store.rows("services/statements:taken", **of)[0]
+    return LineSums.of({**found, "currency": statement.currency})
+
+
+def on_hold(store: Store, institution_id: UUID, currency: str, *, to_at: datetime) -> OnHold:
+    """Return the entries of before `to_at` that are on hold."""
+    of = {"institution_id": institution_id, "to_at": to_at}
+    found = store.rows("services/statements:pending", **of)[0]
+    return OnHold.of({**found, "currency": currency})
+
+
+def next_place(store: Store, series: str, year: int) -> int:
+    """Return the place of the next statement in a series and year, from 1 without a gap."""
+    return int(store.value("services/statements:next_place", series=series, year=year))
+
+
+def write_statement(store: Store, **values: Any) -> None:
+    """Write a statement: `values` are the columns of its table."""
+    store.execute("services/statements:write", **values)

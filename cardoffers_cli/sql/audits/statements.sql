@@ -1,0 +1,163 @@
+-- name: statements_add_up
+-- Statements that are not the sum of the settlements that they took, or of which what is payable and
+-- carried out is not the sum of the rest. Settlements are held against their entries by another audit.
+-- Grain: one row per statement.
+with taken as (
+    select
+        statement_settlements.statement_no, statement_settlements.institution_id,
+        sum(settlements.entries) as entry_count, sum(settlements.adjustments) as adjustment_count,
+        sum(settlements.institution_payout_amount) as amount
+    from statement_settlements
+    inner join settlements
+        on settlements.settlement_no = statement_settlements.settlement_no
+        and settlements.institution_id = statement_settlements.institution_id
+    group by statement_settlements.statement_no, statement_settlements.institution_id
+)
+select
+    statements.number, statements.entries + statements.adjustments as amount,
+    coalesce(taken.amount, 0) as settled_amount, statements.payable, statements.carried_out
+from statements
+left join taken
+    on taken.statement_no = statements.statement_no
+    and taken.institution_id = statements.institution_id
+where statements.entries + statements.adjustments <> coalesce(taken.amount, 0)
+    or statements.entry_count <> coalesce(taken.entry_count, 0)
+    or statements.adjustment_count <> coalesce(taken.adjustment_count, 0)
+    or statements.carried_in + statements.entries + statements.adjustments
+    <> statements.payable + statements.carried_out
+    or statements.payable < 0
+    or statements.carried_out > 0
+    or (statements.payable > 0 and statements.carried_out < 0)
+order by statements.statement_no;
+
+-- name: statements_take_each_settlement_once
+-- Settlements on a statement that is not there, is of another institution or currency, or ends before
+-- them; and those that were there when their period was closed and are on none.
+-- Grain: one row per settlement.
+select settlements.settlement_id, statements.number, settlements.settled_at
+from settlements
+left join statement_settlements
+    on statement_settlements.settlement_no = settlements.settlement_no
+left join statements on statements.statement_no = statement_settlements.statement_no
+where (
+    statement_settlements.statement_no is not null
+    and (
+        statements.statement_no is null
+        or statements.institution_id <> settlements.institution_id
+        or statement_settlements.institution_id <> settlements.institution_id
+        or statements.currency <> settlements.currency
+        or statements.to_at <= settlements.settled_at
+        or statements.run_no < settlements.run_no
+    )
+)
+or (
+    statement_settlements.statement_no is null
+    and exists (
+        select 1
+        from statements as closed
+        where closed.institution_id = settlements.institution_id
+            and closed.to_at > settlements.settled_at
+            and closed.run_no > settlements.run_no
+    )
+)
+order by settlements.settlement_no;
+
+-- name: statements_follow_each_other
+-- Statements whose number leaves a gap in its series and year, whose period does not begin where the
+-- one before it ends, or who carry in another amount, or name another number or digest, than that has.
+-- Grain: one row per statement.
+with ordered as (
+    select
+        statements.statement_no, statements.number, statements.series, statements.year,
+        statements.place, statements.from_at, statements.carried_in, statements.previous_number,
+        statements.previous_sha256,
+        lag(statements.number) over of_institution as number_before,
+        lag(statements.sha256) over of_institution as sha256_before,
+        lag(statements.to_at) over of_institution as to_before,
+        lag(statements.carried_out) over of_institution as carried_before,
+        row_number() over (
+            partition by statements.institution_id, statements.series, statements.year
+            order by statements.from_at, statements.statement_no
+        ) as place_in_order
+    from statements
+    window of_institution as (
+        partition by statements.institution_id
+        order by statements.from_at, statements.statement_no
+    )
+)
+select ordered.number, ordered.number_before, ordered.previous_number, ordered.place
+from ordered
+where ordered.place <> ordered.place_in_order
+    or ordered.number
+    <> ordered.series || '-' || ordered.year || '-' || lpad(cast(ordered.place as varchar), 6, '0')
+    or ordered.from_at <> coalesce(ordered.to_before, ordered.from_at)
+    or ordered.carried_in <> coalesce(ordered.carried_before, 0)
+    or ordered.previous_number is distinct from ordered.number_before
+    or ordered.previous_sha256 is distinct from ordered.sha256_before
+order by ordered.statement_no;
+
+-- name: statements_and_open_are_the_ledger
+-- Institutions and currencies of which statements, and what is open, do not come to the ledger: open is
+-- what is on hold, what is settled and on no statement, and reversals that no settlement deducted.
+-- Grain: one row per institution and currency.
+with amounts as (
+    select
+        ledger_entries.institution_id, ledger_entries.currency, 'ledger' as place,
+        sum(ledger_entries.institution_payout_amount) as amount
+    from ledger_entries
+    where ledger_entries.status = 'pending'
+        or ledger_entries.settlement_no is not null
+    group by ledger_entries.institution_id, ledger_entries.currency
+    union all
+    select
+        adjustments.institution_id, adjustments.currency, 'ledger',
+        sum(adjustments.institution_payout_amount)
+    from adjustments
+    group by adjustments.institution_id, adjustments.currency
+    union all
+    select
+        statements.institution_id, statements.currency, 'stated',
+        sum(statements.entries + statements.adjustments)
+    from statements
+    group by statements.institution_id, statements.currency
+    union all
+    select
+        settlements.institution_id, settlements.currency, 'open',
+        sum(settlements.institution_payout_amount)
+    from settlements
+    where not exists (
+        select 1
+        from statement_settlements
+        where statement_settlements.settlement_no = settlements.settlement_no
+    )
+    group by settlements.institution_id, settlements.currency
+    union all
+    select
+        ledger_entries.institution_id, ledger_entries.currency, 'open',
+        sum(ledger_entries.institution_payout_amount)
+    from ledger_entries
+    where ledger_entries.status = 'pending'
+    group by ledger_entries.institution_id, ledger_entries.currency
+    union all
+    select
+        adjustments.institution_id, adjustments.currency, 'open',
+        sum(adjustments.institution_payout_amount)
+    from adjustments
+    where adjustments.settlement_no is null
+    group by adjustments.institution_id, adjustments.currency
+),
+final as (
+    select
+        amounts.institution_id, amounts.currency,
+        sum(case when amounts.place = 'ledger' then amounts.amount else 0 end) as ledger_amount,
+        sum(case when amounts.place = 'stated' then amounts.amount else 0 end) as stated_amount,
+        sum(case when amounts.place = 'open' then amounts.amount else 0 end) as open_amount
+    from amounts
+    group by amounts.institution_id, amounts.currency
+)
+select
+    final.institution_id, final.currency, final.ledger_amount, final.stated_amount,
+    final.open_amount
+from final
+where final.ledger_amount <> final.stated_amount + final.open_amount
+order by final.institution_id, final.currency;

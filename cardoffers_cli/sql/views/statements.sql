@@ -1,0 +1,68 @@
+-- What statements and invoices are made of.
+
+-- name: settled_lines
+-- Ledger entries and adjustments that a settlement took, with their settlement, and only with what
+-- never changes (rules.md#statements): no title, no token. A line says what changed hands: an entry
+-- that was reversed later stands here as it was settled, and its adjustment beside it.
+-- Grain: one row per entry or adjustment.
+create or replace view settled_lines as
+select
+    'entry' as kind, ledger_entries.created_at, ledger_entries.redemption_no,
+    ledger_entries.institution_id, ledger_entries.offer_no, ledger_entries.merchant_id,
+    ledger_entries.settlement_no, ledger_entries.settlement_no as entry_settlement_no,
+    ledger_entries.currency, ledger_entries.merchant_funded_amount,
+    ledger_entries.commission_amount, ledger_entries.institution_payout_amount
+from ledger_entries
+where ledger_entries.settlement_no is not null
+union all
+select
+    'adjustment', adjustments.created_at, adjustments.redemption_no, adjustments.institution_id,
+    ledger_entries.offer_no, ledger_entries.merchant_id, adjustments.settlement_no,
+    ledger_entries.settlement_no, adjustments.currency, adjustments.merchant_funded_amount,
+    adjustments.commission_amount, adjustments.institution_payout_amount
+from adjustments
+inner join ledger_entries
+    on ledger_entries.redemption_no = adjustments.redemption_no
+    and ledger_entries.institution_id = adjustments.institution_id
+where adjustments.settlement_no is not null;
+
+-- name: statement_lines
+-- The lines of statements. Grain: one row per entry or adjustment that is on one.
+create or replace view statement_lines as
+select
+    statement_settlements.statement_no, settled_lines.institution_id, settled_lines.kind,
+    settled_lines.created_at, settled_lines.redemption_no, redemptions.redemption_id,
+    offers.offer_id, settled_lines.merchant_id, settlements.settlement_id, settlements.settled_at,
+    settled_lines.currency, currencies.minor_unit, settled_lines.merchant_funded_amount,
+    settled_lines.commission_amount, settled_lines.institution_payout_amount
+from settled_lines
+inner join statement_settlements
+    on statement_settlements.settlement_no = settled_lines.settlement_no
+    and statement_settlements.institution_id = settled_lines.institution_id
+inner join settlements
+    on settlements.settlement_no = settled_lines.settlement_no
+    and settlements.institution_id = settled_lines.institution_id
+inner join redemptions
+    on redemptions.redemption_no = settled_lines.redemption_no
+    and redemptions.institution_id = settled_lines.institution_id
+inner join offers on offers.offer_no = settled_lines.offer_no
+inner join currencies on currencies.currency = settled_lines.currency;
+
+-- name: csv_guarded
+-- A text that a spreadsheet does not read as a formula (rules.md#exports).
+create or replace macro csv_guarded(content) as case
+    when regexp_matches(content, '^[=+@\t\r-]') then '''' || content
+    else content
+end;
+
+-- name: csv_text
+-- A text as a cell of CSV (RFC 4180).
+create or replace macro csv_text(content) as case
+    when regexp_matches(csv_guarded(content), '[",\r\n]')
+        then '"' || replace(csv_guarded(content), '"', '""') || '"'
+    else csv_guarded(content)
+end;
+
+-- name: moment_text
+-- A moment as it is written: ISO 8601 with milliseconds and `Z` (rules.md#times).
+create or replace macro moment_text(moment) as strftime(moment, '%Y-%m-%dT%H:%M:%S.%gZ');

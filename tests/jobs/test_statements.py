@@ -1,0 +1,508 @@
+"""Statements: closed once, whole, in order, the same for ever, and with the rest the ledger."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import random
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import fastexcel
+import pytest
+
+from browser import browser, shown
+from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.domain.periods import Period
+from cardoffers_cli.files.exports import csv_lines
+from cardoffers_cli.files.sheets import Sheet
+from cardoffers_cli.files.statements import STATED
+from cardoffers_cli.jobs.context.clock import Clock
+from cardoffers_cli.jobs.reverse import reverse
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.statements import closing, exporting
+from cardoffers_cli.jobs.statements.reading import show_statement, statement_rows
+from cardoffers_cli.jobs.statements.verifying import verify
+from cardoffers_cli.pipeline.settle import settle
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.redemptions import reverse_redemption
+from cardoffers_cli.store.audits import audits, offending
+from sizes import FULL, at_the_gate, tries
+from tables import put, read, select, uid
+from work import found, fresh_store, job, new_store, next_run, once, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
+
+AUDITS = [name for name, address in audits().items() if address.startswith("audits/statements:")]
+
+
+CASHBACK = {'=A,"1"': "3.00", "B": "2.00", "O1": "1.00", "O3": "3.00"}
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(f"2026-{text}")
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    monkeypatch.setattr(Clock, "real", lambda _: day("12-31"))
+    return two_months(tmp_path)
+
+
+@once
+def two_months(folder: Path) -> Job:
+    """Make a store whose June has three entries, whose July takes two back and has one more.
+
+    July comes to less than nothing: 2.00 - 2 x 3.00. Brook has nothing at all.
+    """
+    made = new_store(folder)
+    tell(
+        made,
+        institutions="institution\nalder\nbrook",
+        merchants="merchant\nbakery\nbutcher",
+        offers='offer merchant cashback rate\n=A,"1" bakery 3.00 0.1\nB butcher 2.00 0',
+        links='cardholder offer\nann =A,"1"\nann B',
+    )
+    redeem(made, "06-02", 'offer\n=A,"1"\n=A,"1"\nB')
+    settle_due(replace(made, now=day("06-10")))
+    redeem(made, "07-01", "offer\nB")
+    for number in (1, 2):
+        reverse(str(uid(f"redemption {number}")), "returned", replace(made, now=day("07-03")))
+    settle_due(replace(made, now=day("07-10")))
+    return made
+
+
+def redeem(made: Job, on: str, table: str) -> None:
+    """Write redemptions of a day whose hold ends at once."""
+    with made.store() as store:
+        redeem_in(store, day(on), read(table))
+
+
+def redeem_in(store: Store, at: datetime, rows: list[dict[str, Any]]) -> None:
+    before = "select coalesce(max(redemption_no), 0) from ledger_entries"
+    ((last,),) = select(store, before)
+    put(store, "redemptions", [{**row, "amount": CASHBACK[row["offer"]], "at": at} for row in rows])
+    select(
+        store,
+        f"update ledger_entries set created_at = '{at}', settles_at = '{at}'"  # noqa: S608 - ours
+        f" where redemption_no > {last}",
+    )
+
+
+def close(made: Job, period: str, on: str = "12-31", institution: str = "alder") -> Any:
+    return closing.close_statement(replace(made, now=day(on)), institution, period)
+
+
+AMOUNTS = ("carried_in", "entries", "adjustments", "carried_out", "payable")
+
+
+def amounts(statement: Any) -> str:
+    return " ".join(str(statement[name]) for name in AMOUNTS)
+
+
+def test_months_carry_what_is_below_zero(made: Job) -> None:
+    june, july = close(made, "2026-06"), close(made, "2026-07")
+    redeem(made, "08-02", "offer\nB\nB\nB")
+    settle_due(replace(made, now=day("08-10")))
+    august = close(made, "2026-08")
+    told = [f"{each.number} {amounts(each)}" for each in (june, july, august)]
+    assert [
+        "ALDER-2026-000001 0.00 8.00 0.00 0.00 8.00",
+        "ALDER-2026-000002 0.00 2.00 -6.00 -4.00 0.00",
+        "ALDER-2026-000003 -4.00 6.00 0.00 0.00 2.00",
+    ] == told
+    assert [(None, None), (june.number, june.sha256), (july.number, july.sha256)] == [
+        (each.previous_number, each.previous_sha256) for each in (june, july, august)
+    ]
+    assert [True] * 3 == [each.ok for each in verify(made)]
+
+
+def test_closing_again_changes_nothing_and_answers_the_same(made: Job) -> None:
+    first = close(made, "2026-06", "07-05")
+    tables = ("statements", "statement_settlements", "runs")
+    before = [found(made, f"from {name} order by all") for name in tables]
+    assert first == close(made, "2026-06")
+    assert before == [found(made, f"from {name} order by all") for name in tables]
+
+
+def test_an_empty_month_is_a_statement_too(made: Job) -> None:
+    first, second = (close(made, month, institution="brook") for month in ("2026-06", "2026-07"))
+    assert ("0.00 0.00 0.00 0.00 0.00", 0) == (amounts(second), second.entry_count)
+    assert ("BROOK-2026-000001", first.sha256) == (second.previous_number, second.previous_sha256)
+    assert first.sha256 != second.sha256
+
+
+@pytest.mark.parametrize(
+    ("code", "period", "on"),
+    [
+        ("period_out_of_order", "2026-05", "12-31"),
+        ("period_out_of_order", "2026-08", "12-31"),
+        ("period_not_ended", "2026-07", "07-31T23:59:59"),
+        (None, "2026-07", "08-01"),
+        (None, "last-month", "08-20"),
+    ],
+)
+def test_a_period_is_closed_when_it_has_ended_and_in_its_turn(
+    made: Job, code: str | None, period: str, on: str
+) -> None:
+    close(made, "2026-06")
+    if code is None:
+        assert "ALDER-2026-000002" == close(made, period, on).number
+        return
+    with pytest.raises(Refused) as refused:
+        close(made, period, on)
+    assert (code, True) == (refused.value.code, "2026-07" in str(refused.value.hint))
+    assert [(1,)] == found(made, "select count(*) from statements")
+
+
+def test_a_clock_that_is_set_ahead_ends_no_month(
+    made: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Clock, "real", lambda _: day("07-20"))
+    with pytest.raises(Refused) as refused:
+        close(made, "2026-07", "12-31")
+    assert "period_not_ended" == refused.value.code
+    settle_due(replace(made, now=day("08-01")))  # a rehearsal, in which the store is ahead too
+    assert "ALDER-2026-000001" == close(made, "2026-07", "08-01").number
+
+
+@pytest.mark.parametrize("text", ["2026", "2026-13", "2026-1", "2026-10-01", "october", ""])
+def test_what_is_no_month_is_refused(made: Job, text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        close(made, text)
+    assert "period_invalid" == refused.value.code
+
+
+@pytest.mark.parametrize(
+    ("expected", "text", "now"),
+    [
+        ("2026-10-01 2026-11-01", "2026-10", "2026-01-01"),
+        ("2026-12-01 2027-01-01", "2026-12", "2026-01-01"),
+        ("2025-12-01 2026-01-01", "last-month", "2026-01-01"),
+        ("2026-02-01 2026-03-01", "last-month", "2026-03-31T23:59:59.999"),
+    ],
+)
+def test_a_period_is_a_month(expected: str, text: str, now: str) -> None:
+    period = Period.of(text, datetime.fromisoformat(now))
+    assert expected == f"{period.from_at:%Y-%m-%d} {period.to_at:%Y-%m-%d}"
+
+
+def test_numbers_begin_anew_with_a_year(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Clock, "real", lambda _: datetime(2027, 6, 1))  # noqa: DTZ001
+    late = replace(made, now=datetime(2027, 6, 1))  # noqa: DTZ001
+    numbers = [
+        closing.close_statement(late, "alder", period).number
+        for period in ("2026-11", "2026-12", "2027-01", "2027-02")
+    ]
+    assert "2026-000001 2026-000002 2027-000001 2027-000002".split() == [
+        number.removeprefix("ALDER-") for number in numbers
+    ]
+    assert all(each.ok for each in verify(made))
+
+
+def test_what_was_settled_late_comes_onto_the_next(made: Job) -> None:
+    close(made, "2026-06")
+    redeem(made, "06-03", "offer\nB")
+    settle_due(replace(made, now=day("06-20")))
+    assert "0.00 4.00 -6.00 -2.00 0.00" == amounts(close(made, "2026-07"))
+    assert [0] * len(AUDITS) == faults(made)
+
+
+def faults(made: Job) -> list[int]:
+    with made.store(read_only=True) as store:
+        return [offending(store, name)[0] for name in AUDITS]
+
+
+def test_a_dry_run_and_a_preview_write_nothing(made: Job) -> None:
+    ahead = replace(made, now=day("06-20"))
+    seen = closing.preview(ahead, "alder", "2026-06")
+    dry = closing.close_statement(replace(made, now=day("07-20")), "alder", "2026-06", dry_run=True)
+    assert [(0, 0)] == found(
+        made,
+        "select (select count(*) from statements), (from statement_settlements select count(*))",
+    )
+    closed = close(made, "2026-06", "07-20")
+    assert amounts(closed) == amounts(seen) == amounts(dry)
+    assert (closed.sha256, True) == (dry.sha256, dry.dry_run)
+    again = closing.preview(ahead, "alder", "2026-06")
+    assert (closed.number, amounts(closed)) == (again.number, amounts(again))
+
+
+def test_a_preview_says_what_settle_should_have_taken(made: Job) -> None:
+    redeem(made, "07-20", "offer\nB\nB")
+    seen = closing.preview(replace(made, now=day("08-02")), "alder", "2026-07")
+    assert (2, 2, "4.00") == (seen.overdue_count, seen.pending_count, str(seen.pending))
+
+
+def test_all_are_closed_each_for_itself(made: Job) -> None:
+    close(made, "2026-06")
+    close(made, "2026-08", institution="brook")
+    told = closing.close_all(replace(made, now=day("09-01")), "2026-07")
+    assert [
+        ("alder", "closed", "ALDER-2026-000002", None),
+        ("brook", "refused", None, "period_out_of_order"),
+    ] == [(each.institution, each.state, each.number, each.code) for each in told]
+    again = closing.close_all(replace(made, now=day("09-01")), "2026-07")
+    assert ["closed_before", "refused"] == [each.state for each in again]
+
+
+def test_statements_are_listed_and_found_by_number(made: Job) -> None:
+    numbers = [close(made, month).number for month in ("2026-06", "2026-07")]
+    close(made, "2026-06", institution="brook")
+    rows, in_all = statement_rows(made, "alder", limit=1)
+    assert ([numbers[1]], 2) == ([each.number for each in rows], in_all)
+    shown_one = show_statement(made, numbers[0].lower())
+    assert [(3, 0, "8.00")] == [
+        (each.entries, each.adjustments, str(each.institution_payout_amount))
+        for each in shown_one.settlements
+    ]
+    with pytest.raises(NotFound):
+        show_statement(made, "ALDER-2026-000009")
+
+
+# Files
+
+
+def exported(made: Job, folder: Path, number: str, *forms: str) -> dict[str, bytes]:
+    folder.mkdir(exist_ok=True)
+    exporting.export_statement(made, number, folder, forms or exporting.FORMS, mode=0o600)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_same_statement_makes_the_same_bytes(made: Job, tmp_path: Path) -> None:
+    closed = close(made, "2026-07")
+    first = exported(made, tmp_path / "one", closed.number)
+    close(made, "2026-08")
+    redeem(made, "07-20", "offer\nB")
+    settle_due(made)
+    assert first == exported(made, tmp_path / "two", closed.number)
+    name = f"{closed.number}.csv"
+    assert closed.sha256 == hashlib.sha256(first[name]).hexdigest()
+    assert f"{closed.sha256}  {name}\n".encode() == first[f"{name}.sha256"]
+
+
+def test_the_files_of_a_statement_say_the_same(made: Job, tmp_path: Path) -> None:
+    close(made, "2026-06")
+    closed = close(made, "2026-07")
+    files = exported(made, tmp_path / "out", closed.number)
+    document = json.loads(files[f"{closed.number}.json"], parse_float=Decimal)
+    rows = list(csv.DictReader(io.StringIO(files[f"{closed.number}.csv"].decode())))
+    lines = [row for row in rows if row["redemption_id"]]
+    # what a line says is the same in both, and each file adds up
+    sheet = Sheet("lines", STATED, document["lines"])
+    kept = files[f"{closed.number}.csv"].decode().splitlines()
+    assert [f"{line.rstrip()}," for line in csv_lines(sheet)][1:] == [
+        line for line in kept if line.startswith(("entry,", "adjustment,"))
+    ]
+    assert ["adjustment", "adjustment", "entry"] == sorted(row["kind"] for row in lines)
+    by_kind = {row["kind"]: row for row in rows}
+    assert [str(document[name]) for name in AMOUNTS] == [
+        by_kind[name]["institution_payout_amount"] or by_kind[name]["value"] for name in AMOUNTS
+    ]
+    signs = {"carried_out": -1, "payable": -1}
+    paid = [(row["kind"], Decimal(row["institution_payout_amount"] or 0)) for row in rows]
+    assert 0 == sum(signs.get(kind, 1) * amount for kind, amount in paid)
+    assert (document["previous_number"], document["previous_sha256"]) == (
+        by_kind["previous_number"]["value"],
+        by_kind["previous_sha256"]["value"],
+    )
+    page = files[f"{closed.number}.html"].decode()
+    for name in AMOUNTS:
+        assert f"GBP {document[name]}" in page.replace("\u00a0", " ")
+    assert closed.sha256 in page
+
+
+def test_a_statement_is_a_workbook(made: Job, tmp_path: Path) -> None:
+    closed = close(made, "2026-06")
+    exported(made, tmp_path / "out", closed.number, "xlsx")
+    book = fastexcel.read_excel(tmp_path / "out" / f"{closed.number}.xlsx")
+    assert ["statement", "lines"] == book.sheet_names
+    lines = book.load_sheet("lines").to_polars()
+    assert [2.0, 3.0, 3.0] == sorted(lines["institution_payout_amount"])
+
+
+def test_an_offer_s_name_in_the_file_is_no_formula(made: Job, tmp_path: Path) -> None:
+    closed = close(made, "2026-06")
+    content = exported(made, tmp_path / "out", closed.number)[f"{closed.number}.csv"].decode()
+    offers = {row["offer_id"] for row in csv.DictReader(io.StringIO(content))}
+    assert {"", '\'=A,"1"', "B"} == offers
+
+
+def test_a_statement_outlives_its_tokens(made: Job) -> None:
+    closed = close(made, "2026-06")
+    with made.store() as store:
+        select(store, "update cardholders set cardholder_token = 'gone' || cardholder_no")
+        select(store, "update instruments set instrument_token = 'gone' || instrument_no")
+        select(store, "update merchants set name = 'Another'")
+    assert [(closed.number, True)] == [(each.number, each.ok) for each in verify(made)]
+
+
+@at_the_gate
+def test_the_page_of_a_statement_prints_on_paper(made: Job, tmp_path: Path) -> None:
+    """A browser takes seconds to start. No line is cut, and each page of lines has its header."""
+    redeem(made, "06-03", "offer\n" + "B\n" * 200)
+    settle_due(replace(made, now=day("06-20")))
+    closed = close(made, "2026-06")
+    exported(made, tmp_path / "out", closed.number)
+    with browser() as opened, shown(opened, tmp_path / "out" / f"{closed.number}.html") as page:
+        printed = page.page.pdf(prefer_css_page_size=True)
+        page.page.emulate_media(media="print")
+        cut = page.page.evaluate(
+            "[...document.querySelectorAll('tbody tr')].filter("
+            "row => getComputedStyle(row).breakInside != 'avoid').length"
+        )
+        headers = page.page.evaluate(
+            "[...document.querySelectorAll('thead')].every("
+            "head => getComputedStyle(head).display == 'table-header-group')"
+        )
+        wide = page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert (b"%PDF", 0, True, True) == (printed[:4], cut, headers, wide)
+
+
+# Verification
+
+
+@pytest.mark.parametrize(
+    ("says", "harm"),
+    [
+        ("entries are", "update statements set entries = entries + 1, payable = payable + 1"),
+        ("entry_count is", "update statements set entry_count = 7"),
+        ("carried_in is", "update statements set carried_in = -1 where place = 2"),
+        ("not the sum of the rest", "update statements set payable = 7 where place = 1"),
+        ("another statement", "update statements set previous_number = 'X' where place = 2"),
+        ("is another by now", "update statements set sha256 = 'x' where place = 1"),
+        ("another digest", "update statements set sha256 = 'x' where place = 1"),
+        ("does not begin where", "update statements set from_at = '2026-07-02' where place = 2"),
+        ("does not follow", "update statements set place = 3 where place = 2"),
+        ("entries are", "update ledger_entries set institution_payout_amount = 2.01"),
+        ("another digest", "update ledger_entries set commission_amount = 0.01"),
+        ("another digest", "update adjustments set created_at = created_at - interval 1 second"),
+        ("entries are", "delete from statement_settlements"),
+    ],
+)
+def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:
+    close(made, "2026-06")
+    close(made, "2026-07")
+    with made.store() as store:
+        select(store, harm)
+    told = [text for each in verify(made, institution="alder") for text in each.differences]
+    assert any(says in text for text in told), told
+    with pytest.raises(NotFound):
+        verify(made, "ALDER-2026-000009")
+
+
+# Simulated months, held against plain code
+
+MONTHS = 10_000 if FULL else tries(20, 200)
+MONTHS_OF_ONE = 10
+
+
+@pytest.mark.parametrize("seed", range(-(-MONTHS // MONTHS_OF_ONE)))
+def test_whatever_happens_statements_and_what_is_open_are_the_ledger(
+    tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    with fresh_store(tmp_path) as store:
+        Simulated(store, chance).run()
+
+
+class Simulated:
+    """Months of one institution, and what plain code makes of them.
+
+    An item is what pays or takes back: [amount, when it was settled, the number of its statement].
+    """
+
+    def __init__(self, store: Store, chance: random.Random) -> None:
+        self.store, self.chance = store, chance
+        self.items: list[list[Any]] = []
+        self.pending: dict[int, Decimal] = {}
+        self.settled: dict[int, Decimal] = {}
+        self.deducted: list[Decimal] = []
+        self.carried = Decimal(0)
+        put(store, "institutions", [{"institution": "alder"}])
+        put(store, "merchants", [{"merchant": "bakery"}])
+        offers = [{"offer": f"O{n}", "merchant": "bakery", "cashback": f"{n}.00"} for n in (1, 3)]
+        put(store, "offers", offers)
+        put(store, "links", [{"cardholder": "ann", "offer": each["offer"]} for each in offers])
+
+    def run(self) -> None:
+        period, now = Period(day("01-01")), day("01-01")
+        for _ in range(MONTHS_OF_ONE):
+            closed_on = period.to_at + timedelta(days=self.chance.randrange(12))
+            while now < closed_on:
+                self.happen(now)
+                now += timedelta(days=self.chance.randrange(1, 9))
+            now = max(now, period.to_at)
+            self.close(period, now)
+            self.hold()
+            period = period.after
+
+    def happen(self, now: datetime) -> None:
+        for event in self.chance.choices([self.redeem, self.settle, self.reverse], k=2):
+            event(now)
+
+    def redeem(self, now: datetime) -> None:
+        prices = self.chance.choices([1, 3], k=self.chance.randrange(1, 4))
+        ((first,),) = select(self.store, "select count(*) + 1 from redemptions")
+        redeem_in(self.store, now, [{"offer": f"O{price}"} for price in prices])
+        self.pending |= {first + n: Decimal(price) for n, price in enumerate(prices)}
+
+    def settle(self, now: datetime) -> None:
+        """Settle now or, late, as of some days ago; never before what it takes was made."""
+        ((newest,),) = select(
+            self.store,
+            "select max(happened) from (select created_at as happened from ledger_entries union all"
+            " select created_at from adjustments union all select settled_at from settlements)",
+        )
+        back = now - timedelta(days=self.chance.choice([0, 0, 0, 20]))
+        at = max(back, newest) if newest else back
+        with self.store.transaction():
+            settle(self.store, run_no=next_run(self.store, at), now=at, actor="tester")
+        self.items += [[amount, at, None] for amount in (*self.pending.values(), *self.deducted)]
+        self.settled |= self.pending
+        self.pending, self.deducted = {}, []
+
+    def reverse(self, now: datetime) -> None:
+        numbers = [*self.pending, *self.settled]
+        if not numbers:
+            return
+        number = self.chance.choice(numbers)
+        with self.store.transaction():
+            reverse_redemption(
+                self.store,
+                str(uid(f"redemption {number}")),
+                reason="returned",
+                run_no=next_run(self.store, now),
+                now=now,
+                actor="tester",
+            )
+        if self.pending.pop(number, None) is None:
+            self.deducted.append(-self.settled.pop(number))
+
+    def close(self, period: Period, now: datetime) -> None:
+        at = replace(job(), now=now)
+        with self.store.transaction():
+            next_run(self.store, now)
+        with self.store.transaction():
+            owner = find_institution(self.store, "alder")
+            statement = closing.close_in(self.store, at, owner, period)
+        taken = [item for item in self.items if item[2] is None and item[1] < period.to_at]
+        for item in taken:
+            item[2] = statement.number
+        entries = sum((item[0] for item in taken if item[0] > 0), Decimal(0))
+        adjustments = sum((item[0] for item in taken if item[0] < 0), Decimal(0))
+        balance = self.carried + entries + adjustments
+        expected = (self.carried, entries, adjustments, min(balance, 0), max(balance, 0))
+        assert expected == tuple(statement[name] for name in AMOUNTS)
+        self.carried = Decimal(min(balance, 0))
+
+    def hold(self) -> None:
+        assert [0] * len(AUDITS) == [offending(self.store, name)[0] for name in AUDITS]
