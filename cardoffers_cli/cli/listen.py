@@ -92,6 +92,9 @@ def _parts(row: "Heard") -> Iterator[str]:
         yield "no event"
         return
     yield f"{row.event} {row.redemption_id}"
-    yield f"{row.institution_payout_amount} to {row.cardholder_token_masked}"
+    if row.amount is None:
+        yield f"{row.institution_payout_amount} to {row.cardholder_token_masked}"
+    else:
+        yield f"{row.amount} back from {row.cardholder_token_masked} ({row.reason})"
     if row.copy > 1:
         yield f"copy {row.copy}"

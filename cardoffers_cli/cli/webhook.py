@@ -53,6 +53,9 @@ RedemptionId = Annotated[
         "reference, or latest.",
     ),
 ]
+Kind = Literal["completed", "reversed"]
+Event = Annotated[Kind, option("Which event: of the redemption, or of its reversal.", "--event")]
+AnyEvent = Annotated[Kind | None, option("Only events of this kind.", "--event")]
 SecretFile = Annotated[
     Path | None, option("Write the secret to a new file of yours; do not show it.", metavar="FILE")
 ]
@@ -67,7 +70,13 @@ def set_(
     ctx: typer.Context,
     *,
     institution: Institution,
-    url: Annotated[str, option("Where to send events: https, a public address.")],
+    url: Annotated[
+        str | None, option("Where to send events: https, a public address [as it is].")
+    ] = None,
+    events: Annotated[
+        str | None,
+        option("completed, or completed,reversed [as it is, at first completed].", metavar="LIST"),
+    ] = None,
     past: Annotated[
         Past | None,
         option(
@@ -78,9 +87,14 @@ def set_(
     secret_file: SecretFile = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Set where an institution receives events."""
+    """Set where an institution receives events, and which."""
     from cardoffers_cli.jobs.catalogue.webhooks import set_webhook  # polars is heavy
 
+    if url is None and events is None and past is None:
+        raise UsageError(
+            "Nothing says what to set.",
+            hint="Give --url, --events or --from; --help tells of them.",
+        )
     desk = Desk.of(ctx)
     desk.writes({"--secret-file": secret_file})
     _warn(desk)
@@ -88,12 +102,15 @@ def set_(
         desk.job,
         institution,
         url,
+        events=None if events is None else [each.strip() for each in events.split(",")],
         past=_past(desk, institution, past),
         secret_file=secret_file,
         dry_run=dry_run,
     )
     _tell_of_secret(desk, report)
     _tell_of_past(desk, report)
+    if events and "reversed" in report.events:
+        desk.note("Reversals from now on are sent too; those from before are not.")
     desk.show(report)
 
 
@@ -155,6 +172,7 @@ def list_(
     ctx: typer.Context,
     *,
     institution: AnyInstitution = None,
+    event: AnyEvent = None,
     state: Annotated[
         Literal["due", "delivered", "failed", "exhausted", "stopped"] | None,
         option("Only this state."),
@@ -173,6 +191,7 @@ def list_(
     desk = Desk.of(ctx)
     filters: Mapping[str, Any] = {
         "institution": institution,
+        "event": event and f"redemption.{event}",
         "state": state,
         "offer_id": offer,
         "from_at": from_at,
@@ -186,23 +205,34 @@ def list_(
 
 
 @app.command("show")
-def show_(ctx: typer.Context, redemption_id: RedemptionId) -> None:
+def show_(ctx: typer.Context, redemption_id: RedemptionId, *, event: Event = "completed") -> None:
     """Show the timeline of one event, and the headers its receiver should have seen."""
     from cardoffers_cli.jobs.webhooks.events import show_event  # polars is heavy
 
     desk = Desk.of(ctx)
-    found = show_event(desk.job, redemption_id)
+    found = show_event(desk.job, redemption_id, f"redemption.{event}")
+    if found.other_event == "redemption.reversed":
+        desk.note(
+            "The redemption was reversed, which is an event too: "
+            f"`cardoffers webhook show {found.redemption_id} --event reversed`."
+        )
     desk.show(found, *_timeline(found))
 
 
 @app.command()
-def resend(ctx: typer.Context, redemption_id: RedemptionId, *, dry_run: DryRun = False) -> None:
+def resend(
+    ctx: typer.Context,
+    redemption_id: RedemptionId,
+    *,
+    event: Event = "completed",
+    dry_run: DryRun = False,
+) -> None:
     """Send one event again now, whatever its state, as an attempt marked as made by hand."""
     from cardoffers_cli.jobs.webhooks.deliver import resend as send_again  # httpx is heavy
 
     desk = Desk.of(ctx)
     _warn(desk)
-    found = send_again(desk.job, redemption_id, dry_run=dry_run)
+    found = send_again(desk.job, redemption_id, f"redemption.{event}", dry_run=dry_run)
     failed = not dry_run and found.log[-1].error is not None
     desk.show(found, *_timeline(found), exit_code=WITH_FINDINGS if failed else 0)
 

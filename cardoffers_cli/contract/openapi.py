@@ -123,16 +123,26 @@ OPERATIONS: Mapping[str, Operation] = {
 }
 
 _SIGNATURE = "^sha256=[0-9a-f]{64}$"
-_WEBHOOK = {
+_SENT = (
+    "POSTed to the webhook URL of the institution, signed with its signing secret. Verify"
+    f" {V2}, the HMAC-SHA256 of the timestamp, a dot and the raw body, and refuse a timestamp"
+    " older than 5 minutes. The same bytes are sent on every attempt; an event may come more"
+    " than once, and is told by its redemption_id"
+)
+_COMPLETED = {
     "summary": "A purchase met the terms of an offer: credit the cardholder.",
-    "description": (
-        "POSTed to the webhook URL of the institution, signed with its signing secret. Verify"
-        f" {V2}, the HMAC-SHA256 of the timestamp, a dot and the raw body, and refuse a timestamp"
-        " older than 5 minutes. The same bytes are sent on every attempt; an event may come more"
-        " than once, and is told by its redemption_id. Events that were written by an earlier"
-        " version have neither transaction_ref nor currency."
-    ),
+    "description": f"{_SENT}. Events that were written by an earlier version have neither"
+    " transaction_ref nor currency.",
     "operationId": "redemption_completed",
+}
+_REVERSED = {
+    "summary": "A redemption was reversed: take the credit back.",
+    "description": f"Sent to institutions that asked for it, and after the redemption.completed of"
+    f" the same redemption. {_SENT} and its event. A reversal is final: a redemption.completed that"
+    " comes after it is a copy.",
+    "operationId": "redemption_reversed",
+}
+_WEBHOOK = {
     "security": [],
     "parameters": [
         {
@@ -148,12 +158,6 @@ _WEBHOOK = {
             (V2, "sha256= and the HMAC-SHA256 of `<timestamp>.<raw body>`.", _SIGNATURE),
         )
     ],
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON_TYPE: {"schema": ref("RedemptionEvent"), "example": EXAMPLES["RedemptionEvent"]}
-        },
-    },
     "responses": {
         "2XX": {"description": "Received; it is not sent again. The body is not looked at."},
         "default": {
@@ -255,7 +259,10 @@ def document() -> Mapping[str, Any]:
         },
         "servers": [{"url": "/"}],
         "paths": paths,
-        "webhooks": {"redemption.completed": {"post": _WEBHOOK}},
+        "webhooks": {
+            "redemption.completed": {"post": _webhook(_COMPLETED, "RedemptionEvent")},
+            "redemption.reversed": {"post": _webhook(_REVERSED, "ReversalEvent")},
+        },
         "components": {
             "schemas": {
                 **SCHEMAS,
@@ -273,6 +280,11 @@ def document() -> Mapping[str, Any]:
             },
         },
     }
+
+
+def _webhook(said: Mapping[str, Any], body: str) -> Mapping[str, Any]:
+    content = {JSON_TYPE: {"schema": ref(body), "example": EXAMPLES[body]}}
+    return {**said, **_WEBHOOK, "requestBody": {"required": True, "content": content}}
 
 
 def _operation(route: Route) -> Mapping[str, Any]:

@@ -284,6 +284,21 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         description="What a redemption webhook carries.",
     ),
+    "ReversalEvent": _object(
+        {
+            "event": {"const": "redemption.reversed"},
+            "redemption_id": _says("That of the redemption.completed that is taken back.", _ID),
+            "institution_id": _ID,
+            "offer_id": _TEXT,
+            "cardholder_token_masked": _REDEMPTION["properties"]["cardholder_token_masked"],
+            "amount": _says("What is taken back: all that the cardholder was to have.", _MONEY),
+            "reason": _says("refunded, or what a person wrote.", _TEXT),
+            "occurred_at": _says("When it was reversed, with milliseconds.", _MOMENT),
+            "transaction_ref": _says("The institution's reference of the purchase.", _TEXT),
+            "currency": _says("ISO 4217.", _TEXT),
+        },
+        description="What the webhook of a reversal carries.",
+    ),
     "Error": _object(
         {
             "pointer": _says("A JSON pointer into the body, or /query/ and a parameter.", _TEXT),
@@ -336,5 +351,17 @@ EXAMPLES: Mapping[str, Any] = {
         "transaction_ref": _PURCHASE["transaction_ref"],
         "currency": "GBP",
     },
+    "ReversalEvent": {
+        "event": "redemption.reversed",
+        "redemption_id": "f5883288-d7c6-8ee2-abbe-4bacf1232757",
+        "institution_id": "3f0c9c4e-5d0b-4f43-9a86-6f3a1f1d2c11",
+        "offer_id": OFFER_ID,
+        "cardholder_token_masked": mask(CARDHOLDER),
+        "amount": Decimal("1.50"),
+        "reason": "refunded",
+        "occurred_at": "2026-05-09T13:00:00.000Z",
+        "transaction_ref": _PURCHASE["transaction_ref"],
+        "currency": "GBP",
+    },
 }
-"""A body of each kind that can be sent, and of the event that institutions are sent."""
+"""A body of each kind that can be sent, and of the events that institutions are sent."""

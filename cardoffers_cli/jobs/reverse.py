@@ -14,6 +14,7 @@ from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.runs import finish_run, latest_clock, start_run
+from cardoffers_cli.pipeline.publish import publish_reversals
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.ids import redemption_id
 from cardoffers_cli.services.institutions import find_institution
@@ -75,6 +76,7 @@ def reverse(
             now=job.now,
             actor=job.actor,
         )
+        publish_reversals(store, run_no=run.run_no)
         report = Reversed.part(
             before,
             status="reversed",

@@ -2,7 +2,7 @@
 
 Sending lies between the two, with the store closed: a claim that is never recorded was cut off by a
 crash, and becomes an attempt of its own (`unknown`) before the event is sent again. So an event is
-lost at no moment, and its receiver, who may see it twice, tells by its redemption_id.
+lost at no moment, and its receiver, who may see it twice, tells by its kind and its redemption_id.
 
 The store names signing secrets by their hash. `at_hand` are the texts that are there, by hash: an
 event whose secret is not among them is not claimed.
@@ -30,6 +30,7 @@ class Claim:
     """An event to be sent now, its place in the schedule, and how to sign it."""
 
     redemption_no: int
+    event: str
     redemption_id: UUID
     institution_id: UUID
     url: str
@@ -47,6 +48,7 @@ class Ended:
     """An attempt that has ended, and what follows for its event: one row to record."""
 
     redemption_no: int
+    event: str
     secret_no: int
     signed_at_s: int | None
     started_at: datetime
@@ -110,15 +112,15 @@ def claim_due(
 
 
 def claim_one(
-    store: Store, redemption_id: str, at_hand: Mapping[str, str], *, now: datetime
+    store: Store, redemption_id: str, event: str, at_hand: Mapping[str, str], *, now: datetime
 ) -> list[Claim]:
-    """Claim the event of a redemption, whatever its state, for an attempt outside of the schedule.
+    """Claim an event of a redemption, whatever its state, for an attempt outside of the schedule.
 
-    Nothing is claimed where the institution has no webhook or no secret.
+    Nothing is claimed where the institution has no webhook or no secret, or where there is nothing
+    to take back.
     """
-    due = store.make(
-        "pipeline/deliver:one", now=now, redemption_id=redemption_id, at_hand=list(at_hand)
-    )
+    of = {"redemption_id": redemption_id, "event": event}
+    due = store.make("pipeline/deliver:one", now=now, **of, at_hand=list(at_hand))
     return _claim(store, due, at_hand, now=now, is_manual=True)
 
 
@@ -130,10 +132,14 @@ def _claim(
     return [Claim(secret=at_hand[row.pop("secret_sha256")], **row) for row in rows]
 
 
-def unclaim(store: Store, redemption_nos: Collection[int]) -> None:
+def unclaim(store: Store, claims: Collection[Claim]) -> None:
     """Release claims whose attempts were never begun, as if they had not been made."""
-    if redemption_nos:
-        store.execute("pipeline/deliver:unclaim", redemption_nos=list(redemption_nos))
+    if claims:
+        store.execute(
+            "pipeline/deliver:unclaim",
+            redemption_no=[each.redemption_no for each in claims],
+            event=[each.event for each in claims],
+        )
 
 
 def record(store: Store, ended: Sequence[Ended], *, run_no: int) -> None:

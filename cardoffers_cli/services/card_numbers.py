@@ -30,7 +30,11 @@ REFERENCE = "transaction_ref"
 """What all columns of references are judged as, and masked as."""
 
 _MASKED = (
-    *("outbox_references", "outbox_tokens"),  # while what they are found by is there
+    *(
+        "outbox_references",
+        "outbox_tokens",
+        "outbox_reasons",
+    ),  # while what they are found by is there
     *("cardholders_cardholder_token", "instruments_instrument_token"),
     *("purchases_transaction_ref", "redemptions_transaction_ref"),
     *("rejects_transaction_ref", "duplicates_transaction_ref"),

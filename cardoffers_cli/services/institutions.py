@@ -43,6 +43,7 @@ class Institution:
     refund_window_days: int
     refund_auto_link: str
     clawback_days: int | None
+    webhook_events: str
     approvals: str
     approval_limit: Decimal | None
 

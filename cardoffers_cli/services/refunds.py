@@ -188,7 +188,7 @@ def change_settings(
     if changes:
         store.execute("services/refunds:policy", **of, **{**before, **values})
     for each in changes:
-        store.execute("services/refunds:audit_policy", **of, **by, **each, slug=slug)
+        store.execute("services/changes:keep_setting", **of, **by, **each, slug=slug)
     return changes
 
 

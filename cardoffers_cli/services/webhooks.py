@@ -1,8 +1,8 @@
 """The webhook of an institution, and how far its events are.
 
-The URL stands with the institution. Here are the hashes of its signing secrets, of which the newest
-that is active signs, and the events with every attempt. The texts of the secrets are in
-`store/signing_secrets.py`, and are handed in.
+The URL, and which events are sent, stand with the institution. Here are the hashes of its signing
+secrets, of which the newest that is active signs, and the events with every attempt. The texts of
+the secrets are in `store/signing_secrets.py`, and are handed in.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.store.store import Store
 
+COMPLETED, REVERSED = "redemption.completed", "redemption.reversed"
+"""The kinds of events, as their bodies say them."""
+
 
 class EventProgress(Record):
-    """How far the event of one redemption is."""
+    """How far one event of a redemption is."""
 
     redemption_id: UUID
+    event: str
     institution: str
     offer_id: str
     occurred_at: datetime
@@ -34,9 +38,15 @@ class EventProgress(Record):
 
 
 class StoredEvent(EventProgress):
-    """An event with the text that is sent, to the byte."""
+    """An event with the text that is sent, to the byte.
 
+    `moot_because` says why it is not to be told, any more or yet; `other_event` is the other one of
+    its redemption, if there is one.
+    """
+
+    moot_because: str | None
     body: str
+    other_event: str | None
 
 
 class ListedEvent(EventProgress):
@@ -70,6 +80,7 @@ class EventTimeline(EventProgress):
     secret of then is not there any more. `dry_run` is of an event that is sent again.
     """
 
+    other_event: str | None
     body_bytes: int
     headers: Mapping[str, str] | None
     log: Sequence[LoggedAttempt]
@@ -96,28 +107,39 @@ class EventHealth(Record):
     duration_ms_p95: int | None
 
 
-def find_delivery(store: Store, redemption_id: str) -> EventProgress:
-    """Return how far the event of a redemption is; raise `NotFound`."""
-    return EventProgress.cut(_find(store, redemption_id))
+def find_delivery(store: Store, redemption_id: str, event: str = COMPLETED) -> StoredEvent:
+    """Return an event of a redemption, and how far it is; raise `NotFound`."""
+    of = {"redemption_id": redemption_id, "event": event}
+    row = store.record(StoredEvent, "services/webhooks:find", **of)
+    if row is None:
+        raise _unknown(event)
+    return row
 
 
 def show_delivery(
-    store: Store, redemption_id: str, at_hand: Mapping[str, str], *, dry_run: bool | None = None
+    store: Store,
+    redemption_id: str,
+    event: str,
+    at_hand: Mapping[str, str],
+    *,
+    dry_run: bool | None = None,
 ) -> EventTimeline:
     """Return an event with its log; `at_hand` are the texts of secrets by SHA-256.
 
     Raises `NotFound`.
     """
-    found = _find(store, redemption_id)
+    of = {"redemption_id": redemption_id, "event": event}
+    found = find_delivery(store, **of)
     body = found.body.encode()
-    signed = store.row("services/webhooks:last_signature", redemption_id=redemption_id)
+    signed = store.row("services/webhooks:last_signature", **of)
     secret = at_hand.get(signed["secret_sha256"]) if signed else None
     headers = signature_headers(body, secret, signed["signed_at_s"]) if signed and secret else None
     return EventTimeline(
         **EventProgress.cut(found),
+        other_event=found.other_event,
         body_bytes=len(body),
         headers=headers,
-        log=store.records(LoggedAttempt, "services/webhooks:log", redemption_id=redemption_id),
+        log=store.records(LoggedAttempt, "services/webhooks:log", **of),
         dry_run=dry_run,
     )
 
@@ -125,7 +147,8 @@ def show_delivery(
 def list_deliveries(store: Store, **filters: Any) -> list[ListedEvent]:
     """Return events, the newest first.
 
-    The filters are institution_id, state, offer_id, from_at, to_at and limit, each None for any.
+    The filters are institution_id, event, state, offer_id, from_at, to_at and limit, each None for
+    any.
     """
     return store.records(ListedEvent, "services/webhooks:list", **filters)
 
@@ -209,12 +232,19 @@ def hold_back(store: Store, institution_id: UUID, *, is_held_back: bool) -> None
     )
 
 
-def _find(store: Store, redemption_id: str) -> StoredEvent:
-    row = store.record(StoredEvent, "services/webhooks:find", redemption_id=redemption_id)
-    if row is None:
-        raise NotFound(
-            "There is no event of a redemption with this id.",
-            code="redemption_not_found",
-            hint="`cardoffers webhook list` lists events with the ids of their redemptions.",
-        )
-    return row
+def set_events(
+    store: Store, institution_id: UUID, slug: str, *, before: str, after: str, **by: Any
+) -> None:
+    """Set which events an institution is sent, and audit that; `by` is run_no, now and actor."""
+    of = {"institution_id": institution_id}
+    store.execute("services/webhooks:events", **of, webhook_events=after)
+    change = {"field": "webhook_events", "old_value": before, "new_value": after}
+    store.execute("services/changes:keep_setting", **of, **by, **change, slug=slug)
+
+
+def _unknown(event: str) -> NotFound:
+    return NotFound(
+        f"There is no event {event} of a redemption with this id.",
+        code="redemption_not_found",
+        hint="`cardoffers webhook list` lists events with the ids of their redemptions.",
+    )

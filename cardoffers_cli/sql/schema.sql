@@ -67,6 +67,7 @@ create table institutions (
     refund_window_days integer default 180,  -- from a purchase to a refund without a reference
     refund_auto_link varchar default 'never',  -- such refunds link by themselves: or unique_exact
     clawback_days integer,  -- from settlement to the last refund that takes back; null for ever
+    webhook_events varchar default 'completed',  -- what it is sent: or completed,reversed
     approvals varchar default 'off',  -- some actions need a second person: on or off
     approval_limit decimal(18, 4)  -- up to which those with a limit need none; null: all need one
 );
@@ -696,13 +697,13 @@ create table offer_counts (
 -- Events for institutions
 
 -- name: outbox
--- Grain: one row per redemption: the event for its institution. A row is claimed while it is
--- being sent.
+-- Grain: one row per redemption and event: what its institution is sent. A row is claimed while it
+-- is being sent.
 create table outbox (
     redemption_no bigint not null,
     redemption_id uuid not null,
     institution_id uuid not null,
-    body varchar not null,  -- the exact bytes (UTF-8) of every attempt, the full token in them
+    body varchar not null,  -- the exact bytes (UTF-8) of every attempt, maybe the full token in them
     occurred_at timestamp not null,
     state varchar not null,  -- due, delivered, failed (the schedule goes on) or exhausted
     attempts integer not null,  -- all of them
@@ -710,7 +711,8 @@ create table outbox (
     next_attempt_at timestamp,
     claimed_at timestamp,
     is_claimed_manually boolean,
-    is_held_back boolean  -- from before its webhook was set, and not to be sent
+    is_held_back boolean,  -- from before its webhook was set, and not to be sent
+    event varchar default 'redemption.completed'  -- or redemption.reversed
 );
 
 -- name: attempts
@@ -728,7 +730,8 @@ create table attempts (
     duration_ms integer,
     is_manual boolean not null,
     delay_ms bigint,  -- to the next, jitter and Retry-After included
-    next_attempt_at timestamp
+    next_attempt_at timestamp,
+    event varchar default 'redemption.completed'  -- as in outbox
 );
 
 -- name: webhook_secrets

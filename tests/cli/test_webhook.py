@@ -181,6 +181,7 @@ def test_what_writes_can_be_tried_dry(webhook: Any, tmp_path: Path) -> None:
         "set", "-i", "alder", "--url", URL, "--dry-run", "--format", "json"
     ).document == {
         "webhook_url": URL,
+        "events": ["completed"],
         "changed": True,
         "past_events": 1,
         "from": "now",

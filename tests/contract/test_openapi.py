@@ -18,8 +18,10 @@ from cardoffers_cli.contract.routes import ROUTES
 from cardoffers_cli.domain.keys import SCOPES
 from cardoffers_cli.domain.signing import signature_headers
 from cardoffers_cli.files.fields import COLUMNS, E_MAIL, IDENTIFIER_TYPES, REQUIRED
+from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
+from cardoffers_cli.jobs.reverse import reverse
 from described import description
-from outbox import events
+from outbox import events, redemption
 from work import found
 
 if TYPE_CHECKING:
@@ -138,11 +140,18 @@ def test_patterns_are_those_of_every_language() -> None:
 # The webhook, the examples, the page
 
 
-def test_the_webhook_is_described_as_it_is_sent(tmp_path: Path) -> None:
-    webhook = description()["webhooks"]["redemption.completed"]["post"]
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [("redemption.completed", "RedemptionEvent"), ("redemption.reversed", "ReversalEvent")],
+)
+def test_a_webhook_is_described_as_it_is_sent(tmp_path: Path, name: str, body: str) -> None:
+    webhook = description()["webhooks"][name]["post"]
     content = webhook["requestBody"]["content"]["application/json"]
-    schema = description()["components"]["schemas"]["RedemptionEvent"]
-    ((text,),) = found(events(tmp_path), "select body from outbox")
+    schema = description()["components"]["schemas"][body]
+    made = events(tmp_path)
+    set_webhook(made, "alder", "https://example.com", events=("completed", "reversed"))
+    reverse(redemption(made), "returned", made)
+    ((text,),) = found(made, f"select body from outbox where event = '{name}'")  # noqa: S608 - ours
     event = loads(text)
     assert list(event) == list(content["example"]) == list(schema["properties"])
     for each in (event, content["example"]):
@@ -175,8 +184,10 @@ def test_the_page_says_what_the_document_says_and_loads_nothing() -> None:
         assert operation["summary"] in page
         assert operation["x-codeSamples"][0]["source"].splitlines()[0] in page
     assert "Webhook redemption.completed" in page
-    event = description()["components"]["schemas"]["RedemptionEvent"]
-    assert all(name in page for name in event["properties"])
+    assert "Webhook redemption.reversed" in page
+    for body in ("RedemptionEvent", "ReversalEvent"):
+        event = description()["components"]["schemas"][body]
+        assert all(name in page for name in event["properties"])
     assert all(code in page and meaning.replace("`", "") in page for code, meaning in refusals())
     assert "As if the field were not sent" not in page
 

@@ -26,6 +26,7 @@ from cardoffers_cli.jobs.webhooks.alerts import alert
 from cardoffers_cli.jobs.webhooks.events import retry
 from cardoffers_cli.pipeline import deliver
 from cardoffers_cli.pipeline.deliver import Claim, Ended
+from cardoffers_cli.services.webhooks import COMPLETED
 from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.backup_places import draft_in
 from cardoffers_cli.store.folder import make_folder
@@ -71,6 +72,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
     settle.settle_due(replace(made, now=LATER))
     give_keys_and_webhooks(made)
     send_everything(made)
+    reverse_what_was_sent(made)
     request = offers.AddRequest(offer_id="of-00007", cardholder_token=CARDHOLDER, card_token=CARD)
     offers.add_offer("larkmere", request, replace(made, now=LATER))
     set_institution(made, "larkmere", {"max_active_offers": "1"})  # which takes nothing back
@@ -108,6 +110,16 @@ def send_everything(made: Job) -> None:
     send_by_hand(made, in_vain, "http_error")
 
 
+def reverse_what_was_sent(made: Job) -> None:
+    """Let the reversals of three redemptions be sent too; some fail before that."""
+    now = HELD + timedelta(days=40)
+    for slug in ("larkmere", "tarnhollow"):
+        set_webhook(made, slug, events=("completed", "reversed"))
+    for _ in range(3):
+        reverse_one(replace(made, now=now), "settled")
+    send_for_days(made, now, days=11)
+
+
 def send_for_days(made: Job, first: datetime, days: int) -> None:
     for day in range(days):
         now = first + timedelta(days=day)
@@ -118,16 +130,17 @@ def send_for_days(made: Job, first: datetime, days: int) -> None:
             kept = claims if day else claims[1:]
             ended = [_ended(claim, now) for claim in kept if day < 3 or claim.redemption_no % 5]
             deliver.record(store, ended, run_no=run_no)
-            by_number = {claim.redemption_no: claim for claim in claims}
+            by_number = {(claim.redemption_no, claim.event): claim for claim in claims}
             for each in ended:
-                alert(store, by_number[each.redemption_no], each, now=now)
+                alert(store, by_number[each.redemption_no, each.event], each, now=now)
 
 
 def send_by_hand(made: Job, redemption_id: str, error: str | None) -> None:
     now = HELD + timedelta(days=40)
     with made.store() as store, store.transaction():
         run_no = sending(store, now)
-        (claim,) = deliver.claim_one(store, redemption_id, read_secrets(made.path), now=now)
+        secrets = read_secrets(made.path)
+        (claim,) = deliver.claim_one(store, redemption_id, COMPLETED, secrets, now=now)
         ended = replace(_attempt(claim, now), error=error)
         ended = ended if error else ended.delivered()
         deliver.record(store, [ended], run_no=run_no)
@@ -152,6 +165,7 @@ def _ended(claim: Claim, now: datetime) -> Ended:
 def _attempt(claim: Claim, now: datetime) -> Ended:
     return Ended(
         redemption_no=claim.redemption_no,
+        event=claim.event,
         secret_no=claim.secret_no,
         signed_at_s=0,
         started_at=now,
@@ -183,6 +197,8 @@ def test_everything_has_happened_in_the_good_store(good: Job) -> None:
     twice = "select max(n) from (select count(*) as n from attempts group by redemption_no)"
     assert [(True,)] == found(good, f"select ({twice}) >= 18")
     assert {(True,), (False,)} == {*found(good, "select is_manual from attempts")}
+    states = found(good, "select state from outbox where event = 'redemption.reversed'")
+    assert {("delivered",), ("failed",)} <= {*states}
     moves = "select distinct status from ledger_moves order by all"
     assert [("pending",), ("reversed",), ("settled",)] == found(good, moves)
     counted = "select count(*) > 0 from "
@@ -220,6 +236,15 @@ TOLD_WRONG = [
 
 
 STATED_ONCE = "statements_take_each_settlement_once"
+TAKEN_BACK_WRONG = [
+    "event = 'redemption.undone' where event = 'redemption.reversed'",
+    "body = replace(body, 'amount\":', 'amount\":1') where event = 'redemption.reversed'",
+    "body = replace(body, 'reason\":\"', 'reason\":\"x') where event = 'redemption.reversed'",
+    "occurred_at = occurred_at + to_milliseconds(1) where event = 'redemption.reversed'",
+    "redemption_id = uuid() where event = 'redemption.reversed'",
+]
+"""What is done to events of reversals so that they say something else than the ledger."""
+
 WAITING = "waiting_is_what_waits"
 UNKNOWN = "select min(purchase_no) from unresolved_purchases"
 DECIDED = "select min(purchase_no) from recent_decisions where outcome <> 'merchant_unresolved'"
@@ -392,6 +417,14 @@ BREAKS = {
     "delete from outbox": "one_event_per_redemption",
     "insert into outbox select * from outbox limit 1": "one_event_per_redemption",
     **{f"update outbox set {harm}": "events_agree_with_the_ledger" for harm in TOLD_WRONG},  # noqa: S608
+    **{f"update outbox set {harm}": "reversed_events_agree" for harm in TAKEN_BACK_WRONG},  # noqa: S608
+    "insert into outbox select * from outbox where event = 'redemption.reversed'": (
+        "reversed_events_agree"
+    ),
+    "insert into outbox select outbox.* replace ('redemption.reversed' as event) from outbox"
+    " join ledger_entries using (redemption_no) where status = 'settled' limit 1": (
+        "reversed_events_agree"
+    ),
     "delete from attempts where number = 2": "attempts_are_consecutive",
     "update outbox set attempts = attempts + 1": "attempts_are_consecutive",
     "insert into attempts select attempts.* replace (number + 99 as number) from attempts": (
@@ -617,7 +650,8 @@ def test_numbers_that_look_right_by_chance_are_no_card_numbers(good: Job) -> Non
         select(store, "delete from purchase_refs")
         select(store, HASHED)
         loud = [each.name for each in doctor.examine(store, good.path) if not each.ok]
-    assert ["events_agree_with_the_ledger"] == loud  # which name the purchases as they were
+    assert ["events_agree_with_the_ledger", "reversed_events_agree"] == loud
+    # which name the purchases as they were
 
 
 @pytest.mark.parametrize(

@@ -216,5 +216,8 @@ OF_BEFORE = (
     "alter table institutions drop column clawback_days",
     "alter table institutions drop column approvals",
     "alter table institutions drop column approval_limit",
+    "alter table institutions drop column webhook_events",
+    "alter table outbox drop column event",
+    "alter table attempts drop column event",
     "delete from migrations where version >= 14",
 )

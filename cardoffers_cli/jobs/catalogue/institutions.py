@@ -63,6 +63,7 @@ class ShownInstitution(Record):
     refund_window_days: int
     refund_auto_link: str
     clawback_days: int | None
+    webhook_events: str
     approvals: str
     approval_limit: Amount | None
 

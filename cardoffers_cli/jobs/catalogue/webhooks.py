@@ -1,4 +1,4 @@
-"""The webhook of an institution: set its URL, make and rotate the secret that signs its events.
+"""The webhook of an institution: its URL, its events, and the secret that signs them.
 
 A secret is text that nobody can guess, shown when it is made and never again: in the report, or in
 a new file of its owner's. The store has its hash; its text stays in the store's folder, which
@@ -8,7 +8,8 @@ the same URL or another, keeps the secret.
 An institution that sets its webhook for the first time may have events from before: those that wait
 are sent too, or held back, as is said (`past`); held back if nothing is said. It can be said again
 at any time. Nothing but this stops the events of an institution, whatever its receiver answers
-(rules.md#first-webhook).
+(rules.md#first-webhook). It is sent `completed` events, and `reversed` ones if it wants them
+(rules.md#reversed-events).
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from cardoffers_cli.domain.signing import secret_sha256
 from cardoffers_cli.files.private import new_private_file
 from cardoffers_cli.jobs.catalogue.institutions import change_institution
 from cardoffers_cli.jobs.context.reading import reading
-from cardoffers_cli.jobs.context.runs import finish_run, start_run
+from cardoffers_cli.jobs.context.runs import Run, finish_run, start_run
 from cardoffers_cli.services import security_log, webhooks
 from cardoffers_cli.services.institutions import Institution, find_institution
 from cardoffers_cli.store import signing_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -44,6 +45,9 @@ _LETTERS = string.digits + string.ascii_letters
 _LENGTH = 43
 """Letters of base62 that hold as much chance as 32 bytes."""
 
+EVENTS = ("completed", "reversed")
+"""What can be sent: of each redemption, and of each reversal."""
+
 
 class NewSecret(Record):
     """A signing secret as it is shown, this once, or the file that holds it."""
@@ -53,9 +57,10 @@ class NewSecret(Record):
 
 
 class WebhookSet(Record):
-    """A webhook as it was set: the events that wait for it, from when it is sent, a new secret."""
+    """A webhook as it was set: what it is sent, what waits for it, from when, a new secret."""
 
     webhook_url: str
+    events: tuple[str, ...]
     changed: bool
     past_events: int
     from_: str | None
@@ -89,28 +94,36 @@ def past_events(job: Job, institution: str) -> int:
 def set_webhook(
     job: Job,
     institution: str,
-    url: str,
+    url: str | None = None,
     *,
+    events: Sequence[str] | None = None,
     past: str | None = None,
     secret_file: Path | None = None,
     dry_run: bool = False,
 ) -> WebhookSet:
-    """Set the URL of an institution's webhook; return it, and the signing secret if it is new.
+    """Set the webhook of an institution; return it, and the signing secret if it is new.
 
-    `past` is `all` to send the events that wait, `now` to hold them back, None for `now` the first
-    time and else for as it was. Raises `NotFound`, and `UsageError` for a URL to which nothing may
-    be sent.
+    `events` are some of `EVENTS`; they, and the URL, stay as they are where None. `past` is `all`
+    to send the events that wait, `now` to hold them back, None for `now` the first time and else
+    for as it was. Raises `NotFound`, and `UsageError` for a URL to which nothing may be sent, none
+    where there is none yet, and unknown events.
     """
-    check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
+    wanted = None if events is None else _wanted(events)
     with _changing(job, dry_run=dry_run) as (store, kept):
         owner = find_institution(store, institution)
+        url = url or _url_of(owner)
+        check_url(url, allow_insecure=job.settings.allow_insecure_webhooks)
         run = start_run(store, kind="webhook_set", now=job.now, actor=job.actor)
-        changes = change_institution(store, owner, {"webhook_url": url}, run)
+        is_changed = bool(change_institution(store, owner, {"webhook_url": url}, run))
+        if wanted and wanted != owner.webhook_events:
+            _set_events(store, owner, wanted, run)
+            is_changed = True
         is_first = not webhooks.has_secret(store, owner.id)
         said = past or ("now" if is_first else None)
         report = WebhookSet(
             webhook_url=url,
-            changed=bool(changes),
+            events=tuple((wanted or owner.webhook_events).split(",")),
+            changed=is_changed,
             past_events=webhooks.waiting_events(store, owner.id),
             from_=said,
         )
@@ -193,6 +206,37 @@ def _new_secret(
     if file is None:
         return NewSecret(signing_secret=secret)
     return NewSecret(signing_secret_file=str(file))
+
+
+def _wanted(events: Sequence[str]) -> str:
+    """Return kinds of events in their order, as they are stored."""
+    if not {"completed"} <= set(events) <= set(EVENTS):
+        raise UsageError(
+            f"The events of a webhook cannot be {', '.join(filter(None, events)) or 'none'}.",
+            hint="Give --events completed, or --events completed,reversed.",
+        )
+    return ",".join(each for each in EVENTS if each in events)
+
+
+def _set_events(store: Store, owner: Institution, wanted: str, run: Run) -> None:
+    webhooks.set_events(
+        store,
+        *(owner.id, owner.slug),
+        before=owner.webhook_events,
+        after=wanted,
+        run_no=run.run_no,
+        now=run.as_of,
+        actor=run.actor,
+    )
+
+
+def _url_of(owner: Institution) -> str:
+    if owner.webhook_url is None:
+        raise UsageError(
+            f"{owner.slug} has no webhook yet, and no --url says where it is.",
+            hint=f"`cardoffers webhook set -i {owner.slug} --url URL` sets it.",
+        )
+    return owner.webhook_url
 
 
 def _log(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.pipeline.publish import publish_reversals
 from cardoffers_cli.pipeline.redeem import AMOUNTS
 from cardoffers_cli.pipeline.refund import (
     REFUNDED,
@@ -83,6 +84,7 @@ def settle_claims(store: Store, claims: Claims, run: Run) -> TakenBack:
     run_no, now, actor = run.run_no, run.as_of, run.actor
     taken = take_back(store, claims, run_no=run_no, now=now, actor=actor)
     reverse_all(store, taken.reversals, reason=REFUNDED, run_no=run_no, now=now, actor=actor)
+    publish_reversals(store, run_no=run_no)
     return taken
 
 

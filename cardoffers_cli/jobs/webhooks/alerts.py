@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.services import inbox
+from cardoffers_cli.services.webhooks import REVERSED
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,13 +22,15 @@ def alert(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> None:
 
 def _exhausted(store: Store, claim: Claim, attempt: Ended, *, now: datetime) -> None:
     number = claim.attempts + 1
+    is_reversal = claim.event == REVERSED
     status = f", HTTP status {attempt.http_status}" if attempt.http_status else ""
     inbox.post(
         store,
         claim.institution_id,
         kind="webhook_exhausted",
-        subject=f"{claim.redemption_id} {number}",
-        text=f"The event of redemption {claim.redemption_id} was not delivered: attempt {number} "
+        subject=f"{claim.redemption_id} {f'{REVERSED} ' if is_reversal else ''}{number}",
+        text=f"The event of {'the reversal of ' if is_reversal else ''}redemption "
+        f"{claim.redemption_id} was not delivered: attempt {number} "
         f"was the last ({attempt.error}{status}). Fix the receiver, then have it sent again: "
         f"cardoffers webhook retry {claim.redemption_id}",
         now=now,

@@ -34,6 +34,7 @@ def list_events(
     job: Job,
     *,
     institution: str | None = None,
+    event: str | None = None,
     state: str | None = None,
     offer_id: str | None = None,
     from_at: datetime | None = None,
@@ -46,6 +47,7 @@ def list_events(
         return webhooks.list_deliveries(
             source.store,
             institution_id=owner.id if owner else None,
+            event=event,
             state=state,
             offer_id=offer_id,
             from_at=from_at,
@@ -54,12 +56,14 @@ def list_events(
         )
 
 
-def show_event(job: Job, redemption_id: str) -> webhooks.EventTimeline:
-    """Return one event with the log of its attempts; raise `NotFound`."""
+def show_event(
+    job: Job, redemption_id: str, event: str = webhooks.COMPLETED
+) -> webhooks.EventTimeline:
+    """Return one event of a redemption with the log of its attempts; raise `NotFound`."""
     with reading(job) as source:
         secrets = signing_secrets.read_secrets(job.path)
         wanted = whole_redemption_id(source.store, redemption_id)
-        return webhooks.show_delivery(source.store, wanted, secrets)
+        return webhooks.show_delivery(source.store, wanted, event, secrets)
 
 
 def retry(
@@ -91,7 +95,10 @@ def retry(
 
 
 def _retriable(store: Store, redemption_id: str) -> UUID:
+    """Return the redemption of an id; raise `Refused` where its newest event did not fail."""
     found = webhooks.find_delivery(store, whole_redemption_id(store, redemption_id))
+    if found.other_event == webhooks.REVERSED:
+        found = webhooks.find_delivery(store, str(found.redemption_id), webhooks.REVERSED)
     if found.state not in {"failed", "exhausted"}:
         raise Refused(
             f"The event of redemption {redemption_id} is {found.state}.",

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _AMOUNT = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,10})?", re.ASCII)
-_SHOWN = ("event", "redemption_id", "institution_id", "offer_id", "occurred_at")
+_SHOWN = ("event", "redemption_id", "institution_id", "offer_id", "occurred_at", "reason")
 
 
 class Heard(Record):
     """One request that came, and what may be shown of its event; None of what it did not have.
 
-    `verified` is None where nothing is verified; `copy` counts the events of one redemption.
+    `verified` is None where nothing is verified; `copy` counts the same event of one redemption.
+    `amount` is what the reversal of a redemption takes back.
     """
 
     number: int
@@ -45,6 +46,8 @@ class Heard(Record):
     occurred_at: str | None
     cardholder_token_masked: str | None
     institution_payout_amount: Decimal | None
+    amount: Decimal | None
+    reason: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +88,12 @@ def listening(
 
 
 def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Heard]:
-    copies = Counter[str]()
+    copies = Counter[tuple[str, str]]()
     while True:
         received = came.get()
         event = _event(received.body)
-        copies[str(event["redemption_id"])] += 1
+        same = (str(event["event"]), str(event["redemption_id"]))
+        copies[same] += 1
         yield Heard(
             number=received.number,
             received_at=received.at,
@@ -97,7 +101,7 @@ def _rows(came: SimpleQueue[Received], *, is_verified: bool) -> Iterator[Heard]:
             verified=not received.faults if is_verified else None,
             faults=received.faults,
             status=received.status,
-            copy=copies[str(event["redemption_id"])],
+            copy=copies[same],
             **event,
         )
 
@@ -109,9 +113,19 @@ def _event(body: bytes) -> Mapping[str, Any]:
     except JsonFault:
         found = None
     event = found if isinstance(found, dict) else {}
-    token, amount = event.get("cardholder_token"), str(event.get("institution_payout_amount"))
+    token, masked = event.get("cardholder_token"), event.get("cardholder_token_masked")
     return {
         **{name: value if isinstance(value := event.get(name), str) else None for name in _SHOWN},
-        "cardholder_token_masked": mask(token) if isinstance(token, str) else None,
-        "institution_payout_amount": Decimal(amount) if _AMOUNT.fullmatch(amount) else None,
+        "cardholder_token_masked": mask(token) if isinstance(token, str) else _masked(masked),
+        "institution_payout_amount": _amount(event.get("institution_payout_amount")),
+        "amount": _amount(event.get("amount")),
     }
+
+
+def _masked(token: Any) -> str | None:
+    """Return a token that came masked, unless there is more to it than that."""
+    return token if isinstance(token, str) and len(token) <= len(mask("x" * 9)) else None
+
+
+def _amount(value: Any) -> Decimal | None:
+    return Decimal(text) if _AMOUNT.fullmatch(text := str(value)) else None

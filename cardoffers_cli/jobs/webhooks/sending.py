@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from dataclasses import replace
+from itertools import count
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,7 @@ class Sending:
         self._tell = watch.tell
         self._is_manual = is_manual
         self._chance = SystemRandom()
+        self._numbers = count(1)
         self._open: dict[int, Claim] = {}
         self._signed: dict[int, int] = {}
         self._outcomes: deque[Outcome] = deque()
@@ -127,23 +129,24 @@ class Sending:
     def _deliveries(self, claims: Iterable[Claim]) -> list[Delivery]:
         made = []
         for claim in claims:
-            self._open[claim.redemption_no] = claim
+            number = next(self._numbers)
+            self._open[number] = claim
             made.append(
                 Delivery(
-                    number=claim.redemption_no,
+                    number=number,
                     url=claim.url,
                     body=claim.body.encode(),
-                    sign=self._signer(claim),
+                    sign=self._signer(number, claim),
                     lane=str(claim.institution_id),
                 )
             )
         return made
 
-    def _signer(self, claim: Claim) -> Callable[[int], Mapping[str, str]]:
+    def _signer(self, number: int, claim: Claim) -> Callable[[int], Mapping[str, str]]:
         """Return what signs an event when its attempt begins."""
 
         def sign(now_s: int) -> Mapping[str, str]:
-            self._signed[claim.redemption_no] = now_s
+            self._signed[number] = now_s
             return signature_headers(claim.body.encode(), claim.secret, now_s)
 
         return sign
@@ -169,9 +172,7 @@ class Sending:
     def _unclaim(self, store: Store) -> None:
         """Release the claims whose attempt was never begun."""
         unbegun = self._open.keys() - self._signed.keys()
-        deliver.unclaim(store, unbegun)
-        for number in unbegun:
-            del self._open[number]
+        deliver.unclaim(store, [self._open.pop(number) for number in unbegun])
 
     def _record(self, store: Store) -> None:
         """Record what has ended, with the alerts that it calls for."""
@@ -195,8 +196,9 @@ class Sending:
     def _ended(self, claim: Claim, outcome: Outcome) -> Ended:
         attempt = Ended(
             redemption_no=claim.redemption_no,
+            event=claim.event,
             secret_no=claim.secret_no,
-            signed_at_s=self._signed.pop(claim.redemption_no, None),
+            signed_at_s=self._signed.pop(outcome.number, None),
             started_at=in_milliseconds(self._clock.of_real(outcome.started_at)),
             http_status=outcome.http_status,
             error=outcome.error,

@@ -156,6 +156,7 @@ with lost as (
         select 1
         from outbox
         where outbox.redemption_no = attempts.redemption_no
+            and outbox.event = attempts.event
             and outbox.institution_id = attempts.institution_id
     )
 )

@@ -2,10 +2,12 @@
 -- Writes attempts, one row for every claim that a crash left behind: its receiver may have the
 -- event or not. Idempotent, as the claims are released next.
 insert into attempts (
-    redemption_no, institution_id, number, run_no, started_at, error, is_manual, next_attempt_at
+    redemption_no, event, institution_id, number, run_no, started_at, error, is_manual,
+    next_attempt_at
 )
 select
     outbox.redemption_no,
+    outbox.event,
     outbox.institution_id,
     outbox.attempts + 1,
     $run_no,
@@ -23,7 +25,7 @@ set attempts = attempts + 1, claimed_at = null, is_claimed_manually = null
 where claimed_at is not null;
 
 -- name: due
--- makes: due(redemption_no, institution_id)
+-- makes: due(redemption_no, event, institution_id)
 -- Makes due: events that were due by a moment, the longest waiting of each institution in turn.
 -- Institutions that have $most_open attempts under way wait for the next time; those whose secret is
 -- not $at_hand are left out. Reads deliveries and the secrets active now. Grain: one row per event.
@@ -38,11 +40,12 @@ with under_way as (
 ready as (
     select
         deliveries.redemption_no,
+        deliveries.event,
         deliveries.institution_id,
         deliveries.next_attempt_at,
         row_number() over (
             partition by deliveries.institution_id
-            order by deliveries.next_attempt_at, deliveries.redemption_no
+            order by deliveries.next_attempt_at, deliveries.redemption_no, deliveries.event
         ) as place
     from deliveries
     inner join signing_secrets($now) as signing
@@ -58,36 +61,41 @@ ready as (
             where under_way.institution_id = deliveries.institution_id
         )
 )
-select ready.redemption_no, ready.institution_id
+select ready.redemption_no, ready.event, ready.institution_id
 from ready
-order by ready.place, ready.next_attempt_at, ready.redemption_no
+order by ready.place, ready.next_attempt_at, ready.redemption_no, ready.event
 limit $most;
 
 -- name: one
--- makes: due(redemption_no, institution_id)
--- Makes due: one event of any state, whose institution has a webhook and a secret $at_hand.
+-- makes: due(redemption_no, event, institution_id)
+-- Makes due: one event of any state, whose institution has a webhook and a secret $at_hand, unless
+-- there is nothing to take back.
 create temp table due as
-select deliveries.redemption_no, deliveries.institution_id
+select deliveries.redemption_no, deliveries.event, deliveries.institution_id
 from deliveries
 inner join signing_secrets($now) as signing
     on signing.institution_id = deliveries.institution_id
 where deliveries.redemption_id = try_cast($redemption_id as uuid)
+    and deliveries.event = $event
+    and deliveries.moot_because is distinct from 'not_announced'
     and deliveries.webhook_url is not null
     and list_contains(cast($at_hand as varchar[]), signing.secret_sha256);
 
 -- name: claim
--- reads: due(redemption_no)
+-- reads: due(redemption_no, event)
 -- Claims the events of due in outbox, so that a crash from now on is seen.
 update outbox
 set claimed_at = $now, is_claimed_manually = $is_manual
 from due
-where due.redemption_no = outbox.redemption_no;
+where due.redemption_no = outbox.redemption_no
+    and due.event = outbox.event;
 
 -- name: claimed
--- reads: due(redemption_no, institution_id)
+-- reads: due(redemption_no, event, institution_id)
 -- What is to be sent: the events of due. Grain: one row per event, in no order.
 select
     outbox.redemption_no,
+    outbox.event,
     outbox.redemption_id,
     outbox.institution_id,
     outbox.body,
@@ -101,6 +109,7 @@ select
 from due
 inner join outbox
     on outbox.redemption_no = due.redemption_no
+    and outbox.event = due.event
     and outbox.institution_id = due.institution_id
 inner join institutions on institutions.institution_id = due.institution_id
 inner join signing_secrets($now) as signing on signing.institution_id = due.institution_id;
@@ -109,16 +118,22 @@ inner join signing_secrets($now) as signing on signing.institution_id = due.inst
 -- Releases claims in outbox whose attempts were never begun: nothing was sent, nothing counts.
 update outbox
 set claimed_at = null, is_claimed_manually = null
-from (select unnest(cast($redemption_nos as bigint[])) as redemption_no) as unbegun
-where unbegun.redemption_no = outbox.redemption_no;
+from (
+    select
+        unnest(cast($redemption_no as bigint[])) as redemption_no,
+        unnest(cast($event as varchar[])) as event
+) as unbegun
+where unbegun.redemption_no = outbox.redemption_no
+    and unbegun.event = outbox.event;
 
 -- name: ended
--- makes: ended(redemption_no, secret_no, signed_at_s, started_at, http_status, error, duration_ms,
---     state, failures, delay_ms, next_attempt_at)
+-- makes: ended(redemption_no, event, secret_no, signed_at_s, started_at, http_status, error,
+--     duration_ms, state, failures, delay_ms, next_attempt_at)
 -- Makes ended: attempts that have ended, from a list for each column. Grain: one row per attempt.
 create temp table ended as
 select
     unnest(cast($redemption_no as bigint[])) as redemption_no,
+    unnest(cast($event as varchar[])) as event,
     unnest(cast($secret_no as bigint[])) as secret_no,
     unnest(cast($signed_at_s as bigint[])) as signed_at_s,
     unnest(cast($started_at as timestamp[])) as started_at,
@@ -131,15 +146,16 @@ select
     unnest(cast($next_attempt_at as timestamp[])) as next_attempt_at;
 
 -- name: attempts
--- reads: ended(redemption_no, secret_no, signed_at_s, started_at, http_status, error, duration_ms,
---     delay_ms, next_attempt_at)
+-- reads: ended(redemption_no, event, secret_no, signed_at_s, started_at, http_status, error,
+--     duration_ms, delay_ms, next_attempt_at)
 -- Writes the attempts of ended whose event is still claimed.
 insert into attempts (
-    redemption_no, institution_id, number, run_no, secret_no, signed_at_s, started_at, http_status,
-    error, duration_ms, is_manual, delay_ms, next_attempt_at
+    redemption_no, event, institution_id, number, run_no, secret_no, signed_at_s, started_at,
+    http_status, error, duration_ms, is_manual, delay_ms, next_attempt_at
 )
 select
     ended.redemption_no,
+    ended.event,
     outbox.institution_id,
     outbox.attempts + 1,
     $run_no,
@@ -153,11 +169,13 @@ select
     ended.delay_ms,
     ended.next_attempt_at
 from ended
-inner join outbox on outbox.redemption_no = ended.redemption_no
+inner join outbox
+    on outbox.redemption_no = ended.redemption_no
+    and outbox.event = ended.event
 where outbox.claimed_at is not null;
 
 -- name: outbox
--- reads: ended(redemption_no, state, failures, next_attempt_at)
+-- reads: ended(redemption_no, event, state, failures, next_attempt_at)
 -- Moves the events of ended to their next state and releases their claims. Done twice, the second
 -- finds no claim.
 update outbox
@@ -169,6 +187,7 @@ set state = ended.state,
     is_claimed_manually = null
 from ended
 where ended.redemption_no = outbox.redemption_no
+    and ended.event = outbox.event
     and outbox.claimed_at is not null;
 
 -- name: waiting

@@ -180,6 +180,22 @@ inner join card_masks
 where redemptions.redemption_no = outbox.redemption_no
     and redemptions.institution_id = outbox.institution_id;
 
+-- name: mask_outbox_reasons
+-- Replaces reasons of reversals in the bodies of events, before those that they are found by; done
+-- again it finds none.
+update outbox
+set body = replace(
+    outbox.body, to_json(card_masks.text), to_json(card_masks.masked)
+)
+from ledger_entries
+inner join card_masks
+    on card_masks.place = 'ledger_entries.reversal_reason'
+    and card_masks.institution_id = ledger_entries.institution_id
+    and card_masks.text = ledger_entries.reversal_reason
+where ledger_entries.redemption_no = outbox.redemption_no
+    and ledger_entries.institution_id = outbox.institution_id
+    and outbox.event = 'redemption.reversed';
+
 -- name: mask_hashes
 -- Writes the hashes that purchases with masked references are found by; done again it changes none.
 update purchase_refs

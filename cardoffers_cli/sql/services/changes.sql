@@ -29,3 +29,14 @@ where ($subject is null or audit_log.subject = $subject)
     )
 order by audit_log.audit_no desc
 limit $limit;
+
+-- name: keep_setting
+-- Writes the change of a setting of an institution to the audit log.
+insert into audit_log (
+    audit_no, run_no, happened_at, actor, institution_id, subject, subject_id, field, old_value,
+    new_value
+)
+select
+    coalesce(max(audit_log.audit_no), 0) + 1, $run_no, $now, $actor, $institution_id,
+    'institution', $slug, $field, $old_value, $new_value
+from audit_log;

@@ -60,6 +60,7 @@ sent as materialized (
     select deliveries.*
     from deliveries
     where deliveries.redemption_no in (select entries.redemption_no from entries)
+        and deliveries.event = 'redemption.completed'
 )
 
 select
@@ -79,6 +80,7 @@ select
             select min(arrived.started_at)
             from attempts as arrived
             where arrived.redemption_no = deliveries.redemption_no
+                and arrived.event = deliveries.event
                 and arrived.institution_id = deliveries.institution_id
                 and arrived.error is null
         )
@@ -113,6 +115,7 @@ left join sent as deliveries
     and deliveries.institution_id = entries.institution_id
 left join attempts
     on attempts.redemption_no = deliveries.redemption_no
+    and attempts.event = deliveries.event
     and attempts.institution_id = deliveries.institution_id
     and attempts.number = deliveries.attempts
 order by asked.transaction_ref;

@@ -6,8 +6,8 @@ select
     institutions.currency, currencies.minor_unit, institutions.languages,
     institutions.max_active_offers, institutions.widget_limit, institutions.settlement_hold_days,
     institutions.webhook_url, institutions.require_marker, institutions.refund_window_days,
-    institutions.refund_auto_link, institutions.clawback_days, institutions.approvals,
-    institutions.approval_limit
+    institutions.refund_auto_link, institutions.clawback_days, institutions.webhook_events,
+    institutions.approvals, institutions.approval_limit
 from institutions
 inner join currencies on currencies.currency = institutions.currency
 where $slug_or_id is null

@@ -157,13 +157,14 @@ where attempts.run_no > $run_no
     and not attempts.is_manual;
 
 -- name: events
--- How many events the redemptions of the runs up to now have, and how many have none.
+-- How many redemptions of the runs up to now are announced by an event, and how many are not.
 select
     count(outbox.redemption_no) as events,
     count(*) filter (where outbox.redemption_no is null) as missing
 from redemptions
 left join outbox
     on outbox.redemption_no = redemptions.redemption_no
+    and outbox.event = 'redemption.completed'
     and outbox.institution_id = redemptions.institution_id
 where redemptions.run_no > $after_run_no;
 
@@ -173,6 +174,7 @@ select distinct redemptions.run_no
 from redemptions
 left join outbox
     on outbox.redemption_no = redemptions.redemption_no
+    and outbox.event = 'redemption.completed'
     and outbox.institution_id = redemptions.institution_id
 where redemptions.run_no > $after_run_no
     and outbox.redemption_no is null

@@ -85,6 +85,7 @@ with tried as (
     from deliveries
     inner join attempts
         on attempts.redemption_no = deliveries.redemption_no
+        and attempts.event = deliveries.event
         and attempts.institution_id = deliveries.institution_id
         and attempts.number = deliveries.attempts
     where deliveries.state in ('due', 'failed', 'exhausted')

@@ -420,7 +420,8 @@ told as (
     union all
     select
         case when $is_single then attempts.started_at else runs.as_of end, attempts.run_no, 8,
-        case when attempts.error is null then 'delivered' else 'not delivered' end,
+        case when attempts.event = 'redemption.reversed' then 'reversal ' else '' end
+        || case when attempts.error is null then 'delivered' else 'not delivered' end,
         case when $is_single then 'attempt ' || cast(attempts.number as varchar) || ': ' else '' end
         || coalesce(attempts.error, 'status ' || cast(attempts.http_status as varchar), ''),
         runs.actor, earned.institution_payout_amount, earned.currency
@@ -450,9 +451,17 @@ with entries as materialized (
 ),
 
 sent as materialized (
-    select deliveries.*
+    select
+        deliveries.redemption_no, deliveries.institution_id,
+        count(*) filter (where deliveries.state in ('due', 'failed')) as to_send,
+        min(deliveries.next_attempt_at) filter (where deliveries.state in ('due', 'failed'))
+            as sends_at,
+        count(*) filter (
+            where deliveries.state = 'exhausted' and deliveries.moot_because is null
+        ) as exhausted
     from deliveries
     where deliveries.redemption_no in (select entries.redemption_no from entries)
+    group by deliveries.redemption_no, deliveries.institution_id
 ),
 
 newest as (
@@ -465,8 +474,8 @@ newest as (
 states as (
     select
         coalesce(newest.outcome, 'undecided') as outcome, entries.status, entries.settles_at,
-        adjustments.redemption_no is not null as is_owed_back, deliveries.state,
-        deliveries.next_attempt_at
+        adjustments.redemption_no is not null as is_owed_back, deliveries.to_send,
+        deliveries.sends_at, deliveries.exhausted
     from (select distinct followed.purchase_no from followed) as followed
     inner join purchases
         on purchases.purchase_no = followed.purchase_no
@@ -490,9 +499,9 @@ select
     count(*) filter (where states.status = 'pending') as to_settle,
     min(states.settles_at) filter (where states.status = 'pending') as settles_at,
     count(*) filter (where states.is_owed_back) as to_deduct,
-    count(*) filter (where states.state in ('due', 'failed')) as to_send,
-    min(states.next_attempt_at) filter (where states.state in ('due', 'failed')) as sends_at,
-    count(*) filter (where states.state = 'exhausted') as exhausted,
+    cast(coalesce(sum(states.to_send), 0) as bigint) as to_send,
+    min(states.sends_at) as sends_at,
+    cast(coalesce(sum(states.exhausted), 0) as bigint) as exhausted,
     (
         select count(*)
         from refunds_followed

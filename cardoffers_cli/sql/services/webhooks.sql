@@ -1,28 +1,37 @@
 -- name: find
--- How far the event of one redemption is, with its bytes.
+-- How far an event of one redemption is, with its bytes, and the other event that it has, if any.
 select
-    deliveries.redemption_id, deliveries.institution, offers.offer_id, deliveries.occurred_at,
-    deliveries.state, deliveries.attempts, deliveries.next_attempt_at, outbox.body
+    deliveries.redemption_id, deliveries.event, deliveries.institution, offers.offer_id,
+    deliveries.occurred_at, deliveries.state, deliveries.moot_because, deliveries.attempts,
+    deliveries.next_attempt_at, outbox.body, other.event as other_event
 from deliveries
 inner join outbox
     on outbox.redemption_no = deliveries.redemption_no
+    and outbox.event = deliveries.event
     and outbox.institution_id = deliveries.institution_id
 inner join redemptions
     on redemptions.redemption_no = deliveries.redemption_no
     and redemptions.institution_id = deliveries.institution_id
 inner join offers on offers.offer_no = redemptions.offer_no
-where deliveries.redemption_id = try_cast($redemption_id as uuid);
+left join outbox as other
+    on other.redemption_no = deliveries.redemption_no
+    and other.institution_id = deliveries.institution_id
+    and other.event <> deliveries.event
+where deliveries.redemption_id = try_cast($redemption_id as uuid)
+    and deliveries.event = $event;
 
 -- name: log
--- The attempts of one redemption's event, in their order. Grain: one row per attempt.
+-- The attempts of one event of a redemption, in their order. Grain: one row per attempt.
 select
     attempts.number, attempts.started_at, attempts.http_status, attempts.error,
     attempts.duration_ms, attempts.is_manual as manual, attempts.delay_ms, attempts.next_attempt_at
 from attempts
 inner join outbox
     on outbox.redemption_no = attempts.redemption_no
+    and outbox.event = attempts.event
     and outbox.institution_id = attempts.institution_id
 where outbox.redemption_id = try_cast($redemption_id as uuid)
+    and outbox.event = $event
 order by attempts.number;
 
 -- name: last_signature
@@ -31,11 +40,13 @@ select attempts.signed_at_s, webhook_secrets.secret_sha256
 from attempts
 inner join outbox
     on outbox.redemption_no = attempts.redemption_no
+    and outbox.event = attempts.event
     and outbox.institution_id = attempts.institution_id
 left join webhook_secrets
     on webhook_secrets.secret_no = attempts.secret_no
     and webhook_secrets.institution_id = attempts.institution_id
 where outbox.redemption_id = try_cast($redemption_id as uuid)
+    and outbox.event = $event
     and attempts.signed_at_s is not null
 order by attempts.number desc
 limit 1;
@@ -45,11 +56,12 @@ limit 1;
 -- anything else is looked up of them. Grain: one row per event.
 with newest as (
     select
-        deliveries.redemption_no, deliveries.redemption_id, deliveries.institution_id,
-        deliveries.institution, deliveries.occurred_at, deliveries.state, deliveries.attempts,
-        deliveries.next_attempt_at
+        deliveries.redemption_no, deliveries.event, deliveries.redemption_id,
+        deliveries.institution_id, deliveries.institution, deliveries.occurred_at,
+        deliveries.state, deliveries.attempts, deliveries.next_attempt_at
     from deliveries
     where ($institution_id is null or deliveries.institution_id = $institution_id)
+        and ($event is null or deliveries.event = $event)
         and ($state is null or deliveries.state = $state)
         and (
             $offer_id is null
@@ -64,13 +76,13 @@ with newest as (
         )
         and ($from_at is null or deliveries.occurred_at >= $from_at)
         and ($to_at is null or deliveries.occurred_at < $to_at)
-    order by deliveries.occurred_at desc, deliveries.redemption_no desc
+    order by deliveries.occurred_at desc, deliveries.redemption_no desc, deliveries.event desc
     limit $limit
 )
 
 select
-    newest.redemption_id, newest.institution, offers.offer_id, newest.occurred_at, newest.state,
-    newest.attempts, newest.next_attempt_at, attempts.started_at as last_attempt_at,
+    newest.redemption_id, newest.event, newest.institution, offers.offer_id, newest.occurred_at,
+    newest.state, newest.attempts, newest.next_attempt_at, attempts.started_at as last_attempt_at,
     attempts.http_status as last_http_status, attempts.error as last_error
 from newest
 inner join redemptions
@@ -79,25 +91,24 @@ inner join redemptions
 inner join offers on offers.offer_no = redemptions.offer_no
 left join attempts
     on attempts.redemption_no = newest.redemption_no
+    and attempts.event = newest.event
     and attempts.institution_id = newest.institution_id
     and attempts.number = newest.attempts
-order by newest.occurred_at desc, newest.redemption_no desc;
+order by newest.occurred_at desc, newest.redemption_no desc, newest.event desc;
 
 -- name: chosen
--- Makes chosen: failed and exhausted events, those with these ids or all, of one institution or all,
--- whose last attempt was at $since or later. Grain: one row per event.
+-- Makes chosen: failed and exhausted events that are still to be told, those of these redemptions or
+-- all, of one institution or all, whose last attempt was at $since or later. Grain: one row per event.
 create or replace temp table chosen as
-select deliveries.redemption_no, deliveries.institution_id, deliveries.redemption_id
+select deliveries.redemption_no, deliveries.event, deliveries.institution_id
 from deliveries
 inner join attempts
     on attempts.redemption_no = deliveries.redemption_no
+    and attempts.event = deliveries.event
     and attempts.institution_id = deliveries.institution_id
     and attempts.number = deliveries.attempts
-inner join ledger_entries
-    on ledger_entries.redemption_no = deliveries.redemption_no
-    and ledger_entries.institution_id = deliveries.institution_id
 where deliveries.state in ('failed', 'exhausted')
-    and ledger_entries.status <> 'reversed'
+    and deliveries.moot_because is null
     and ($institution_id is null or deliveries.institution_id = $institution_id)
     and ($since is null or attempts.started_at >= $since)
     and (
@@ -111,7 +122,8 @@ where deliveries.state in ('failed', 'exhausted')
 update outbox
 set state = 'due', failures = 0, next_attempt_at = $now, is_held_back = false
 from chosen
-where chosen.redemption_no = outbox.redemption_no;
+where chosen.redemption_no = outbox.redemption_no
+    and chosen.event = outbox.event;
 
 -- name: has_secret
 -- Whether an institution has a signing secret, active or to come.
@@ -144,18 +156,18 @@ select
 from webhook_secrets;
 
 -- name: waiting
--- How many events of an institution still wait: due, failed or held back, and not reversed.
+-- How many events of an institution still wait: due, failed or held back, and still to be told.
 select count(*) as events
 from deliveries
 where deliveries.institution_id = $institution_id
     and deliveries.state in ('due', 'failed', 'stopped')
-    and not exists (
-        select 1
-        from ledger_entries
-        where ledger_entries.redemption_no = deliveries.redemption_no
-            and ledger_entries.institution_id = deliveries.institution_id
-            and ledger_entries.status = 'reversed'
-    );
+    and deliveries.moot_because is null;
+
+-- name: events
+-- Sets which events an institution is sent.
+update institutions
+set webhook_events = $webhook_events
+where institution_id = $institution_id;
 
 -- name: hold_back
 -- Holds back the events of an institution that wait in outbox, or lets them be sent.
@@ -184,6 +196,7 @@ select
 from deliveries
 left join attempts
     on attempts.redemption_no = deliveries.redemption_no
+    and attempts.event = deliveries.event
     and attempts.institution_id = deliveries.institution_id
     and attempts.error is null
     and not attempts.is_manual
