@@ -176,6 +176,22 @@ class TakenBack:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Referred:
+    """The institutions that are asked, and their credited rows whose redemption was looked for."""
+
+    asked: Table
+    rows: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class BothSides:
+    """The redemptions to look at, and what stands of the credited rows of each that has any."""
+
+    redemptions: Table
+    credited: Table
+
+
+@dataclass(frozen=True, kw_only=True)
 class MatchCounts:
     """Purchases that a match considered, and how many rounds of proposals it took.
 

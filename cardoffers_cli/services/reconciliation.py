@@ -1,17 +1,71 @@
-"""What reconciliation found: the findings that are open, in sum."""
+"""What reconciliation found: list the findings, show one, accept one; and what is open, in sum."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.records import Record
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
+
+FindingState = Literal["open", "accepted", "resolved"]
+
+
+class ListedFinding(Record):
+    """A finding, in the shape of `reconcile list --format json`.
+
+    `amount` is the cashback of the redemption, None of a credited row alone; `age_days` counts up
+    to now or, of a resolved one, to the run that resolved it.
+    """
+
+    finding_id: UUID
+    code: str
+    redemption_id: UUID | None
+    transaction_ref: str | None
+    credit_ref: str | None
+    amount: Amount | None
+    credited_amount: Amount
+    currency: str
+    age_days: int
+    state: str
+    institution: str
+
+
+class FoundFinding(ListedFinding):
+    """A finding with how far it is (rules.md#findings-of-reconciliation).
+
+    `findings` says how many there are that were asked for.
+    """
+
+    since_at: datetime
+    first_found_at: datetime
+    last_found_at: datetime
+    resolved_at: datetime | None
+    accepted_by: str | None
+    accepted_reason: str | None
+    accepted_at: datetime | None
+    findings: int
+
+
+class CreditedRow(Record):
+    """A credited row as it came, and where from."""
+
+    credit_ref: str
+    status: str
+    amount: Amount
+    currency: str
+    credited_at: datetime
+    received_at: datetime
+    failure_code: str | None
+    file: str | None
+    line: int | None
 
 
 class OpenFindings(Record):
@@ -27,10 +81,59 @@ class OpenFindings(Record):
     oldest_at: datetime
 
 
+def list_findings(
+    store: Store,
+    now: datetime,
+    *,
+    institution_id: UUID | None = None,
+    code: str | None = None,
+    state: FindingState | None = None,
+    finding_id: str | None = None,
+    limit: int,
+) -> list[FoundFinding]:
+    """Return findings, the open ones first, then the oldest; `findings` says how many there are."""
+    return store.records(
+        FoundFinding,
+        "services/reconciliation:findings",
+        institution_id=institution_id,
+        code=code,
+        state=state,
+        finding_id=finding_id,
+        now=now,
+        limit=limit,
+    )
+
+
+def find_finding(
+    store: Store, now: datetime, finding_id: str, institution_id: UUID | None = None
+) -> FoundFinding:
+    """Return one finding by its whole id; raise `NotFound`."""
+    found = list_findings(store, now, institution_id=institution_id, finding_id=finding_id, limit=1)
+    if not found:
+        raise NotFound(
+            "There is no finding with this id.",
+            code="finding_not_found",
+            hint="`cardoffers reconcile list` shows them with their ids.",
+        )
+    return found[0]
+
+
+def credited_rows(store: Store, finding_id: UUID) -> list[CreditedRow]:
+    """Return the credited rows that a finding is about, in the order in which they are read."""
+    return store.records(
+        CreditedRow, "services/reconciliation:credited_rows", finding_id=finding_id
+    )
+
+
+def accept(store: Store, finding_id: UUID, **by: Any) -> None:
+    """Accept a finding: `by` has actor, reason, run_no and now."""
+    store.execute("services/reconciliation:accept", finding_id=finding_id, **by)
+
+
 def open_findings(
-    store: Store, institution_id: UUID, *, before: datetime | None = None
+    store: Store, institution_id: UUID | None = None, *, before: datetime | None = None
 ) -> list[OpenFindings]:
-    """Return the open findings of an institution, by code and currency.
+    """Return the open findings of an institution, or of all, by code and currency.
 
     With `before` only of what was redeemed, or credited, before then (rules.md#reconciliation).
     """

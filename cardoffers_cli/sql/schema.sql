@@ -532,6 +532,9 @@ create table credit_links (
     credit_no bigint not null,
     institution_id uuid not null,
     redemption_no bigint not null,
+    status varchar not null,  -- of the credited row, as the next two
+    amount decimal(18, 4) not null,
+    credited_at timestamp not null,
     run_no bigint not null
 );
 

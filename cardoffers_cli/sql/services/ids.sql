@@ -103,3 +103,12 @@ where $institution_id is null
     and ($first is null or merchant_id between $first and $last)
 order by merchant_no desc
 limit $most;
+
+-- name: finding
+-- As redemption, of findings of reconciliation.
+select finding_id as id
+from reconciliation_findings
+where ($institution_id is null or institution_id = $institution_id)
+    and ($first is null or finding_id between $first and $last)
+order by newest_run_no desc, subject desc, subject_no desc, finding_id
+limit $most;

@@ -1,17 +1,29 @@
 -- Reconciliation: what is said of each redemption and each credited row, and what is wrong of it.
 
--- name: finding_of
--- The id of a finding: the same thing found again of the same subject has the same id
--- (rules.md#findings-of-reconciliation). `subject_ref` is the id of the redemption, or the credit_ref.
-create or replace macro finding_of(institution_id, code, subject_ref) as derived_id(
-    'finding' || chr(31) || cast(institution_id as varchar) || chr(31) || code || chr(31)
-    || subject_ref
-);
+-- name: moved_by
+-- What a credited row adds to what stands as credited (rules.md#what-was-credited).
+create or replace macro moved_by(status, amount) as case status
+    when 'credited' then amount
+    when 'reversed' then -amount
+    else 0
+end;
 
 -- name: is_verdict_final
 -- Whether nothing is looked for any more until something new of it comes (rules.md#verdicts).
 create or replace macro is_verdict_final(code) as
     code in ('credited', 'credited_before_reversal', 'not_owed', 'known_now');
+
+-- name: finding_of
+-- The id of what a verdict says is wrong with a subject, null where nothing is: the same, found again,
+-- has the same id (rules.md#findings-of-reconciliation).
+create or replace macro finding_of(institution_id, code, subject, subject_no) as
+    case
+        when not is_verdict_final(code) and code <> 'credit_awaited'
+            then derived_id(
+                'finding' || chr(31) || cast(institution_id as varchar) || chr(31) || code
+                || chr(31) || subject || chr(31) || cast(subject_no as varchar)
+            )
+    end;
 
 -- name: current_verdicts
 -- What the newest run that found anything new said of each subject, with what stands as credited

@@ -1,0 +1,120 @@
+"""Findings of reconciliation: list them, show one, and accept one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.moments import format_moment
+from cardoffers_cli.domain.reconciling import meaning_of
+from cardoffers_cli.jobs.context.masking import without_cards
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.services.ids import whole_id
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.reconciliation import (
+    CreditedRow,
+    FoundFinding,
+    ListedFinding,
+    accept,
+    credited_rows,
+    find_finding,
+    list_findings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.services.reconciliation import FindingState
+    from cardoffers_cli.store.store import Store
+
+
+class ShownFinding(FoundFinding):
+    """One finding: what it means, what to do next, and the credited rows that it is about."""
+
+    meaning: str
+    next: str | None
+    rows: Sequence[CreditedRow]
+
+
+class AcceptedFinding(ListedFinding):
+    """A finding that was accepted, and why."""
+
+    reason: str
+    dry_run: bool
+
+
+def finding_rows(
+    job: Job,
+    institution: str | None = None,
+    *,
+    code: str | None = None,
+    state: FindingState | None = None,
+    limit: int,
+) -> tuple[list[ListedFinding], int]:
+    """Return findings, the open ones first, then the oldest; and how many there are in all."""
+    with reading(job) as source:
+        owner = find_institution(source.store, institution).id if institution else None
+        found = list_findings(
+            source.store, job.now, institution_id=owner, code=code, state=state, limit=limit
+        )
+    rows = [without_cards(ListedFinding.cut(each)) for each in found]
+    return rows, found[0].findings if found else 0
+
+
+def show_finding(job: Job, finding: str, institution: str | None = None) -> ShownFinding:
+    """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
+    with reading(job) as source:
+        found = _find(source.store, job, finding, institution)
+        meaning = meaning_of(found.code)
+        shown: ShownFinding = without_cards(
+            ShownFinding(
+                **found,
+                meaning=meaning.says,
+                next=meaning.then if found.state == "open" else None,
+                rows=credited_rows(source.store, found.finding_id),
+            )
+        )
+    return shown
+
+
+def accept_finding(
+    job: Job, finding: str, reason: str, *, institution: str | None = None, dry_run: bool = False
+) -> AcceptedFinding:
+    """Accept a finding that is open, for as long as no run finds anything new of it.
+
+    Raises `NotFound`, and `Refused` finding_not_open.
+    """
+    if not reason.strip():
+        raise UsageError(
+            "Accepting a finding needs a reason.", hint='Say why: --reason "paid by cheque".'
+        )
+    with job.store() as store, store.transaction(keep=not dry_run):
+        before = _find(store, job, finding, institution)
+        if before.state != "open":
+            raise Refused(
+                f"The finding {before.finding_id} is {before.state} already.",
+                code="finding_not_open",
+                hint=_why_not(before),
+            )
+        with run_record(store, kind="reconcile_accept", now=job.now, actor=job.actor) as run:
+            by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
+            accept(store, before.finding_id, **by, now=job.now)
+            run.counts["finding_id"] = before.finding_id
+        after = find_finding(store, job.now, str(before.finding_id))
+    told = ListedFinding.cut(after)
+    return AcceptedFinding(**without_cards(told), reason=reason.strip(), dry_run=dry_run)
+
+
+def _find(store: Store, job: Job, finding: str, institution: str | None) -> FoundFinding:
+    owner = find_institution(store, institution).id if institution else None
+    return find_finding(store, job.now, whole_id(store, "finding", finding, owner), owner)
+
+
+def _why_not(found: FoundFinding) -> str:
+    """Say who accepted a finding, or which run found it no more."""
+    if found.state == "accepted" and found.accepted_at:
+        at = format_moment(found.accepted_at)
+        return f"{found.accepted_by} did at {at}: {found.accepted_reason}."
+    return "A run did not find it any more: nothing is to be accepted."

@@ -1,0 +1,69 @@
+"""Reconcile: hold what institutions credited against what was redeemed, in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.pipeline.reconcile import (
+    ControlTotals,
+    FindingStates,
+    VerdictTotal,
+    control,
+    find_both,
+    is_any_credited,
+    judge,
+    refer,
+    said,
+    states,
+)
+from cardoffers_cli.services.institutions import find_institution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+class ReconciledTold(FindingStates):
+    """What a run found, in the shape of `reconcile --format json`.
+
+    Where nobody sent a credited row there is no run, and nothing is said.
+    """
+
+    run_id: UUID | None
+    verdicts: Sequence[VerdictTotal]
+    control: ControlTotals
+    dry_run: bool
+
+
+def reconcile(job: Job, institution: str | None = None, *, dry_run: bool = False) -> ReconciledTold:
+    """Reconcile one institution, or all, in one transaction; raise `NotFound` for an unknown."""
+    with job.store() as store, store.transaction(keep=not dry_run):
+        owner = find_institution(store, institution).id if institution else None
+        return reconcile_in(store, job, owner, dry_run=dry_run)
+
+
+def reconcile_in(
+    store: Store, job: Job, institution_id: UUID | None = None, *, dry_run: bool = False
+) -> ReconciledTold:
+    """Reconcile in the caller's transaction, as one run, whoever sent credited rows."""
+    if not is_any_credited(store, institution_id):
+        nothing = ControlTotals(redemptions=0, credited_rows=0, verdicts=0)
+        none = FindingStates(open=0, accepted=0, resolved=0)
+        return ReconciledTold(run_id=None, verdicts=[], **none, control=nothing, dry_run=dry_run)
+    with run_record(store, kind="reconcile", now=job.now, actor=job.actor) as run:
+        referred = refer(store, institution_id, run_no=run.run_no)
+        both = find_both(store, referred, run_no=run.run_no)
+        judge(store, referred, both, run_no=run.run_no, now=job.now)
+        told = ReconciledTold(
+            run_id=run.run_id,
+            verdicts=said(store, run_no=run.run_no, now=job.now),
+            **states(store, run_no=run.run_no),
+            control=control(store, run_no=run.run_no),
+            dry_run=dry_run,
+        )
+        run.counts.update(told)
+    return told

@@ -1,0 +1,574 @@
+-- name: is_any
+-- Whether any institution, or the one that is named, sent credited rows.
+select exists (
+    from credits
+    where $institution_id is null
+        or credits.institution_id = $institution_id
+) as is_any;
+
+-- name: asked
+-- makes: asked(institution_id, currency, is_reached, after_run_no, after_redemption_no,
+--     after_credit_no)
+-- Makes asked: the institutions that sent credited rows, or the one of them that is named, with how
+-- far the last run went; nowhere before the first. Grain: one row per institution.
+create temp table asked as
+with reached as (
+    select
+        reconciliations.institution_id, max(reconciliations.run_no) as run_no,
+        max(reconciliations.last_redemption_no) as redemption_no,
+        max(reconciliations.last_credit_no) as credit_no
+    from reconciliations
+    group by reconciliations.institution_id
+)
+select
+    institutions.institution_id, institutions.currency,
+    reached.run_no is not null as is_reached, coalesce(reached.run_no, 0) as after_run_no,
+    coalesce(reached.redemption_no, -1) as after_redemption_no,
+    coalesce(reached.credit_no, -1) as after_credit_no
+from institutions
+left join reached on reached.institution_id = institutions.institution_id
+where institutions.institution_id in (select credits.institution_id from credits)
+    and ($institution_id is null or institutions.institution_id = $institution_id);
+
+-- name: is_first
+-- reads: asked(is_reached)
+-- Whether no run looked at any of these institutions before.
+select not coalesce(bool_or(asked.is_reached), false) as is_first
+from asked;
+
+-- name: referring
+-- reads: asked(institution_id, currency, after_credit_no)
+-- makes: referring(credit_no, institution_id, redemption_id, transaction_ref, status, amount,
+--     credited_at, currency, is_known_currency, is_told)
+-- Makes referring: the credited rows whose redemption is to be found: those that came since, and
+-- those that a run before knew none of (`is_told`). Grain: one row per credited row.
+create temp table referring as
+with unknown as (
+    select current_verdicts.subject_no as credit_no
+    from current_verdicts
+    where current_verdicts.subject = 'credit'
+        and current_verdicts.code = 'credited_unknown'
+)
+select
+    credits.credit_no, credits.institution_id, credits.redemption_id, credits.transaction_ref,
+    credits.status, credits.amount, credits.credited_at, credits.currency,
+    credits.currency = asked.currency as is_known_currency,
+    credits.credit_no <= asked.after_credit_no as is_told
+from credits
+inner join asked on asked.institution_id = credits.institution_id
+where credits.credit_no > asked.after_credit_no
+    or credits.credit_no in (select unknown.credit_no from unknown);
+
+-- name: credit_links
+-- reads: referring(credit_no, institution_id, redemption_id, transaction_ref, status, amount,
+--     credited_at, is_known_currency)
+-- Writes which redemption each of these rows is of (rules.md#reconciliation): the one of its id or,
+-- where it has none, of the purchase with its reference, which is found by the hash. An institution
+-- has one currency for ever. Idempotent: a row that has a link is not referring.
+insert into credit_links (
+    credit_no, institution_id, redemption_no, status, amount, credited_at, run_no
+)
+with hashed as (
+    select
+        referring.credit_no, referring.institution_id, referring.transaction_ref,
+        referring.status, referring.amount, referring.credited_at,
+        ref_hash(referring.institution_id, referring.transaction_ref) as ref_hash
+    from referring
+    where referring.redemption_id is null
+        and referring.is_known_currency
+)
+select
+    referring.credit_no, referring.institution_id, redemptions.redemption_no, referring.status,
+    referring.amount, referring.credited_at, $run_no
+from referring
+inner join redemptions
+    on redemptions.redemption_id = referring.redemption_id
+    and redemptions.institution_id = referring.institution_id
+where referring.is_known_currency
+union all
+select
+    hashed.credit_no, hashed.institution_id, redemptions.redemption_no, hashed.status,
+    hashed.amount, hashed.credited_at, $run_no
+from hashed
+inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash
+inner join redemptions
+    on redemptions.purchase_no = purchase_refs.purchase_no
+    and redemptions.institution_id = hashed.institution_id
+inner join purchases
+    on purchases.purchase_no = redemptions.purchase_no
+    and purchases.institution_id = hashed.institution_id
+    and purchases.transaction_ref = hashed.transaction_ref;
+
+-- name: owed
+-- reads: asked(institution_id, after_run_no, after_redemption_no)
+-- makes: owed(redemption_no, institution_id, currency, amount, created_at, reversed_at,
+--     is_delivered, is_expected)
+-- Makes owed: the redemptions to look at: those that came since, those that new credited rows are of
+-- or that were reversed since, and those whose verdict is not final. `is_delivered` says that its
+-- event was, `is_expected` that it is still to be. Grain: one row per redemption.
+create temp table owed as
+with touched as (
+    select credit_links.redemption_no
+    from credit_links
+    inner join asked on asked.institution_id = credit_links.institution_id
+    where credit_links.run_no = $run_no
+        and credit_links.redemption_no <= asked.after_redemption_no
+    union all
+    select ledger_moves.redemption_no
+    from ledger_moves
+    where ledger_moves.status = 'reversed'
+        and ledger_moves.run_no > (select min(asked.after_run_no) from asked)
+    union all
+    select current_verdicts.subject_no
+    from current_verdicts
+    where current_verdicts.subject = 'redemption'
+        and not is_verdict_final(current_verdicts.code)
+)
+select
+    ledger_entries.redemption_no, ledger_entries.institution_id, ledger_entries.currency,
+    ledger_entries.institution_payout_amount as amount, ledger_entries.created_at,
+    ledger_entries.reversed_at, coalesce(outbox.state = 'delivered', false) as is_delivered,
+    institutions.webhook_url is not null
+    and coalesce(outbox.state <> 'delivered', false)
+    and not coalesce(outbox.is_held_back, false) as is_expected
+from ledger_entries
+inner join asked on asked.institution_id = ledger_entries.institution_id
+inner join institutions on institutions.institution_id = ledger_entries.institution_id
+left join outbox
+    on outbox.redemption_no = ledger_entries.redemption_no
+    and outbox.institution_id = ledger_entries.institution_id
+where ledger_entries.redemption_no > asked.after_redemption_no
+    or ledger_entries.redemption_no in (select touched.redemption_no from touched);
+
+-- name: credited
+-- reads: owed(redemption_no, institution_id, reversed_at)
+-- makes: credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
+--     amount_at_reversal, is_failed)
+-- Makes credited: what stands of the credited rows of each redemption (rules.md#what-was-credited), at
+-- the end and when it was reversed, and whether the last row failed. Most have one row; only those of
+-- several are put into order. Below the lowest sum so far nothing more can be taken back, so what is
+-- above that stands. Grain: one row per redemption that has any.
+create temp table credited as
+with moves as materialized (
+    select
+        owed.redemption_no, owed.reversed_at, credit_links.credit_no, credit_links.credited_at,
+        credit_links.status, moved_by(credit_links.status, credit_links.amount) as amount,
+        moved_by(credit_links.status, 1) as payment
+    from owed
+    inner join credit_links
+        on credit_links.redemption_no = owed.redemption_no
+        and credit_links.institution_id = owed.institution_id
+),
+several as (
+    select moves.redemption_no
+    from moves
+    group by moves.redemption_no
+    having count(*) > 1
+),
+ordered as (
+    select
+        moves.redemption_no, moves.reversed_at, moves.credited_at, moves.status, moves.amount,
+        moves.payment,
+        row_number() over (
+            partition by moves.redemption_no order by moves.credited_at, moves.credit_no
+        ) as turn_no
+    from moves
+    where moves.redemption_no in (select several.redemption_no from several)
+),
+summed as (
+    select
+        ordered.redemption_no, ordered.reversed_at, ordered.credited_at, ordered.status,
+        ordered.amount, ordered.payment, ordered.turn_no,
+        sum(ordered.amount) over (
+            partition by ordered.redemption_no order by ordered.turn_no
+        ) as amount_so_far
+    from ordered
+),
+standing as (
+    select
+        summed.redemption_no, summed.reversed_at, summed.credited_at, summed.status, summed.amount,
+        summed.payment, summed.turn_no,
+        summed.amount_so_far - least(
+            0,
+            min(summed.amount_so_far) over (
+                partition by summed.redemption_no order by summed.turn_no
+            )
+        ) as amount_left
+    from summed
+),
+since_nothing as (
+    select standing.redemption_no, max(standing.turn_no) as turn_no
+    from standing
+    where standing.amount_left = 0
+    group by standing.redemption_no
+)
+select
+    standing.redemption_no, count(*) as credited_rows,
+    coalesce(
+        sum(standing.payment) filter (where standing.turn_no > coalesce(since_nothing.turn_no, 0)),
+        0
+    ) as payments,
+    max_by(standing.amount_left, standing.turn_no) as credited_amount,
+    sum(standing.amount) as moved_amount,
+    coalesce(
+        max_by(standing.amount_left, standing.turn_no)
+            filter (where standing.credited_at <= standing.reversed_at),
+        0
+    ) as amount_at_reversal,
+    max_by(standing.status, standing.turn_no) = 'failed' as is_failed
+from standing
+left join since_nothing on since_nothing.redemption_no = standing.redemption_no
+group by standing.redemption_no
+union all
+select
+    moves.redemption_no, 1, greatest(moves.payment, 0), greatest(moves.amount, 0), moves.amount,
+    case when moves.credited_at <= moves.reversed_at then greatest(moves.amount, 0) else 0 end,
+    moves.status = 'failed'
+from moves
+where moves.redemption_no not in (select several.redemption_no from several);
+
+-- name: judged
+-- reads: referring(credit_no, institution_id, status, amount, credited_at, currency, is_told),
+--     owed(redemption_no, institution_id, currency, amount, created_at, reversed_at, is_delivered,
+--     is_expected), credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
+--     amount_at_reversal, is_failed)
+-- makes: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
+--     moved_amount, credited_rows, since_at)
+-- Makes judged: the verdict of each redemption that was looked at, and of each credited row whose
+-- redemption was looked for (rules.md#verdicts); a row that has none any more, as its redemption is
+-- known now, ends with amounts of zero. Grain: one row per subject.
+create temp table judged as
+with linked as (
+    select credit_links.credit_no
+    from credit_links
+    where credit_links.run_no = $run_no
+),
+alone as (
+    select
+        referring.institution_id, referring.credit_no, referring.currency, referring.credited_at,
+        moved_by(referring.status, referring.amount) as amount,
+        referring.credit_no in (select linked.credit_no from linked) as is_known, referring.is_told
+    from referring
+)
+select
+    owed.institution_id, 'redemption' as subject, owed.redemption_no as subject_no,
+    case
+        when owed.reversed_at is not null and coalesce(credited.credited_amount, 0) = 0
+            then 'not_owed'
+        when owed.reversed_at is not null
+            and credited.credited_amount > credited.amount_at_reversal
+            then 'credited_after_reversal'
+        when owed.reversed_at is not null then 'credited_before_reversal'
+        when credited.credited_amount > owed.amount and credited.payments > 1 then 'credited_twice'
+        when credited.credited_amount <> owed.amount and credited.credited_amount > 0
+            then 'amount_differs'
+        when coalesce(credited.credited_amount, 0) = owed.amount and owed.is_expected
+            then 'file_only'
+        when coalesce(credited.credited_amount, 0) = owed.amount then 'credited'
+        when credited.is_failed then 'credit_failed'
+        when date_sub('day', owed.created_at, $now) < $days then 'credit_awaited'
+        when owed.is_delivered then 'webhook_only'
+        else 'not_credited'
+    end as code,
+    owed.currency, owed.amount,
+    cast(coalesce(credited.credited_amount, 0) as decimal(18, 4)) as credited_amount,
+    cast(coalesce(credited.moved_amount, 0) as decimal(18, 4)) as moved_amount,
+    coalesce(credited.credited_rows, 0) as credited_rows, owed.created_at as since_at
+from owed
+left join credited on credited.redemption_no = owed.redemption_no
+union all
+select
+    alone.institution_id, 'credit', alone.credit_no,
+    case when alone.is_known then 'known_now' else 'credited_unknown' end,
+    alone.currency, null, case when alone.is_known then 0 else alone.amount end,
+    case when alone.is_known then 0 else alone.amount end,
+    case when alone.is_known then 0 else 1 end, alone.credited_at
+from alone
+where alone.is_told
+    or not alone.is_known;
+
+-- name: first_verdicts
+-- reads: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
+--     moved_amount, credited_rows, since_at)
+-- Writes the verdicts of institutions of which nothing was said before, those that tell of something
+-- wrong with the id of the finding.
+insert into reconciliation_verdicts (
+    institution_id, subject, subject_no, run_no, code, finding_id, currency, amount,
+    credited_amount, moved_amount, credited_rows, since_at
+)
+select
+    judged.institution_id, judged.subject, judged.subject_no, $run_no, judged.code,
+    finding_of(judged.institution_id, judged.code, judged.subject, judged.subject_no),
+    judged.currency, judged.amount, judged.credited_amount, judged.moved_amount,
+    judged.credited_rows, judged.since_at
+from judged;
+
+-- name: later_verdicts
+-- reads: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
+--     moved_amount, credited_rows, since_at)
+-- Writes the verdicts that are not what was said of their subject before, as first_verdicts does.
+-- Idempotent: what is said already is not said again.
+insert into reconciliation_verdicts (
+    institution_id, subject, subject_no, run_no, code, finding_id, currency, amount,
+    credited_amount, moved_amount, credited_rows, since_at
+)
+with looked_at as materialized (
+    select
+        judged.institution_id, judged.subject, judged.subject_no, judged.code, judged.currency,
+        judged.amount, judged.credited_amount, judged.moved_amount, judged.credited_rows,
+        judged.since_at
+    from judged
+),
+said as (
+    select
+        looked_at.subject, looked_at.subject_no,
+        max_by(
+            (
+                reconciliation_verdicts.code, reconciliation_verdicts.credited_amount,
+                reconciliation_verdicts.moved_amount, reconciliation_verdicts.credited_rows
+            ),
+            reconciliation_verdicts.run_no
+        ) as newest
+    from looked_at
+    inner join reconciliation_verdicts
+        on reconciliation_verdicts.subject = looked_at.subject
+        and reconciliation_verdicts.subject_no = looked_at.subject_no
+        and reconciliation_verdicts.institution_id = looked_at.institution_id
+    group by looked_at.subject, looked_at.subject_no
+)
+select
+    looked_at.institution_id, looked_at.subject, looked_at.subject_no, $run_no, looked_at.code,
+    finding_of(looked_at.institution_id, looked_at.code, looked_at.subject, looked_at.subject_no),
+    looked_at.currency, looked_at.amount, looked_at.credited_amount, looked_at.moved_amount,
+    looked_at.credited_rows, looked_at.since_at
+from looked_at
+left join said
+    on said.subject = looked_at.subject
+    and said.subject_no = looked_at.subject_no
+where said.newest is distinct from (
+        looked_at.code, looked_at.credited_amount, looked_at.moved_amount, looked_at.credited_rows
+    );
+
+-- name: totals
+-- reads: asked(institution_id, after_run_no)
+-- Writes what the verdicts that hold now come to, once for each run: what those of the run before
+-- came to, with what this run said, and without what it said anew.
+insert into reconciliation_totals (
+    institution_id, run_no, code, currency, verdicts, redemptions, credited_rows, amount,
+    credited_amount, moved_amount
+)
+with said as (
+    select
+        reconciliation_verdicts.institution_id, reconciliation_verdicts.subject,
+        reconciliation_verdicts.subject_no
+    from reconciliation_verdicts
+    where reconciliation_verdicts.run_no = $run_no
+),
+replaced as (
+    select
+        said.institution_id, said.subject, said.subject_no,
+        max_by(
+            struct_pack(
+                code := reconciliation_verdicts.code,
+                currency := reconciliation_verdicts.currency,
+                amount := reconciliation_verdicts.amount,
+                credited_amount := reconciliation_verdicts.credited_amount,
+                moved_amount := reconciliation_verdicts.moved_amount,
+                credited_rows := reconciliation_verdicts.credited_rows
+            ),
+            reconciliation_verdicts.run_no
+        ) as verdict
+    from reconciliation_verdicts
+    inner join said
+        on said.subject = reconciliation_verdicts.subject
+        and said.subject_no = reconciliation_verdicts.subject_no
+        and said.institution_id = reconciliation_verdicts.institution_id
+    where reconciliation_verdicts.run_no < $run_no
+    group by said.institution_id, said.subject, said.subject_no
+),
+parts as (
+    select
+        reconciliation_totals.institution_id, reconciliation_totals.code,
+        reconciliation_totals.currency, reconciliation_totals.verdicts,
+        reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
+        reconciliation_totals.amount, reconciliation_totals.credited_amount,
+        reconciliation_totals.moved_amount
+    from reconciliation_totals
+    inner join asked
+        on asked.institution_id = reconciliation_totals.institution_id
+        and asked.after_run_no = reconciliation_totals.run_no
+    union all
+    select
+        reconciliation_verdicts.institution_id, reconciliation_verdicts.code,
+        reconciliation_verdicts.currency, count(*),
+        count(*) filter (where reconciliation_verdicts.subject = 'redemption'),
+        sum(reconciliation_verdicts.credited_rows), coalesce(sum(reconciliation_verdicts.amount), 0),
+        sum(reconciliation_verdicts.credited_amount), sum(reconciliation_verdicts.moved_amount)
+    from reconciliation_verdicts
+    where reconciliation_verdicts.run_no = $run_no
+    group by
+        reconciliation_verdicts.institution_id, reconciliation_verdicts.code,
+        reconciliation_verdicts.currency
+    union all
+    select
+        replaced.institution_id, replaced.verdict.code, replaced.verdict.currency, -count(*),
+        -count(*) filter (where replaced.subject = 'redemption'),
+        -sum(replaced.verdict.credited_rows), -coalesce(sum(replaced.verdict.amount), 0),
+        -sum(replaced.verdict.credited_amount), -sum(replaced.verdict.moved_amount)
+    from replaced
+    group by replaced.institution_id, replaced.verdict.code, replaced.verdict.currency
+)
+select
+    parts.institution_id, $run_no, parts.code, parts.currency, sum(parts.verdicts),
+    sum(parts.redemptions), sum(parts.credited_rows), sum(parts.amount),
+    sum(parts.credited_amount), sum(parts.moved_amount)
+from parts
+where parts.code <> 'known_now'
+group by parts.institution_id, parts.code, parts.currency
+having sum(parts.verdicts) <> 0;
+
+-- name: reconciliations
+-- reads: asked(institution_id)
+-- Writes how many redemptions and credited rows there are, and how far this run went; once for each
+-- run. Both sides are counted where they stand, whatever the verdicts say.
+insert into reconciliations (
+    institution_id, run_no, redemptions, credited_rows, verdicts, last_redemption_no,
+    last_credit_no
+)
+with made as (
+    select
+        ledger_entries.institution_id, count(*) as redemptions,
+        max(ledger_entries.redemption_no) as redemption_no
+    from ledger_entries
+    group by ledger_entries.institution_id
+),
+sent as (
+    select
+        credits.institution_id, count(*) as credited_rows, max(credits.credit_no) as credit_no
+    from credits
+    group by credits.institution_id
+),
+counted as (
+    select
+        reconciliation_totals.institution_id, sum(reconciliation_totals.verdicts) as verdicts
+    from reconciliation_totals
+    where reconciliation_totals.run_no = $run_no
+    group by reconciliation_totals.institution_id
+)
+select
+    asked.institution_id, $run_no, coalesce(made.redemptions, 0), sent.credited_rows,
+    counted.verdicts, coalesce(made.redemption_no, -1), sent.credit_no
+from asked
+inner join sent on sent.institution_id = asked.institution_id
+inner join counted on counted.institution_id = asked.institution_id
+left join made on made.institution_id = asked.institution_id;
+
+-- name: differences
+-- Where the totals of a run are not those of both sides, counted where they stand: redemptions and
+-- their cashback, credited rows and what they moved. Grain: one row per institution and currency.
+with both_sides as (
+    select
+        reconciliation_totals.institution_id, reconciliation_totals.currency,
+        reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
+        reconciliation_totals.amount, reconciliation_totals.moved_amount
+    from reconciliation_totals
+    where reconciliation_totals.run_no = $run_no
+    union all
+    select
+        ledger_entries.institution_id, ledger_entries.currency, -count(*), 0,
+        -sum(ledger_entries.institution_payout_amount), 0
+    from ledger_entries
+    group by ledger_entries.institution_id, ledger_entries.currency
+    union all
+    select
+        credits.institution_id, credits.currency, 0, -count(*), 0,
+        -sum(moved_by(credits.status, credits.amount))
+    from credits
+    group by credits.institution_id, credits.currency
+)
+select
+    institutions.slug, both_sides.currency, sum(both_sides.redemptions) as redemptions,
+    sum(both_sides.credited_rows) as credited_rows, sum(both_sides.amount) as amount,
+    sum(both_sides.moved_amount) as moved_amount
+from both_sides
+inner join institutions on institutions.institution_id = both_sides.institution_id
+where both_sides.institution_id in (
+        select reconciliations.institution_id
+        from reconciliations
+        where reconciliations.run_no = $run_no
+    )
+group by institutions.slug, both_sides.currency
+having sum(both_sides.redemptions) <> 0
+    or sum(both_sides.credited_rows) <> 0
+    or sum(both_sides.amount) <> 0
+    or sum(both_sides.moved_amount) <> 0
+order by institutions.slug, both_sides.currency;
+
+-- name: said
+-- What the verdicts of a run come to, with the age of the oldest and how many are of 30 days, and of
+-- 60, where they are findings. Grain: one row per verdict and currency.
+with told as (
+    select
+        reconciliation_totals.code, reconciliation_totals.currency,
+        sum(reconciliation_totals.verdicts) as rows,
+        sum(
+            case
+                when reconciliation_totals.redemptions = 0
+                    then reconciliation_totals.credited_amount
+                else reconciliation_totals.amount
+            end
+        ) as amount,
+        sum(reconciliation_totals.credited_amount) as credited_amount,
+        sum(reconciliation_totals.redemptions) as redemptions,
+        sum(reconciliation_totals.credited_rows) as credited_rows
+    from reconciliation_totals
+    where reconciliation_totals.run_no = $run_no
+    group by reconciliation_totals.code, reconciliation_totals.currency
+),
+aged as (
+    select
+        reconciliation_findings.code, reconciliation_findings.currency,
+        max(date_sub('day', reconciliation_findings.since_at, $now)) as oldest_days,
+        count(*) filter (where date_sub('day', reconciliation_findings.since_at, $now) >= 30)
+            as from_30_days,
+        count(*) filter (where date_sub('day', reconciliation_findings.since_at, $now) >= 60)
+            as from_60_days
+    from reconciliation_findings
+    where reconciliation_findings.state <> 'resolved'
+        and reconciliation_findings.institution_id in (
+            select reconciliations.institution_id
+            from reconciliations
+            where reconciliations.run_no = $run_no
+        )
+    group by reconciliation_findings.code, reconciliation_findings.currency
+)
+select
+    told.code, cast(told.rows as bigint) as rows, told.amount, told.currency,
+    told.credited_amount, cast(told.redemptions as bigint) as redemptions,
+    cast(told.credited_rows as bigint) as credited_rows, aged.oldest_days, aged.from_30_days,
+    aged.from_60_days
+from told
+left join aged on aged.code = told.code and aged.currency = told.currency
+order by told.code, told.currency;
+
+-- name: control
+-- What a run counted of both sides, and its verdicts, of all institutions together.
+select
+    cast(coalesce(sum(reconciliations.redemptions), 0) as bigint) as redemptions,
+    cast(coalesce(sum(reconciliations.credited_rows), 0) as bigint) as credited_rows,
+    cast(coalesce(sum(reconciliations.verdicts), 0) as bigint) as verdicts
+from reconciliations
+where reconciliations.run_no = $run_no;
+
+-- name: states
+-- The findings of the institutions of a run, by how far they are.
+select
+    count(*) filter (where reconciliation_findings.state = 'open') as open,
+    count(*) filter (where reconciliation_findings.state = 'accepted') as accepted,
+    count(*) filter (where reconciliation_findings.state = 'resolved') as resolved
+from reconciliation_findings
+where reconciliation_findings.institution_id in (
+        select reconciliations.institution_id
+        from reconciliations
+        where reconciliations.run_no = $run_no
+    );
