@@ -87,6 +87,10 @@ LINES = """
 3   webhook verify cardholder.txt --secret-file signing-secret.txt
 0   redemption show {redemption}
 0   redemption reverse {redemption} --reason 'goods returned'
+0   approve list
+0   approve show {approval}
+0   approve give {approval} --yes
+0   approve refuse {approval} --reason 'not now'
 0   browse -i larkmere {ref} --text
 0   why {ref} -i larkmere
 0   timeline {ref} -i larkmere
@@ -236,6 +240,12 @@ def _made() -> Place:
         _run("nightly drop", exit_code=3)
         _run("refund import refunds/larkmere.csv -i larkmere")
         _run("statement close -i tarnhollow --period 2026-09")
+        _run("institution set tarnhollow --approvals on --approval-limit 100")
+        with patch("cardoffers_cli.cli.kernel.people.person", return_value="alice"):
+            asked = in_a_pipe(
+                [*"institution set tarnhollow --approvals off --as-of".split(), AS_OF]
+            )
+            assert 4 == asked.exit_code, asked
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
@@ -281,6 +291,7 @@ def _ids() -> dict[str, str]:
     (redemption,) = _run("report redemptions -i larkmere --limit 1")["data"]
     (key,) = _run("key list")
     (night,) = _run("run list")
+    (approval,) = _run("approve list")
     return {
         "sent": event["redemption_id"],
         "redemption": redemption["id"],
@@ -288,4 +299,5 @@ def _ids() -> dict[str, str]:
         "key": key["key_id"],
         "night": night["run_id"],
         "statement": "TARNHOLLOW-2026-000001",
+        "approval": approval["approval_id"],
     }

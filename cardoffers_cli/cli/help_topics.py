@@ -38,6 +38,7 @@ PAGES = {
     "validator": "The check of files as one page, for who can install nothing.",
     "statements": "What institutions are owed for a month: closed, exported, verified.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
+    "approvals": "Actions that need a second person, and who counts as one.",
     "http": "Endpoints, the server, webhooks.",
     "store": "The store: what is in its folder, its names, and what to do when it is damaged.",
     "threats": "What could be done to the service, what holds it, and what does not.",

@@ -56,6 +56,7 @@ COMMANDS = (
     Entry("From file to money", "nightly", "nightly:nightly", "All of it, in one run a day."),
     Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Show one, or reverse it."),
+    Entry("From file to money", "approve", "approve:app", "What waits for a second person."),
     Entry("Answers", "why", "why:why", "Why a purchase did, or did not, redeem."),
     Entry("Answers", "timeline", "timeline:timeline", "Everything that happened, from any id."),
     Entry("Answers", "find", "find:find", "Purchases, rejects, duplicates, by what is known."),

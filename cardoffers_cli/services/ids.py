@@ -22,7 +22,7 @@ _FEW = 5
 
 
 def whole_id(store: Store, kind: str, given: str, institution_id: UUID | None = None) -> str:
-    """Return the id that is meant: of a redemption, finding, key, run, unfinished_night or message.
+    """Return the id that is meant: of a redemption, key, approval, run, or what else is in the SQL.
 
     Where an institution is named, only its own are looked at. Raises `UsageError` id_ambiguous.
     """

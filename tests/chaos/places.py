@@ -23,12 +23,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from cardoffers_cli.domain.keys import new_key
 from cardoffers_cli.domain.moments import parse_moment
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.context.approvals import ApprovalNeeded
 from cardoffers_cli.store.layout import journal_path
 from cardoffers_cli.store.migrations import apply, newest_version
 from cardoffers_cli.store.opening import connected
@@ -176,6 +179,7 @@ class Places:
         key = "key create -i larkmere --name app --scopes offers,transactions"
         self._do(f"{key} --expires 2026-10-12 --key-file app.key", as_of=EARLIER)
         self._do("key notices")
+        self._ask()
         self._do("store backup backup.duckdb")
         self._buy(2)
         self._do("refund import made/refunds/tarnhollow.csv -i tarnhollow")
@@ -253,6 +257,7 @@ class Places:
         pending = self._list("report redemptions --limit 1 --status pending")["data"][0]
         feed = self._list("offer feed -i larkmere --cardholder -", "cardholder.txt")
         key = self._list("key list")[0]
+        approval = self._list("approve list")[0]
         refund = min(self._list("refund list -i tarnhollow"), key=lambda row: row["refund_ref"])
         return {
             "refund": refund["refund_ref"],
@@ -262,6 +267,7 @@ class Places:
             "redemption": pending["id"],
             "offer": feed["offers"][0]["id"],
             "key": key["key_id"],
+            "approval": approval["approval_id"],
             "terms": "--title T --min-spend 9 --cashback 1 --expires 2027-01-01",
         }
 
@@ -277,6 +283,13 @@ class Places:
     def _buy(self, part: int) -> None:
         for bank in _BANKS:
             self._do(f"import made/transactions/{bank}-{part}.csv -i {bank}")
+
+    def _ask(self) -> None:
+        """Let somebody ask for an approval, which nothing else needs."""
+        self._do("institution set tarnhollow --approvals on --approval-limit 1000000")
+        made = replace(job_of(self.place), now=parse_moment(BEFORE), actor="alice")
+        with suppress(ApprovalNeeded):
+            set_institution(made, "tarnhollow", {}, four_eyes={"approvals": "off"})
 
     def _add_files(self) -> None:
         made = self.place / "made" / "transactions"

@@ -49,6 +49,9 @@ ready     0  0  webhook retry --failed
 ready     0  0  webhook resend {sent}
 ready     0  -  webhook rotate-secret -i larkmere --activate-at 2026-11-01
 ready     0  4  redemption reverse {redemption} --reason 'goods returned'
+ready     0  4  approve give {approval} --yes
+ready     0  4  approve refuse {approval} --reason 'not now'
+ready     4  4  institution set tarnhollow --approval-limit none
 ready     0  0  report redemptions --all -o redemptions.csv
 ready     0  -  key create -i larkmere --name feed --scopes offers
 ready     0  4  key rotate {key} --overlap 7d
@@ -91,6 +94,7 @@ READING = frozenset(
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
         *("certify", "schema", "pack build", "statement preview", "statement list"),
         *("statement show", "statement export", "statement verify"),
+        *("approve list", "approve show"),
     }
 )
 """Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cardoffers_cli.domain.errors import Refused, UsageError
+from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.jobs.approvals import give, list_approvals, refuse, show_approval
 from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
 from cardoffers_cli.jobs.context.approvals import (
     NEEDED,
@@ -302,3 +304,151 @@ def test_other_settings_need_none(made: Job) -> None:
 def test_a_limit_is_an_amount_of_the_currency(made: Job, amount: str) -> None:
     with pytest.raises(UsageError, match="is no amount of GBP"):
         set_(made, approval_limit=Decimal(amount))
+
+
+# Answering
+
+
+def test_a_second_person_gives_it_and_the_same_work_goes_through(made: Job) -> None:
+    request = tried(by(made, "alice"))
+    dry = give(by(made, "bob"), request, dry_run=True)
+    assert ("given", True, "pending") == (
+        dry.state,
+        dry.dry_run,
+        show_approval(made, request).state,
+    )
+    done = give(by(made, "bob", days=1), request[:8], reason="checked")
+    assert ("given", "bob", NOON + DAY, "checked", False) == (
+        done.state,
+        done.answered_by,
+        done.answered_at,
+        done.reason,
+        done.dry_run,
+    )
+    assert "used" == work(by(made, "alice", days=2))
+    assert [
+        ("approval_requested", "alice"),
+        ("approval_given", "bob"),
+        ("approval_used", "alice"),
+    ] == events(made)
+
+
+def test_what_is_to_be_approved_is_shown(made: Job) -> None:
+    shown = show_approval(made, tried(made, details={"reason": "gone", "back": Decimal("2.20")}))
+    assert {
+        "institution": "alder",
+        "action": "redemption_reverse",
+        "subject": "r-1",
+        "amount": Decimal("2.20"),
+        "currency": "GBP",
+        "details": {"reason": "gone", "back": Decimal("2.20")},
+        "maker": "tester",
+        "state": "pending",
+    } == {
+        name: shown[name]
+        for name in (
+            *("institution", "action", "subject", "amount", "currency", "details"),
+            *("maker", "state"),
+        )
+    }
+
+
+# maker, who tries to approve
+ONE_PERSON = [
+    ("alice", "alice"),
+    ("alice as ops", "alice as ops"),
+    ("alice as ops", "ops"),
+    ("ops", "alice as ops"),
+    ("alice", "alice as ops"),
+]
+
+
+@pytest.mark.parametrize(("maker", "actor"), ONE_PERSON)
+@one_in(2)
+def test_who_asked_cannot_approve_and_the_attempt_is_kept(
+    made: Job, maker: str, actor: str
+) -> None:
+    request = tried(by(made, maker))
+    for _ in range(2):
+        with pytest.raises(Refused, match="cannot approve it") as caught:
+            give(by(made, actor), request)
+        assert "approval_own" == caught.value.code
+    assert [
+        ("approval_requested", maker),
+        ("approval_denied_to_maker", actor),
+        ("approval_denied_to_maker", actor),
+    ] == events(made)
+    assert "pending" == show_approval(made, request).state
+
+
+def test_who_asked_may_take_it_back(made: Job) -> None:
+    request = tried(by(made, "alice"))
+    assert "refused" == refuse(by(made, "alice"), request, "a slip").state
+    with pytest.raises(ApprovalNeeded, match=r"alice refused it before \(a slip\)"):
+        work(by(made, "alice"))
+
+
+# how the request was answered, or days that have passed; what an answer ends with
+ENDED = [
+    ("given", 0, "approval_answered"),
+    ("refused", 0, "approval_answered"),
+    (None, 7, "approval_expired"),
+]
+
+
+@pytest.mark.parametrize(("answered", "days", "code"), ENDED)
+@pytest.mark.parametrize("again", [give, refuse])
+def test_an_answer_is_final_and_comes_in_time(
+    made: Job, answered: str | None, days: int, code: str, again: Callable[..., Any]
+) -> None:
+    request = tried(made)
+    if answered:
+        answer(made, answered)
+    before = kept(made)
+    with pytest.raises(Refused) as caught:
+        again(by(made, "bob", days), request, reason="so")
+    assert (code, before) == (caught.value.code, kept(made))
+
+
+def test_an_unknown_request_is_not_found_and_a_refusal_says_why(made: Job) -> None:
+    with pytest.raises(NotFound, match="no request for an approval"):
+        give(made, "00000000-0000-4000-8000-000000000000")
+    with pytest.raises(UsageError, match="needs a reason"):
+        refuse(made, tried(made), " ")
+
+
+# expected, institution, state, days since
+LISTED = [
+    (["r-2", "r-1"], None, None, 0),
+    (["r-2"], "brook", None, 0),
+    (["r-1"], None, "given", 0),
+    (["r-2"], None, "pending", 0),
+    (["r-2", "r-1"], None, "expired", 7),
+    ([], None, "used", 0),
+]
+
+
+def test_requests_are_listed_by_state_and_institution(made: Job) -> None:
+    with made.store() as store:
+        store.connection.execute("update institutions set approvals = 'on'")
+    give(by(made, "bob"), tried(made))
+    tried(by(made, "tester", days=0.1), institution="brook", subject="r-2")
+    for expected, institution, state, days in LISTED:
+        listed = list_approvals(by(made, "bob", days + 0.2), institution, state=state)
+        assert expected == [each.subject for each in listed], (institution, state)
+
+
+def test_of_two_who_answer_at_once_one_does(made: Job) -> None:
+    """Each waits for the store; the second finds the answer of the first."""
+    request = tried(made)
+
+    def answered(actor: str) -> str:
+        try:
+            return str(give(by(made, actor), request).answered_by)
+        except Refused as refused:
+            return refused.code
+
+    with ThreadPoolExecutor(2) as people:
+        ends = list(people.map(answered, ["bob", "carol"]))
+    assert ["approval_answered"] == [end for end in ends if end not in {"bob", "carol"}]
+    assert 2 == len(events(made))

@@ -28,6 +28,15 @@ where ($institution_id is null or institution_id = $institution_id)
 order by created_at desc, key_id
 limit $most;
 
+-- name: approval
+-- As redemption, of requests for approvals.
+select approval_id as id
+from approvals
+where ($institution_id is null or institution_id = $institution_id)
+    and ($first is null or approval_id between $first and $last)
+order by requested_at desc, approval_id
+limit $most;
+
 -- name: run
 -- As redemption, of runs of every kind, which are no institution's; the newest is the newest night
 -- where there is one.

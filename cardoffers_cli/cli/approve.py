@@ -1,0 +1,99 @@
+"""`cardoffers approve`: what waits for a second person, and the answer."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AnyInstitution,
+    DryRun,
+    Limit,
+    Yes,
+    argument,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.domain.approvals import ACTIONS
+
+app = group("What waits for a second person: list, show, give, refuse.")
+
+REQUESTS = read_columns("approve.requests")
+
+ApprovalId = Annotated[
+    str, argument("ID", "The request: its id, the beginning of that, or latest.")
+]
+StateFilter = Annotated[
+    Literal["pending", "given", "refused", "expired", "used"] | None,
+    option("Only in this state."),
+]
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    state: StateFilter = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+) -> None:
+    """List what was asked for, by whom, and how far it is, the newest first."""
+    from cardoffers_cli.jobs.approvals import list_approvals
+
+    desk = Desk.of(ctx)
+    most = None if all_rows else limit + 1
+    found = list_approvals(desk.job, institution, state=state, limit=most)
+    shown = found if all_rows else found[:limit]
+    if len(shown) < len(found):
+        desk.note(f"There are more than {limit}: --limit or --all shows them.")
+    desk.show(shown, Sheet("approvals", REQUESTS, shown, is_list=True))
+
+
+@app.command("show")
+def show_(ctx: typer.Context, approval_id: ApprovalId) -> None:
+    """Show a request with all that is to be approved, its answer and its use."""
+    from cardoffers_cli.jobs.approvals import show_approval
+
+    desk = Desk.of(ctx)
+    desk.show(show_approval(desk.job, approval_id))
+
+
+@app.command()
+def give(
+    ctx: typer.Context,
+    approval_id: ApprovalId,
+    *,
+    reason: Annotated[str | None, option("Why; kept with the answer.")] = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Approve what somebody else asked for: the same command goes through once. This is final."""
+    from cardoffers_cli.jobs import approvals
+
+    desk = Desk.of(ctx)
+    done = approvals.give(desk.job, approval_id, reason=reason, dry_run=True)
+    if not dry_run:
+        details = "; ".join(f"{name}: {value}" for name, value in done.details.items())
+        asked = f"{ACTIONS[done.action].title}: {done.institution}, {done.subject} ({details})"
+        desk.ask(f"{asked}. {done.maker} asked for it. Approve it?", yes=yes)
+        done = approvals.give(desk.job, str(done.approval_id), reason=reason)
+        desk.note(f"Next: {done.maker} types the same command again.")
+    desk.show(done)
+
+
+@app.command()
+def refuse(
+    ctx: typer.Context,
+    approval_id: ApprovalId,
+    *,
+    reason: Annotated[str, option("Why; whoever asked is told.")],
+    dry_run: DryRun = False,
+) -> None:
+    """Refuse what was asked for, or take back what one asked for oneself. This is final."""
+    from cardoffers_cli.jobs import approvals
+
+    desk = Desk.of(ctx)
+    desk.show(approvals.refuse(desk.job, approval_id, reason, dry_run=dry_run))
