@@ -1,6 +1,6 @@
 """`cardoffers approve`: what waits for a second person, and the answer."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,6 +17,9 @@ from cardoffers_cli.cli.kernel.options import (
 )
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
 from cardoffers_cli.domain.approvals import ACTIONS
+
+if TYPE_CHECKING:
+    from cardoffers_cli.services.approvals import Approval
 
 app = group("What waits for a second person: list, show, give, refuse.")
 
@@ -74,12 +77,12 @@ def give(
     from cardoffers_cli.jobs import approvals
 
     desk = Desk.of(ctx)
-    done = approvals.give(desk.job, approval_id, reason=reason, dry_run=True)
     if not dry_run:
-        details = "; ".join(f"{name}: {value}" for name, value in done.details.items())
-        asked = f"{ACTIONS[done.action].title}: {done.institution}, {done.subject} ({details})"
-        desk.ask(f"{asked}. {done.maker} asked for it. Approve it?", yes=yes)
-        done = approvals.give(desk.job, str(done.approval_id), reason=reason)
+        known = approvals.show_approval(desk.job, approval_id)
+        desk.ask(_question(known), yes=yes)
+        approval_id = str(known.approval_id)
+    done = approvals.give(desk.job, approval_id, reason=reason, dry_run=dry_run)
+    if not dry_run:
         desk.note(f"Next: {done.maker} types the same command again.")
     desk.show(done)
 
@@ -97,3 +100,10 @@ def refuse(
 
     desk = Desk.of(ctx)
     desk.show(approvals.refuse(desk.job, approval_id, reason, dry_run=dry_run))
+
+
+def _question(known: "Approval") -> str:
+    """Say what is about to be approved."""
+    details = "; ".join(f"{name}: {value}" for name, value in known.details.items())
+    about = f"{ACTIONS[known.action].title}: {known.institution}, {known.subject} ({details})."
+    return f"{about} {known.maker} asked for it. Approve it?"

@@ -61,6 +61,15 @@ def reverse(
     desk.show(done)
 
 
+_ENDS = {
+    None: "This is final.",
+    "given": "A second person has approved it. This is final.",
+    "pending": "A second person has to approve it first, and was asked to.",
+    "needed": "A second person has to approve it first, and will be asked to.",
+}
+"""What the question ends with, by how far the approval is that a reversal needs."""
+
+
 def _question(planned: Mapping[str, Any]) -> str:
     """Say what a reversal is about to move."""
     money = f"{planned['currency']} {{}}"
@@ -70,5 +79,5 @@ def _question(planned: Mapping[str, Any]) -> str:
         f"{planned['offer_id']} at {planned['merchant_name']}? "
         f"{money.format(planned['institution_payout_amount'])} of cashback is taken back, "
         f"{money.format(planned['merchant_funded_amount'])} of the merchant's{deducted}. "
-        "This is final."
+        f"{_ENDS[planned.get('approval')]}"
     )

@@ -94,7 +94,7 @@ def _answer(
                     log_approval(store, event, known, now=moment, actor=actor, reason=reason)
             after = _find(store, job, str(known.approval_id))
         if is_maker:
-            raise _own(known, job.actor)
+            raise _own(known, job.actor, "" if dry_run else " The attempt is in the security log.")
     return AnsweredApproval(**after, dry_run=dry_run)
 
 
@@ -120,8 +120,8 @@ def _check_pending(known: Approval) -> None:
         )
 
 
-def _own(known: Approval, actor: str) -> Refused:
-    """Say why somebody cannot approve: they asked for it, or may be who did."""
+def _own(known: Approval, actor: str, kept: str) -> Refused:
+    """Say why somebody cannot approve: they asked for it, or may be who did; and what is kept."""
     if known.maker == actor:
         said = f"{actor} asked for this, and cannot approve it."
     else:
@@ -130,5 +130,5 @@ def _own(known: Approval, actor: str) -> Refused:
         said,
         code="approval_own",
         hint="Let a second person approve it; `cardoffers help approvals` says who counts as one."
-        " The attempt is in the security log.",
+        f"{kept}",
     )

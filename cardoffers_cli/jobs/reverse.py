@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.runs import finish_run, latest_clock, start_run
 from cardoffers_cli.pipeline.publish import publish_reversals
 from cardoffers_cli.services.counts import keep_counts
 from cardoffers_cli.services.ids import redemption_id
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.institutions import find_institution, institution_of
 from cardoffers_cli.services.redemptions import reverse_redemption
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Reversed(Record):
     merchant_funded_amount: Amount
     institution_payout_amount: Amount
     deducted: bool
+    approval: str | None = if_any()
     reversed_at: datetime
     reason: str
     dry_run: bool
@@ -60,11 +62,12 @@ def reverse(
     """Reverse in one transaction; return what was reversed and what it was before.
 
     It is named by its id, the beginning of that, its purchase's reference, or `latest`. `deducted`
-    says that the next settlement takes the money back, as one before has settled it.
+    says that the next settlement takes the money back, as one before has settled it; `approval`
+    how far the approval of a second person is, where it needs one. Raises `ApprovalNeeded`.
     """
     if not reason.strip():
         raise UsageError("A reversal needs a reason.", hint='Say why: --reason "returned goods".')
-    with job.store() as store, store.transaction(keep=not dry_run):
+    with approvable(job, dry_run=dry_run) as store:
         _not_in_the_future(store, job)
         owner = find_institution(store, institution).id if institution else None
         run = start_run(store, kind="reverse", now=job.now, actor=job.actor)
@@ -76,9 +79,27 @@ def reverse(
             now=job.now,
             actor=job.actor,
         )
+        approval = require_approval(
+            store,
+            run,
+            institution_of(store, before.institution_id),
+            action="redemption_reverse",
+            subject=before.transaction_ref,
+            amount=before.merchant_funded_amount,
+            currency=before.currency,
+            details={
+                "redemption_id": before.redemption_id,
+                "offer_id": before.offer_id,
+                "merchant_name": before.merchant_name,
+                "institution_payout_amount": before.institution_payout_amount,
+                "reason": reason.strip(),
+            },
+            dry_run=dry_run,
+        )
         publish_reversals(store, run_no=run.run_no)
         report = Reversed.part(
             before,
+            approval=approval,
             status="reversed",
             status_before=before.status,
             deducted=before.status == "settled",
