@@ -61,6 +61,9 @@ LINES = """
 3 ~ import transactions/larkmere-dirty.csv -i larkmere
 0 ~ refund import refunds/tarnhollow.csv -i tarnhollow
 0 ~ refund apply
+0 ~ credit import credits/larkmere.csv -i larkmere
+0   credit list -i larkmere
+0   credit show CR-LAR-000031 -i larkmere
 0   refund list -i larkmere
 0   refund show RF-LAR1-000003 -i larkmere
 0   refund suggest -i larkmere
@@ -246,6 +249,7 @@ def _made() -> Place:
                 [*"institution set tarnhollow --approvals off --as-of".split(), AS_OF]
             )
             assert 4 == asked.exit_code, asked
+        _run("credit import credits/larkmere.csv -i larkmere")
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())

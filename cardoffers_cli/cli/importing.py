@@ -28,7 +28,7 @@ from cardoffers_cli.cli.kernel.options import (
 from cardoffers_cli.cli.kernel.show import Text
 from cardoffers_cli.cli.validate import one_file_for
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
+from cardoffers_cli.domain.row_kinds import CREDITS, PURCHASES, REFUNDS
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
@@ -83,6 +83,9 @@ import_ = import_command(
 )
 import_refunds = import_command(
     REFUNDS, "Take files of refunds into the store, each as a whole or not at all."
+)
+import_credits = import_command(
+    CREDITS, "Take credited files into the store, each as a whole or not at all."
 )
 
 

@@ -22,8 +22,8 @@ def sample_data() -> Path:
 
 
 def copy_sample_data(folder: Path) -> None:
-    """Copy the sample's catalogue, transactions and refunds into a folder."""
-    for name in ("catalog", "transactions", "refunds"):
+    """Copy the sample's catalogue and the files of its institutions into a folder."""
+    for name in ("catalog", "transactions", "refunds", "credits"):
         copytree(sample_data() / name, folder / name, copy_function=_copied)
 
 

@@ -54,6 +54,11 @@ EARLIER, BEFORE, AS_OF = "2026-09-20", "2026-10-01", "2026-10-10"
 _NOBODY = "http://127.0.0.1:9/"
 _BANKS = ("larkmere", "tarnhollow")
 _HOLDER = "chaos-cardholder-0001"
+_CREDITED = """\
+transaction_ref,amount,status,credited_at,failure_code,credit_ref
+chaos-0001,2.50,credited,2026-10-08T06:00:00Z,,CR-1
+chaos-0002,2.50,failed,2026-10-08T06:00:00Z,ACCOUNT_CLOSED,CR-2
+"""
 _CARDED = "update recent_purchase_details set merchant_descriptor = 'shop 4111 1111 1111 1111'"
 _TORN = 40
 """Bytes at the end of a log that were never written."""
@@ -299,6 +304,7 @@ class Places:
             shutil.copy(made / f"{bank}-4.csv", drop / "new.csv")
             (drop / "new.csv.done").touch()
         shutil.copy(made / "larkmere-dirty.csv", self.place / "bad.csv")
+        (self.place / "credited.csv").write_text(_CREDITED)
         shutil.copy(made / "larkmere-dirty.csv", self.place / "drop" / "larkmere" / "bad.csv")
         (self.place / "drop" / "larkmere" / "bad.csv.done").touch()
         (self.place / "cardholder.txt").write_text(f"{_HOLDER}\n{_HOLDER}-card\n")

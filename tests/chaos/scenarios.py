@@ -32,6 +32,7 @@ ready     3  3  validate bad.csv --errors errors.csv --valid valid.csv --rejecte
 ready     3  3  import bad.csv -i larkmere
 ready     3  -  import bad.csv -i larkmere --errors errors.csv --rejected rejected.csv
 ready     0  0  refund import made/refunds/larkmere.csv -i larkmere
+ready     0  0  credit import credited.csv -i larkmere
 ready     0  0  refund apply
 ready     0  4  refund link {refund} {purchase} -i tarnhollow --reason receipt
 ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
@@ -88,6 +89,7 @@ READING = frozenset(
         *("offer feed", "offer link-list", "simulate", "webhook list", "webhook show"),
         *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
         *("refund list", "refund show", "refund suggest", "report refunds"),
+        *("credit list", "credit show"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
@@ -102,6 +104,7 @@ READING = frozenset(
 MORE_ROWS = {
     "import": {"imports", "duplicates", "rejects"},
     "refund import": {"imports", "duplicates", "rejects"},
+    "credit import": {"imports", "duplicates", "rejects"},
     "api": {"imports", "duplicates"},
     "webhook": {"attempts", "security_log"},
     "nightly": {"attempts"},

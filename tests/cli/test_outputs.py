@@ -24,6 +24,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "certify FILE": ("-o",),
     "import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "refund import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
+    "credit import FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "profile convert FILE --profile FILE -o new.csv": (
         *("--errors", "--rejected", "--refunds"),
         "-o",

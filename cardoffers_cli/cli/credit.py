@@ -1,0 +1,88 @@
+"""`cardoffers credit`: what institutions say that they credited to their cardholders."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cardoffers_cli.cli.importing import import_credits
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AllInstitutions,
+    AskedInstitution,
+    Extent,
+    From,
+    Limit,
+    Raw,
+    To,
+    argument,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.credits import ShownCredit
+
+app = group("What was credited to cardholders: take it in, look at it.")
+app.command("import")(import_credits)
+
+StatusFilter = Annotated[
+    Literal["credited", "failed", "reversed"] | None, option("Only with this status.")
+]
+
+LISTED = read_columns("credit.listed")
+OTHERS = read_columns("credit.others")
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AskedInstitution = None,
+    status: StatusFilter = None,
+    from_at: From = None,
+    to_at: To = None,
+    all_institutions: AllInstitutions = False,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """List what was credited, as it was sent, the newest first."""
+    from cardoffers_cli.jobs.credits import credit_rows
+
+    desk = Desk.of(ctx)
+    most = Extent(limit=limit, all_rows=all_rows).most
+    span: Mapping[str, Any] = {"from_at": from_at, "to_at": to_at}  # which are times by now
+    rows, found = credit_rows(
+        desk.job, institution, status=status, limit=most, everywhere=all_institutions, **span
+    )
+    desk.show(rows, Sheet("credits", LISTED, rows), raw=raw)
+    if found > len(rows):
+        desk.note(f"There are {counted(found, 'credited row')}: --all for every one.")
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context,
+    credit_ref: Annotated[str, argument("CREDIT_REF", "The institution's own name of the row.")],
+    *,
+    institution: AskedInstitution = None,
+) -> None:
+    """Show a credited row: what was sent, and what is owed for the redemption that it is of."""
+    from cardoffers_cli.jobs.credits import show_credit
+
+    desk = Desk.of(ctx)
+    found = show_credit(desk.job, institution, credit_ref)
+    desk.show(found, *_shown(found))
+
+
+def _shown(found: "ShownCredit") -> Iterator[Block]:
+    fields = {name: value for name, value in found.items() if name != "others"}
+    yield Sheet.of_fields("credit", fields)
+    if found.owed_redemption_id is None:
+        yield Text([f"{found.institution} has no redemption of what it names."])
+    if found.others:
+        yield Sheet("others", OTHERS, found.others, title="Also credited for this redemption")

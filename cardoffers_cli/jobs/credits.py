@@ -1,0 +1,76 @@
+"""What is shown of credited rows: a list, and one of them beside what is owed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.jobs.context.masking import without_cards
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.services.credits import (
+    OwedCredit,
+    SentCredit,
+    credits_of_redemption,
+    find_credit,
+    list_credits,
+)
+from cardoffers_cli.services.institutions import asked_institutions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.services.credits import CreditStatus
+
+
+class ListedCredit(SentCredit):
+    """A credited row as it was sent, in the shape of `credit list --format json`."""
+
+    institution: str
+
+
+class ShownCredit(ListedCredit, OwedCredit):
+    """One credited row with its redemption, and the other rows that were credited for that."""
+
+    others: Sequence[SentCredit]
+
+
+def credit_rows(
+    job: Job,
+    institution: str | None,
+    *,
+    status: CreditStatus | None = None,
+    limit: int,
+    everywhere: bool = False,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+) -> tuple[list[ListedCredit], int]:
+    """Return the credited rows of an institution, the newest first, and how many there are in all.
+
+    `from_at` and `to_at` are the beginning and the end of when they were credited, if any.
+    """
+    listed: list[ListedCredit] = []
+    credited = 0
+    span = {"from_at": from_at, "to_at": to_at}
+    with reading(job) as source:
+        for owner in asked_institutions(source.store, institution, everywhere=everywhere):
+            found = list_credits(source.store, owner.id, status=status, limit=limit, **span)
+            listed += [ListedCredit.part(each, institution=owner.slug) for each in found]
+            credited += found[0].credits if found else 0
+    return [without_cards(each) for each in listed[:limit]], credited
+
+
+def show_credit(job: Job, institution: str | None, credit_ref: str) -> ShownCredit:
+    """Return one credited row with all that is known of it; raise `NotFound`."""
+    with reading(job) as source:
+        (owner,) = asked_institutions(source.store, institution)
+        found = find_credit(source.store, owner.id, credit_ref)
+        of = found.owed_redemption_id
+        same = (
+            credits_of_redemption(source.store, owner.id, of, found.owed_transaction_ref)
+            if of
+            else []
+        )
+    others = [SentCredit.part(each) for each in same if each.credit_ref != credit_ref]
+    shown: ShownCredit = without_cards(ShownCredit(**found, institution=owner.slug, others=others))
+    return shown

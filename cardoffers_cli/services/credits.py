@@ -1,0 +1,102 @@
+"""Credited rows as they were sent: list them, and show one beside the redemption that it is of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.store.store import Store
+
+CreditStatus = Literal["credited", "failed", "reversed"]
+
+
+class SentCredit(Record):
+    """A credited row as it was sent (rules.md#credited-files): what it names may not be there."""
+
+    credit_ref: str
+    status: str
+    amount: Amount
+    currency: str
+    credited_at: datetime
+    redemption_id: UUID | None
+    transaction_ref: str | None
+    failure_code: str | None
+    received_at: datetime
+
+
+class FoundCredit(SentCredit):
+    """A credited row; `credits` says how many there are that were asked for."""
+
+    credits: int
+
+
+class OwedCredit(SentCredit):
+    """A credited row with its file, and what is owed for the redemption that it is of, if any.
+
+    The redemption is that of its redemption_id or, without one, of its transaction_ref.
+    """
+
+    file: str | None
+    import_id: UUID | None
+    line: int | None
+    owed_redemption_id: UUID | None
+    owed_transaction_ref: str | None
+    redemption_status: str | None
+    institution_payout_amount: Amount | None
+    redeemed_at: datetime | None
+    settled_at: datetime | None
+    reversed_at: datetime | None
+
+
+def list_credits(
+    store: Store,
+    institution_id: UUID,
+    *,
+    status: CreditStatus | None = None,
+    from_at: datetime | None = None,
+    to_at: datetime | None = None,
+    limit: int,
+) -> list[FoundCredit]:
+    """Return the credited rows of an institution, the newest first, of a status or of any."""
+    return store.records(
+        FoundCredit,
+        "services/credits:listed",
+        institution_id=institution_id,
+        status=status,
+        from_at=from_at,
+        to_at=to_at,
+        limit=limit,
+    )
+
+
+def find_credit(store: Store, institution_id: UUID, credit_ref: str) -> OwedCredit:
+    """Return one credited row by its reference; raise `NotFound`."""
+    of = {"institution_id": institution_id, "credit_ref": credit_ref}
+    found = store.records(OwedCredit, "services/credits:shown", **of)
+    if not found:
+        raise NotFound(
+            "There is no credited row with this reference.",
+            code="credit_not_found",
+            hint="`cardoffers credit list -i INST --all` lists them with their references.",
+        )
+    return found[0]
+
+
+def credits_of_redemption(
+    store: Store, institution_id: UUID, redemption_id: UUID, transaction_ref: str | None
+) -> list[FoundCredit]:
+    """Return the credited rows of a redemption, the oldest first."""
+    return store.records(
+        FoundCredit,
+        "services/credits:of_redemption",
+        institution_id=institution_id,
+        redemption_id=redemption_id,
+        transaction_ref=transaction_ref,
+    )
