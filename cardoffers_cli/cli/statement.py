@@ -127,7 +127,7 @@ def export(ctx: typer.Context, number: Number) -> None:
         )
         desk.note(f"Wrote {', '.join(each.file for each in written)} in {folder}")
         return
-    form = desk.format if asked or desk.output else Format.csv
+    form = desk.format if asked or desk.output or desk.is_terminal else Format.csv
     with exporting.opened(desk.job, number) as found:
         if form in _SEALED:
             with desk.writing() as out:

@@ -432,6 +432,9 @@ class Simulated:
         offers = [{"offer": f"O{n}", "merchant": "bakery", "cashback": f"{n}.00"} for n in (1, 3)]
         put(store, "offers", offers)
         put(store, "links", [{"cardholder": "ann", "offer": each["offer"]} for each in offers])
+        redeem_in(store, day("01-01"), [{"offer": each["offer"]} for each in offers])
+        self.last = 2
+        self.pending |= {1: Decimal(1), 2: Decimal(3)}
 
     def run(self) -> None:
         period, now = Period(day("01-01")), day("01-01")
@@ -450,10 +453,21 @@ class Simulated:
             event(now)
 
     def redeem(self, now: datetime) -> None:
-        prices = self.chance.choices([1, 3], k=self.chance.randrange(1, 4))
-        ((first,),) = select(self.store, "select count(*) + 1 from redemptions")
-        redeem_in(self.store, now, [{"offer": f"O{price}"} for price in prices])
-        self.pending |= {first + n: Decimal(price) for n, price in enumerate(prices)}
+        """Redeem some more: copies of the first two, which is quick."""
+        for price in self.chance.choices([1, 3], k=self.chance.randrange(1, 4)):
+            self.last += 1
+            of = f"{self.last} as redemption_no, '{now}' as created_at"
+            first = f"where redemption_no = {1 if price == 1 else 2}"
+            redemption_id = f"'{uid(f'redemption {self.last}')}' as redemption_id"
+            state = "'pending' as status, null as settled_at, null as settlement_no"
+            again = f"null as reversed_at, null as reversal_reason, '{now}' as settles_at"
+            for table, more in (
+                ("redemptions", redemption_id),
+                ("ledger_entries", f"{state}, {again}"),
+            ):
+                copied = f"select * replace ({of}, {more}) from {table} {first}"  # noqa: S608 - ours
+                select(self.store, f"insert into {table} {copied}")
+            self.pending[self.last] = Decimal(price)
 
     def settle(self, now: datetime) -> None:
         """Settle now or, late, as of some days ago; never before what it takes was made."""
