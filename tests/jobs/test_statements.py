@@ -225,10 +225,7 @@ def test_a_dry_run_and_a_preview_write_nothing(made: Job) -> None:
     ahead = replace(made, now=day("06-20"))
     seen = closing.preview(ahead, "alder", "2026-06")
     dry = closing.close_statement(replace(made, now=day("07-20")), "alder", "2026-06", dry_run=True)
-    assert [(0, 0)] == found(
-        made,
-        "select (select count(*) from statements), (from statement_settlements select count(*))",
-    )
+    assert [(0, 0)] == found(made, COUNTS)
     closed = close(made, "2026-06", "07-20")
     assert amounts(closed) == amounts(seen) == amounts(dry)
     assert (closed.sha256, True) == (dry.sha256, dry.dry_run)
@@ -267,6 +264,53 @@ def test_statements_are_listed_and_found_by_number(made: Job) -> None:
     with pytest.raises(NotFound):
         show_statement(made, "ALDER-2026-000009")
 
+
+FINDINGS = """
+insert into reconciliation_verdicts by name select
+    institution_id, 'redemption' as subject, redemption_no as subject_no, 1 as run_no,
+    'not_credited' as code, uuid() as finding_id, currency, institution_payout_amount as amount,
+    0 as credited_amount, 0 as moved_amount, 0 as credited_rows, created_at as since_at
+from ledger_entries where settlement_no = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("expected", "approvals", "limit", "month"),
+    [
+        ("findings_open", "off", "null", "2026-06"),
+        ("findings_open", "off", "7.99", "2026-06"),
+        ("approval_required", "on", "7.99", "2026-06"),
+        ("approval_required", "on", "null", "2026-06"),
+        (None, "off", "8.00", "2026-06"),
+        (None, "on", "8.00", "2026-06"),
+        (None, "off", "null", "2026-05"),
+    ],
+)
+def test_open_findings_above_the_limit_keep_a_month_open(
+    made: Job, expected: str | None, approvals: str, limit: str, month: str
+) -> None:
+    setting = f"update institutions set approvals = '{approvals}', approval_limit = {limit}"  # noqa: S608
+    with made.store() as store:
+        select(store, FINDINGS)
+        select(store, setting)
+    if expected is None:
+        assert "ALDER-2026-000001" == close(made, month).number
+        return
+    with pytest.raises(Refused) as refused:
+        close(made, month)
+    assert expected == refused.value.code
+    assert [(0, 0)] == found(made, COUNTS)
+    told = closing.close_all(replace(made, now=day("12-31")), month)
+    assert [expected, None] == [each.code for each in told]
+    if expected == "approval_required":
+        approved = "update approvals set answer = 'given', answered_by = 'ada', answered_at = '{}'"
+        with made.store() as store:
+            assert [(1,)] == select(store, "select count(*) from approvals")  # asked for once
+            select(store, approved.format(day("12-31")))
+        assert "ALDER-2026-000001" == close(made, month).number
+
+
+COUNTS = "select (select count(*) from statements), (select count(*) from statement_settlements)"
 
 # Files
 

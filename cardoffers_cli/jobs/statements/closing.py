@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_brief
-from cardoffers_cli.domain.money import quantize
+from cardoffers_cli.domain.money import money_text, quantize
 from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.files.statements import statement_csv
+from cardoffers_cli.jobs.context.approvals import ON, approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import latest_clock, run_record
 from cardoffers_cli.services import statements
 from cardoffers_cli.services.institutions import find_institution, list_institutions
+from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.services.statements import Statement, find_statement, list_statements
 
 if TYPE_CHECKING:
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.context.runs import Run
     from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.services.reconciliation import OpenFindings
     from cardoffers_cli.store.store import Store
 
 KIND = "statement_close"
@@ -106,24 +111,26 @@ def close_statement(
 ) -> StatementTold:
     """Close a period in one transaction; return its statement, as it is if it was closed before.
 
-    Raises `NotFound`, `UsageError` period_invalid, and `Refused` period_not_ended or
-    period_out_of_order (rules.md#statements).
+    Raises `NotFound`, `UsageError` period_invalid, and `Refused` period_not_ended,
+    period_out_of_order, findings_open or approval_required (rules.md#statements).
     """
     wanted = Period.of(period, job.now)
-    with job.store() as store, store.transaction(keep=not dry_run):
+    with approvable(job, dry_run=dry_run) as store:
         owner = find_institution(store, institution)
-        return told_of(close_in(store, job, owner, wanted), dry_run=dry_run)
+        return told_of(close_in(store, job, owner, wanted, dry_run=dry_run), dry_run=dry_run)
 
 
 def close_all(job: Job, period: str, *, dry_run: bool = False) -> list[ClosedOne]:
     """Close a period of every institution, each in its own transaction; one refused stops none."""
     wanted = Period.of(period, job.now)
-    with job.store() as store:
+    with job.store(read_only=True) as store:
         owners = list_institutions(store)
-        return [_closed_one(store, job, owner, wanted, dry_run=dry_run) for owner in owners]
+    return [_closed_one(job, owner, wanted, dry_run=dry_run) for owner in owners]
 
 
-def close_in(store: Store, job: Job, owner: Institution, period: Period) -> Statement:
+def close_in(
+    store: Store, job: Job, owner: Institution, period: Period, *, dry_run: bool = False
+) -> Statement:
     """Close a period in the caller's transaction, as one run; what is closed is returned as it is.
 
     Raises as `close_statement`.
@@ -135,6 +142,7 @@ def close_in(store: Store, job: Job, owner: Institution, period: Period) -> Stat
     last = before[0] if before else None
     _refuse_unless_next(store, job, owner, period, last)
     with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
+        _refuse_open_findings(store, run, owner, period, dry_run=dry_run)
         statement = _close(store, owner, period, last)
         statements.write_statement(
             store, **statement, closed_at=job.now, run_no=run.run_no, actor=job.actor
@@ -265,10 +273,44 @@ def _out_of_order(owner: Institution, period: Period, last: Statement) -> Refuse
     )
 
 
-def _closed_one(
-    store: Store, job: Job, owner: Institution, period: Period, *, dry_run: bool
-) -> ClosedOne:
-    newest = list_statements(store, institution_id=owner.id, limit=1)
+def _refuse_open_findings(
+    store: Store, run: Run, owner: Institution, period: Period, *, dry_run: bool
+) -> None:
+    """Raise `Refused` where what reconciliation found is open and above the institution's limit.
+
+    An approval that lists the findings closes it nevertheless, where approvals are on.
+    """
+    found = open_findings(store, owner.id, before=period.to_at)
+    amount = sum((each.amount for each in found if each.currency == owner.currency), Decimal(0))
+    is_other = any(each.currency != owner.currency for each in found)
+    if not found or (not is_other and amount <= (owner.approval_limit or 0)):
+        return
+    findings = listed([f"{each.findings} {each.code} ({_money(each)})" for each in found])
+    if owner.approvals != ON:
+        raise Refused(
+            f"{period.title} of {owner.slug} has open findings of the reconciliation: {findings}.",
+            code="findings_open",
+            hint=f"`cardoffers reconcile list -i {owner.slug} --state open` shows them; "
+            "`reconcile accept` accepts one, with a reason.",
+        )
+    require_approval(
+        store,
+        run,
+        owner,
+        action=KIND,
+        subject=f"{owner.slug} {period}",
+        details={each.code: f"{each.findings} of {_money(each)}" for each in found},
+        amount=amount,
+        currency=owner.currency,
+        dry_run=dry_run,
+    )
+
+
+def _money(found: OpenFindings) -> str:
+    return money_text(found.amount, found.currency)
+
+
+def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) -> ClosedOne:
     told: dict[str, Any] = {
         "institution": owner.slug,
         "period": str(period),
@@ -277,8 +319,9 @@ def _closed_one(
     }
     none = dict.fromkeys(("number", "payable", "sha256", "code", "message", "hint"))
     try:
-        with store.transaction(keep=not dry_run):
-            statement = close_in(store, job, owner, period)
+        with approvable(job, dry_run=dry_run) as store:
+            newest = list_statements(store, institution_id=owner.id, limit=1)
+            statement = close_in(store, job, owner, period, dry_run=dry_run)
     except Refused as error:
         why = {"code": error.code, "message": error.message, "hint": error.hint}
         return ClosedOne(**{**told, **none, **why}, state="refused")
