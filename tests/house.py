@@ -77,7 +77,7 @@ ROOMS_OF = {
     "jiter": {"files"},
     "markupsafe": {"files"},
     "polars": {"files", "store"},
-    "pyarrow": {"store", "archive"},
+    "pyarrow": {"files", "store", "archive"},
     "pydantic": {"domain", "settings"},
     "pyspark": {"archive"},
     "rich": {"cli"},

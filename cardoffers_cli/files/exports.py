@@ -11,7 +11,6 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.money import AMOUNT_DIGITS, AMOUNT_SCALE
 from cardoffers_cli.domain.visible import visible
-from cardoffers_cli.files.sheets import SHARES, Column, Row, Sheet, cell_text
+from cardoffers_cli.files.sheets import SHARES, Column, Row, Rows, Sheet, cell_text
 from cardoffers_cli.lasting import sync_folder_if_possible
 
 if TYPE_CHECKING:
@@ -91,8 +90,8 @@ def _csv_cell(cell: str) -> str:
 def write_frame(frame: pl.DataFrame, out: BinaryIO) -> None:
     """Write a frame as CSV, unguarded, some rows at a time.
 
-    Given a file, polars writes past Python and calls a full disk an error of its own; so here and
-    in `write_parquet` it is given none.
+    Given a file, polars writes past Python and calls a full disk an error of its own; so it is
+    given none.
     """
     out.write(frame.clear().write_csv().encode())
     out.writelines(
@@ -101,8 +100,12 @@ def write_frame(frame: pl.DataFrame, out: BinaryIO) -> None:
 
 
 def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
-    """Write a sheet as Parquet: money decimal(18,4), numbers decimal(18,6), moments in UTC."""
+    """Write a sheet as Parquet: money decimal(18,4), numbers decimal(18,6), moments in UTC.
+
+    Some rows at a time are in memory, each time a row group.
+    """
     import polars as pl  # noqa: PLC0415  heavy
+    from pyarrow import parquet  # noqa: PLC0415  heavy
 
     kinds: Mapping[str, Any] = {
         "text": pl.String(),
@@ -116,16 +119,19 @@ def write_parquet(sheet: Sheet, out: BinaryIO) -> None:
         **dict.fromkeys(SHARES, pl.Decimal(18, 6)),
     }
     schema = {column.name: kinds[column.kind] for column in sheet.columns}
-    frames = [pl.DataFrame(schema=schema)]
-    rows = iter(sheet.rows)
-    while batch := list(islice(rows, _BATCH)):
-        values = {column.name: [_stored(column, row) for row in batch] for column in sheet.columns}
-        frames.append(pl.DataFrame(values, schema=schema))
     moments = [column.name for column in sheet.columns if column.kind == "moment"]
-    frame = pl.concat(frames).with_columns(pl.col(moments).dt.replace_time_zone("UTC"))
-    draft = BytesIO()
-    frame.write_parquet(draft)
-    out.write(draft.getbuffer())
+
+    def group(batch: Rows) -> Any:
+        values = {column.name: [_stored(column, row) for row in batch] for column in sheet.columns}
+        frame = pl.DataFrame(values, schema=schema)
+        in_utc = frame.with_columns(pl.col(moments).dt.replace_time_zone("UTC"))
+        return in_utc.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    rows = iter(sheet.rows)
+    form = {"compression": "zstd", "store_decimal_as_integer": True}
+    with parquet.ParquetWriter(out, group([]).schema, **form) as writer:
+        while batch := list(islice(rows, _BATCH)):
+            writer.write_table(group(batch))
 
 
 def _stored(column: Column, row: Row) -> Any:

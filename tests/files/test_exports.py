@@ -3,7 +3,9 @@
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from decimal import Decimal
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -159,3 +161,18 @@ def test_parquet_of_many_rows_and_of_none(tmp_path: Path) -> None:
             write_parquet(Sheet("many", columns, rows), out)
         frame = pl.read_parquet(tmp_path / "out.parquet")
         assert (count, pl.Decimal(18, 4)) == (len(frame), frame.schema["amount"])
+
+
+def test_parquet_is_written_as_its_rows_come() -> None:
+    """However many there are, some of them are in memory."""
+    out, written = BytesIO(), list[int]()
+
+    def rows() -> Iterator[dict[str, int]]:
+        for n in range(120_000):
+            if n % 50_000 == 0:
+                written.append(out.tell())
+            yield {"n": n}
+
+    write_parquet(Sheet("many", (Column("n", kind="integer"),), rows()), out)
+    assert sorted({*written, out.tell()}) == [*written, out.tell()]
+    assert list(range(120_000)) == pl.read_parquet(out.getvalue())["n"].to_list()
