@@ -41,6 +41,8 @@ def limit(value: str | None) -> str | None:
 
 
 COLUMNS = show.read_columns("institution.columns")
+ACCOUNT = ("account", "account_holder")
+"""What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
 
@@ -151,9 +153,17 @@ def set_(
             metavar="AMOUNT",
         ),
     ] = None,
+    account: Annotated[
+        str | None,
+        option("Where it is paid: IBAN/BIC, an IBAN alone, or ROUTING/NUMBER; none."),
+    ] = None,
+    account_holder: Annotated[
+        str | None, option("Whose account that is [the institution's name].")
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
+    from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
     from cardoffers_cli.jobs.catalogue.institutions import set_institution  # polars is heavy
 
     given = {
@@ -179,7 +189,10 @@ def set_(
     four_eyes: dict[str, str | Decimal | None] = {"approvals": approvals} if approvals else {}
     if approval_limit is not None:
         four_eyes["approval_limit"] = None if approval_limit == NONE else Decimal(approval_limit)
-    if not values and not refunds and not four_eyes and layout is None:
+    paid_to = None
+    if account or account_holder:
+        paid_to = GivenAccount(account=account, holder=account_holder)
+    if not values and not refunds and not four_eyes and layout is None and paid_to is None:
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
     if clawback_days is not None:
@@ -191,6 +204,7 @@ def set_(
         layout=layout,
         refunds=refunds,
         four_eyes=four_eyes,
+        account=paid_to,
         dry_run=dry_run,
     )
     if not result.changes:
@@ -220,4 +234,6 @@ def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, A
 
 def _fields(institution: "ShownInstitution") -> show.Sheet:
     (row,) = _rows([institution])
-    return show.Sheet.of_fields("institution", {each.name: row[each.name] for each in COLUMNS})
+    names = [*(each.name for each in COLUMNS), *ACCOUNT]
+    fields = {name: row[name] for name in names if name in row}
+    return show.Sheet.of_fields("institution", fields)

@@ -45,7 +45,7 @@ class Migration:
 
 _NAMES = (
     "ids money keys purchases counts offers redemptions refunds webhooks approvals reconciliation"
-    " statements"
+    " statements payouts"
 )
 VIEWS = tuple(f"views/{name}" for name in _NAMES.split())
 """The files of views and macros; what one reads stands in it, or in one before it."""

@@ -200,6 +200,12 @@ KEPT_SINCE = (
     "reconciliation_totals",
     "statements",
     "statement_settlements",
+    "statements",
+    "statement_settlements",
+    "institution_accounts",
+    "payouts",
+    "bank_files",
+    "bank_entries",
 )
 COUNTED = (
     "counted_up_to",

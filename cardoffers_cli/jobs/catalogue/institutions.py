@@ -15,11 +15,13 @@ from cardoffers_cli.domain.money import quantize
 from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.catalogue_kinds import KINDS
+from cardoffers_cli.jobs.catalogue.accounts import GivenAccount, change_account
 from cardoffers_cli.jobs.catalogue.rows import write_row
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import Run, run_record
 from cardoffers_cli.services import security_log
+from cardoffers_cli.services.accounts import find_account
 from cardoffers_cli.services.approvals import POLICY, change_policy, policy_changes
 from cardoffers_cli.services.catalogue import FieldChange
 from cardoffers_cli.services.institutions import (
@@ -66,6 +68,8 @@ class ShownInstitution(Record):
     webhook_events: str
     approvals: str
     approval_limit: Amount | None
+    account: str | None = if_any()
+    account_holder: str | None = if_any()
 
 
 class AddedInstitution(ShownInstitution):
@@ -91,7 +95,7 @@ def all_institutions(job: Job) -> list[ShownInstitution]:
 def show_institution(job: Job, slug_or_id: str) -> ShownInstitution:
     """Return one institution with its program; raise `NotFound`."""
     with reading(job) as source:
-        return _shown(find_institution(source.store, slug_or_id))
+        return _with_account(source.store, find_institution(source.store, slug_or_id))
 
 
 def add_institution(
@@ -136,6 +140,7 @@ def set_institution(
     layout: KeptLayout | None = None,
     refunds: Mapping[str, Any] | None = None,
     four_eyes: Mapping[str, Any] | None = None,
+    account: GivenAccount | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
@@ -154,14 +159,16 @@ def set_institution(
                 changes = [*changes, *_change_layout(store, institution, layout, run)]
             if refunds:
                 changes = [*changes, *_change_refunds(store, institution, refunds, run)]
+            if account:
+                changes = [*changes, *change_account(store, institution, account, run)]
             if four_eyes:
                 more, approval = _change_four_eyes(
                     store, institution, four_eyes, run, dry_run=dry_run
                 )
                 changes = [*changes, *more]
             run.counts["changed"] = len(changes)
-        after = find_institution(store, institution.slug)
-    return ChangedInstitution(**_shown(after), changes=changes, approval=approval, dry_run=dry_run)
+        after = _with_account(store, find_institution(store, institution.slug))
+    return ChangedInstitution(**after, changes=changes, approval=approval, dry_run=dry_run)
 
 
 def change_institution(
@@ -260,6 +267,14 @@ def _change_four_eyes(
         actor=run.actor,
     )
     return [FieldChange(subject_id=slug, **each) for each in changed], approval
+
+
+def _with_account(store: Store, institution: Institution) -> ShownInstitution:
+    """Return an institution with its account, masked, if it has one."""
+    shown = _shown(institution)
+    if kept := find_account(store, institution.id):
+        return ShownInstitution(**{**shown, "account": kept.masked, "account_holder": kept.holder})
+    return shown
 
 
 def _shown(institution: Institution) -> ShownInstitution:

@@ -1,0 +1,82 @@
+"""The account that an institution is paid to (rules.md#accounts): changed by its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.domain.bank_accounts import parse_account, plain_name
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.services import security_log
+from cardoffers_cli.services.accounts import KeptAccount, find_account, keep_account
+from cardoffers_cli.services.catalogue import FieldChange
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.context.runs import Run
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.store.store import Store
+
+NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenAccount:
+    """An account as it was given, NONE to have none, or None to keep it; and whose it is."""
+
+    account: str | None
+    holder: str | None
+
+
+def change_account(
+    store: Store, institution: Institution, given: GivenAccount, run: Run
+) -> list[FieldChange]:
+    """Change the account, and write that into both logs; return each change, masked.
+
+    Without a holder it is the institution's. Raises `UsageError` for an account that cannot be
+    right, and where there is a holder alone.
+    """
+    now = _wanted(given, find_account(store, institution.id), institution)
+    changed = keep_account(
+        store,
+        institution.id,
+        institution.slug,
+        now,
+        run_no=run.run_no,
+        now=run.as_of,
+        actor=run.actor,
+    )
+    if changed:
+        security_log.append(
+            store,
+            "account_changed",
+            event_id=uuid4(),
+            institution_id=institution.id,
+            details={each.field: [each.old_value, each.new_value] for each in changed},
+            now=run.as_of,
+            actor=run.actor,
+        )
+    return [FieldChange(subject_id=institution.slug, **each) for each in changed]
+
+
+def _wanted(
+    given: GivenAccount, before: KeptAccount | None, institution: Institution
+) -> KeptAccount | None:
+    if given.account == NONE:
+        return None
+    kept = before.account if before else None
+    account = parse_account(given.account).text if given.account else kept
+    holder = given.holder or (before.holder if before else institution.name)
+    if account is None:
+        raise UsageError(
+            "There is a holder, and no account.",
+            code="account_missing",
+            hint="Add --account IBAN/BIC or --account ROUTING/NUMBER.",
+        )
+    if not plain_name(holder).strip("."):
+        raise UsageError(
+            "The holder has no letter that every bank takes.",
+            code="account_holder_invalid",
+            hint="Write the name in Latin letters, as the bank has it.",
+        )
+    return KeptAccount(account=account, holder=holder.strip())
