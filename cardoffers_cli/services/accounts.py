@@ -62,9 +62,9 @@ def keep_account(
 def _changes(before: KeptAccount | None, after: KeptAccount | None) -> list[AccountChange]:
     changes = []
     if (before and before.account) != (after and after.account):
-        old, new = before and before.masked, after and after.masked
+        old, new = before.masked if before else None, after.masked if after else None
         changes.append(AccountChange(field="account", old_value=old, new_value=new))
     if (before and before.holder) != (after and after.holder):
-        old, new = before and before.holder, after and after.holder
+        old, new = before.holder if before else None, after.holder if after else None
         changes.append(AccountChange(field="account_holder", old_value=old, new_value=new))
     return changes
