@@ -17,6 +17,7 @@ from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.keys import keys
+from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.river import match as elsewhere
 from cardoffers_cli.jobs.statements.closing import close_all
 from cardoffers_cli.jobs.storage import doctor
@@ -73,6 +74,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
     give_keys_and_webhooks(made)
     send_everything(made)
     reverse_what_was_sent(made)
+    reconcile_some(made)
     request = offers.AddRequest(offer_id="of-00007", cardholder_token=CARDHOLDER, card_token=CARD)
     offers.add_offer("larkmere", request, replace(made, now=LATER))
     set_institution(made, "larkmere", {"max_active_offers": "1"})  # which takes nothing back
@@ -80,6 +82,26 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
         close_all(replace(made, now=HELD + timedelta(days=40)), period)
     return made
 
+
+def reconcile_some(made: Job) -> None:
+    """Let every other redemption of larkmere be credited, and a row be of nothing known."""
+    with made.store() as store, store.transaction():
+        store.connection.execute(CREDITED)
+    reconcile(replace(made, now=LATER))
+    reconcile(replace(made, now=LATER + timedelta(days=30)))
+
+
+CREDITED = """
+insert into credits
+select
+    redemption_no, institution_id, 'cr-' || redemption_no,
+    ref_hash(institution_id, 'cr-' || redemption_no),
+    case when redemption_no > 3 then redemption_id else institution_id end, null, 'credited', null,
+    institution_payout_amount, currency, entries.created_at, entries.created_at, null, null
+from redemptions join ledger_entries as entries using (redemption_no, institution_id)
+where redemption_no % 2 = 1
+    and institution_id = (select institution_id from institutions where slug = 'larkmere')
+"""
 
 ENTRIES = (
     "select status, cast(redemption_id as varchar) from redemptions"
@@ -294,7 +316,33 @@ LOOKS = [
 """What is done to purchases, or to what those that are alike are found by."""
 
 
+RECONCILED = {
+    "credited_rows_are_of_one_redemption": [
+        "insert into credits from credits limit 1",
+        "insert into credit_links from credit_links limit 1",
+        "update credit_links set redemption_no = 999999 where credit_no = 5",
+        "update credit_links set amount = amount + 1",
+        "update credits set credited_at = credited_at + to_days(1)",
+        "delete from credits",
+    ],
+    "everything_reconciled_has_a_verdict": [
+        "delete from reconciliation_verdicts where subject_no = 5",
+        "insert into reconciliation_verdicts from reconciliation_verdicts limit 1",
+        "update reconciliation_verdicts set subject = 'redemption'",
+        "update reconciliation_verdicts set code = 'known_now' where subject = 'credit'",
+    ],
+    "reconciled_totals_are_kept": [
+        "update reconciliation_totals set verdicts = verdicts + 1",
+        "update reconciliation_totals set amount = amount + 0.01",
+        "update reconciliation_totals set moved_amount = 0",
+        "delete from reconciliation_totals",
+        "update reconciliation_verdicts set credited_amount = credited_amount + 0.01",
+    ],
+}
+"""What is done to credited rows, to their verdicts and totals, by the audit that finds it."""
+
 BREAKS = {
+    **{harm: audit for audit, harms in RECONCILED.items() for harm in harms},
     **dict.fromkeys(QUEUE, WAITING),
     **dict.fromkeys(INDEX, "references_are_indexed"),
     **dict.fromkeys(LOOKS, "looks_are_indexed"),

@@ -137,6 +137,7 @@ inner join institutions on institutions.institution_id = ledger_entries.institut
 left join outbox
     on outbox.redemption_no = ledger_entries.redemption_no
     and outbox.institution_id = ledger_entries.institution_id
+    and outbox.event = 'redemption.completed'
 where ledger_entries.redemption_no > asked.after_redemption_no
     or ledger_entries.redemption_no in (select touched.redemption_no from touched);
 

@@ -1,0 +1,116 @@
+-- name: credited_rows_are_of_one_redemption
+-- Credited rows whose reference came twice, that are linked more than once, or to a redemption that
+-- is not there or is another institution's, or with another amount (rules.md#reconciliation).
+-- Grain: one row per credited row and fault.
+with faults as (
+    select min(credits.credit_no) as credit_no, 'its reference came twice' as fault
+    from credits
+    group by credits.institution_id, credits.credit_ref
+    having count(*) > 1
+    union all
+    select credit_links.credit_no, 'linked more than once'
+    from credit_links
+    group by credit_links.credit_no
+    having count(*) > 1
+    union all
+    select credit_links.credit_no, 'linked to what it is not of'
+    from credit_links
+    left join credits
+        on credits.credit_no = credit_links.credit_no
+        and credits.institution_id = credit_links.institution_id
+        and credits.amount = credit_links.amount
+        and credits.status = credit_links.status
+        and credits.credited_at = credit_links.credited_at
+    left join redemptions
+        on redemptions.redemption_no = credit_links.redemption_no
+        and redemptions.institution_id = credit_links.institution_id
+    where credits.credit_no is null
+        or redemptions.redemption_no is null
+)
+select faults.credit_no, faults.fault
+from faults
+order by faults.credit_no, faults.fault;
+
+-- name: everything_reconciled_has_a_verdict
+-- Redemptions and credited rows that the last reconciliation of their institution knew, and of which
+-- no verdict, or more than one, tells; a linked row has that of its redemption.
+-- Grain: one row per subject.
+with reached as (
+    select
+        reconciliations.institution_id,
+        max(reconciliations.last_redemption_no) as redemption_no,
+        max(reconciliations.last_credit_no) as credit_no
+    from reconciliations
+    group by reconciliations.institution_id
+),
+subjects as (
+    select
+        ledger_entries.institution_id, 'redemption' as subject,
+        ledger_entries.redemption_no as subject_no, 1 as verdicts
+    from ledger_entries
+    inner join reached on reached.institution_id = ledger_entries.institution_id
+    where ledger_entries.redemption_no <= reached.redemption_no
+    union all
+    select credits.institution_id, 'credit', credits.credit_no, 1
+    from credits
+    inner join reached on reached.institution_id = credits.institution_id
+    where credits.credit_no <= reached.credit_no
+        and credits.credit_no not in (select credit_links.credit_no from credit_links)
+    union all
+    select
+        current_verdicts.institution_id, current_verdicts.subject, current_verdicts.subject_no, -1
+    from current_verdicts
+    where current_verdicts.code <> 'known_now'
+)
+select
+    subjects.institution_id, subjects.subject, subjects.subject_no,
+    -sum(subjects.verdicts) as too_many
+from subjects
+group by subjects.institution_id, subjects.subject, subjects.subject_no
+having sum(subjects.verdicts) <> 0
+order by subjects.institution_id, subjects.subject, subjects.subject_no;
+
+-- name: reconciled_totals_are_kept
+-- Totals of the last reconciliation of an institution that are not what the verdicts that hold come
+-- to. Grain: one row per institution, verdict and currency.
+with last_runs as (
+    select reconciliations.institution_id, max(reconciliations.run_no) as run_no
+    from reconciliations
+    group by reconciliations.institution_id
+),
+both_sides as (
+    select
+        reconciliation_totals.institution_id, reconciliation_totals.code,
+        reconciliation_totals.currency, reconciliation_totals.verdicts,
+        reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
+        reconciliation_totals.amount, reconciliation_totals.credited_amount,
+        reconciliation_totals.moved_amount
+    from reconciliation_totals
+    inner join last_runs
+        on last_runs.institution_id = reconciliation_totals.institution_id
+        and last_runs.run_no = reconciliation_totals.run_no
+    union all
+    select
+        current_verdicts.institution_id, current_verdicts.code, current_verdicts.currency,
+        -count(*), -count(*) filter (where current_verdicts.subject = 'redemption'),
+        -sum(current_verdicts.credited_rows), -coalesce(sum(current_verdicts.amount), 0),
+        -sum(current_verdicts.credited_amount), -sum(current_verdicts.moved_amount)
+    from current_verdicts
+    where current_verdicts.code <> 'known_now'
+    group by current_verdicts.institution_id, current_verdicts.code, current_verdicts.currency
+)
+select
+    both_sides.institution_id, both_sides.code, both_sides.currency,
+    sum(both_sides.verdicts) as too_many, sum(both_sides.redemptions) as redemptions,
+    sum(both_sides.credited_rows) as credited_rows, sum(both_sides.amount) as amount,
+    sum(both_sides.credited_amount) as credited_amount,
+    sum(both_sides.moved_amount) as moved_amount
+from both_sides
+group by both_sides.institution_id, both_sides.code, both_sides.currency
+having sum(both_sides.verdicts) <> 0
+    or sum(both_sides.redemptions) <> 0
+    or sum(both_sides.credited_rows) <> 0
+    or sum(both_sides.amount) <> 0
+    or sum(both_sides.credited_amount) <> 0
+    or sum(both_sides.moved_amount) <> 0
+order by both_sides.institution_id, both_sides.code, both_sides.currency;
