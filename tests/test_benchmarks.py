@@ -23,6 +23,7 @@ SMALL = {
     "growth.py": ("--sizes 0 1000 --links 2000 --new 200 --repeat 1", "timeline, unknown"),
     "history.py": ("--rows 2000 --links 2000 --repeat 1 --parts 3", "merged in"),
     "page.py": ("--rows 2000 --repeat 1", "goal: 100,000 rows/s"),
+    "reconcile.py": ("--rows 1000 --repeat 1", "goal of the first run"),
     "serve.py": ("--seconds 1 --rows 500 --clients 2", "lost: 0"),
     "speed.py": ("--rows 2000 --links 2000 --other-rows 500 --repeat 1", "settle"),
     "webhooks.py": ("--events 400 --repeat 1", "`webhook send`"),
