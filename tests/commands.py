@@ -47,10 +47,12 @@ def command(*words: object) -> list[str]:
 
 
 def every_command(group: Any, *path: str) -> Iterator[str]:
-    """Yield the name of each command that is no group."""
+    """Yield the name of each command that is no group, or one that does work of its own."""
     if not hasattr(group, "commands"):
         yield " ".join(path)
         return
+    if path and group.invoke_without_command:
+        yield " ".join(path)
     for name in group.commands:
         yield from every_command(group.commands[name], *path, name)
 

@@ -69,6 +69,10 @@ LINES = """
 0   refund suggest -i larkmere
 0   refund link RF-LAR1-000003 LAR1-5cd18016a546ac67 -i larkmere --reason 'till receipt'
 0   refund dismiss RF-LAR1-000003 -i larkmere --reason 'sent twice'
+3 ~ reconcile
+0   reconcile list
+0   reconcile show {finding}
+0   reconcile accept {finding} --reason 'paid by cheque'
 0   simulate transactions/tarnhollow.csv -i larkmere
 0 ~ match
 0   settle
@@ -250,6 +254,7 @@ def _made() -> Place:
             )
             assert 4 == asked.exit_code, asked
         _run("credit import credits/larkmere.csv -i larkmere")
+        _run("reconcile -i larkmere", exit_code=3)
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
@@ -296,6 +301,7 @@ def _ids() -> dict[str, str]:
     (key,) = _run("key list")
     (night,) = _run("run list")
     (approval,) = _run("approve list")
+    (finding,) = _run("reconcile list --state open --limit 1")
     return {
         "sent": event["redemption_id"],
         "redemption": redemption["id"],
@@ -304,4 +310,5 @@ def _ids() -> dict[str, str]:
         "night": night["run_id"],
         "statement": "TARNHOLLOW-2026-000001",
         "approval": approval["approval_id"],
+        "finding": finding["finding_id"],
     }

@@ -54,6 +54,7 @@ COMMANDS = (
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
     Entry("From file to money", "credit", "credit:app", "What was credited to cardholders."),
     Entry("From file to money", "statement", "statement:app", "What is owed for a month, closed."),
+    Entry("From file to money", "reconcile", "reconcile:app", "Credited, against redeemed."),
     Entry("From file to money", "nightly", "nightly:nightly", "All of it, in one run a day."),
     Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Show one, or reverse it."),

@@ -36,6 +36,8 @@ ready     0  0  credit import credited.csv -i larkmere
 ready     0  0  refund apply
 ready     0  4  refund link {refund} {purchase} -i tarnhollow --reason receipt
 ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
+ready     0  0  reconcile
+ready     5  5  reconcile accept latest --reason receipt
 ready     0  0  match
 ready     0  0  settle
 ready     0  0  statement close -i larkmere --period 2026-09
@@ -88,6 +90,7 @@ READING = frozenset(
         *("status", "institution list", "institution show", "offer list", "offer show"),
         *("offer feed", "offer link-list", "simulate", "webhook list", "webhook show"),
         *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
+        *("reconcile list", "reconcile show"),
         *("refund list", "refund show", "refund suggest", "report refunds"),
         *("credit list", "credit show"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),

@@ -49,10 +49,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def commands(command: Any, *path: str) -> Iterator[tuple[str, bool]]:
-    """Yield the name of each command that is no group, and whether it has `--dry-run`."""
+    """Yield the name of each command that does work, and whether it has `--dry-run`."""
     if not hasattr(command, "commands"):
         yield " ".join(path), any("--dry-run" in param.opts for param in command.params)
         return
+    if path and command.invoke_without_command:
+        yield " ".join(path), any("--dry-run" in param.opts for param in command.params)
     for name in command.commands:
         yield from commands(command.commands[name], *path, name)
 

@@ -41,12 +41,15 @@ key rotate {key} --dry-run
 key revoke {key} --dry-run
 run show {night}
 run resume {unfinished}
+reconcile show {finding}
+reconcile accept {finding} --reason known --dry-run
 inbox read {message} -i larkmere --dry-run
 offer show {offer}
 offer add {offer} -i larkmere --cardholder - --card - --dry-run
 timeline {redemption} -i larkmere
 """
 IDS = {"id", "redemption_id", "redemption_ids", "key_id", "run_id", "message_id", "offer_id", "id_"}
+IDS |= {"finding_id"}
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +89,7 @@ def test_every_command_that_takes_an_id_is_in_the_table() -> None:
     assert set(commands_with_ids(get_command(main.app))) == named | {"offer create"}  # a new id
 
 
-KINDS = ("redemption", "key", "night", "message", "offer")
+KINDS = ("redemption", "finding", "key", "night", "message", "offer")
 
 
 @pytest.mark.parametrize("line", TABLE.strip().splitlines())

@@ -199,11 +199,14 @@ class Group(_Everywhere, TyperGroup):
     """A group of commands with the options of every command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; nothing at all means that somebody wants to look around."""
-        looks_around = not args and not ctx.resilient_parsing
+        """Parse; nothing at all means looking around, but where the group does work of its own."""
+        looks_around = not (args or ctx.resilient_parsing or self.invoke_without_command)
         return super().parse_args(ctx, ["--help"] if looks_around else args)
 
 
 def group(about: str) -> typer.Typer:
-    """Make a group of commands, to which its module adds them."""
+    """Make a group of commands, to which its module adds them.
+
+    One that does work of its own has that as its callback, `invoke_without_command`.
+    """
     return typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)

@@ -1,0 +1,144 @@
+"""`cardoffers reconcile`: what was credited, held against what was redeemed."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import (
+    All,
+    AnyInstitution,
+    DryRun,
+    Extent,
+    Limit,
+    Raw,
+    argument,
+    option,
+)
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.domain.reconciling import FINDING_CODES, meaning_of
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.reconciliation.findings import ShownFinding
+    from cardoffers_cli.jobs.reconciliation.reconcile import ReconciledTold
+
+app = group("Hold what was credited against what was redeemed.")
+
+WITH_FINDINGS = 3
+VERDICTS = read_columns("reconcile.verdicts")
+FINDINGS = read_columns("reconcile.findings")
+ROWS = read_columns("reconcile.rows")
+
+FindingArgument = Annotated[
+    str, argument("FINDING", "The finding: its id, the beginning of that, or latest.")
+]
+
+
+@app.callback(invoke_without_command=True, no_args_is_help=False)
+def reconcile(
+    ctx: typer.Context, *, institution: AnyInstitution = None, dry_run: DryRun = False
+) -> None:
+    """Hold what institutions say they credited against what was redeemed, one verdict for each."""
+    if command := ctx.invoked_subcommand:
+        if institution or dry_run:
+            raise UsageError(
+                f"-i and --dry-run belong behind `{command}`.",
+                hint=f"Write `cardoffers reconcile {command} … -i INST`.",
+            )
+        return
+    from cardoffers_cli.jobs.reconciliation.reconcile import reconcile as run
+
+    desk = Desk.of(ctx)
+    told = run(desk.job, institution, dry_run=dry_run)
+    desk.show(told, *_told(told), exit_code=WITH_FINDINGS if told.open else 0)
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    code: Annotated[
+        str | None, option(f"Only of this verdict: {', '.join(FINDING_CODES)}.")
+    ] = None,
+    state: Annotated[
+        Literal["open", "accepted", "resolved"] | None, option("Only in this state.")
+    ] = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """List what reconciliation found: open findings first, then the oldest."""
+    from cardoffers_cli.jobs.reconciliation.findings import finding_rows
+
+    desk = Desk.of(ctx)
+    most = Extent(limit=limit, all_rows=all_rows).most
+    rows, findings = finding_rows(desk.job, institution, code=code, state=state, limit=most)
+    desk.show(rows, Sheet("findings", FINDINGS, rows, totals_by=("currency",)), raw=raw)
+    if findings > len(rows):
+        desk.note(f"There are {counted(findings, 'finding')}: --all for every one.")
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context, finding_id: FindingArgument, *, institution: AnyInstitution = None
+) -> None:
+    """Show a finding: what it means, its credited rows, who accepted it, and what to do next."""
+    from cardoffers_cli.jobs.reconciliation.findings import show_finding
+
+    desk = Desk.of(ctx)
+    found = show_finding(desk.job, finding_id, institution)
+    desk.show(found, *_shown(found))
+
+
+@app.command()
+def accept(
+    ctx: typer.Context,
+    finding_id: FindingArgument,
+    *,
+    reason: Annotated[str, option("Why; kept with the finding.")],
+    institution: AnyInstitution = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Accept a finding as it is: it is open no more, unless something new of it is found."""
+    from cardoffers_cli.jobs.reconciliation.findings import accept_finding
+
+    desk = Desk.of(ctx)
+    done = accept_finding(desk.job, finding_id, reason, institution=institution, dry_run=dry_run)
+    desk.show(done)
+
+
+def _told(told: "ReconciledTold") -> Iterator[Block]:
+    """Show the verdicts, the totals of both sides, and what is open."""
+    rows = [{**each, "meaning": meaning_of(each.code).says} for each in told.verdicts]
+    yield Sheet("verdicts", VERDICTS, rows)
+    if told.run_id is None:
+        lines = ["No credited row came yet, so there is nothing to reconcile."]
+        yield Text([*lines, "    -> cardoffers credit import FILE -i INST"])
+        return
+    control = told.control
+    sides = (
+        f"{counted(control.redemptions, 'redemption')} and "
+        f"{counted(control.credited_rows, 'credited row')}"
+    )
+    lines = [
+        f"{sides} have {counted(control.verdicts, 'verdict')}, and both sides add up.",
+        f"Findings: {told.open:,} open, {told.accepted:,} accepted, {told.resolved:,} resolved.",
+    ]
+    if told.open and not told.dry_run:
+        lines.append("    -> cardoffers reconcile list --state open")
+    if told.dry_run:
+        lines.append("Nothing was written (--dry-run).")
+    yield Text(lines)
+
+
+def _shown(found: "ShownFinding") -> Iterator[Block]:
+    left_out = {"rows", "findings"}
+    fields = {name: value for name, value in found.items() if name not in left_out}
+    yield Sheet.of_fields("finding", fields)
+    if found.rows:
+        yield Sheet("rows", ROWS, found.rows, title="Credited rows")
