@@ -16,6 +16,7 @@ from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, Text, read_colu
 from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
+from cardoffers_cli.domain.money import money_text
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.history import LastNight
@@ -114,6 +115,7 @@ def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
             "refunds without their purchase",
             "cardoffers refund list --state waiting --all-institutions",
         ),
+        *_open_findings(found),
         (
             found.merchant_unresolved,
             "purchases of unknown merchants",
@@ -136,6 +138,14 @@ def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
         (len(found.calls_put_aside), "damaged usage journals put aside", "cardoffers doctor"),
         (on_hold, f"ledger entries on hold{_until(found)}", "cardoffers settle"),
     )
+
+
+def _open_findings(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+    """Yield the open findings of each verdict of reconciliation, and what they come to."""
+    for each in found.open_findings:
+        amount = money_text(each.amount, each.currency)
+        then = f"cardoffers reconcile list --state open --code {each.code}"
+        yield each.findings, f"findings of {each.code}, {amount} in all", then
 
 
 def _again(found: "StoreStatus") -> str:

@@ -8,6 +8,7 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
+from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.store.layout import kept_files, usage_path
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.history import LastNight, LeftNight
+    from cardoffers_cli.services.reconciliation import OpenFindings
 
 
 class StatusHead(Record):
@@ -27,12 +29,14 @@ class StatusHead(Record):
 class StoreStatus(Overview, StatusHead):
     """The state of everything, and of the nights that have not ended, the oldest first.
 
-    `calls_put_aside` are usage journals that were damaged: what they held is lost.
+    `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
+    are those of reconciliation.
     """
 
     last_night: LastNight | None
     left_nights: list[LeftNight]
     calls_put_aside: list[str]
+    open_findings: list[OpenFindings]
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -49,5 +53,6 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             last_night=last_night(source.store, job.path),
             left_nights=left_nights(source.store, job.path),
             calls_put_aside=[str(kept) for kept in kept_files(usage_path(job.path))],
+            open_findings=open_findings(source.store),
         )
     return found, days

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 IN_TIME_DAYS = 7
 """Within so many days of a redemption nobody expects it to be credited (rules.md#verdicts)."""
 
+CONTROL_TOTALS_DIFFER = "control_totals_differ"
+"""The code of a run whose verdicts are not what there is (rules.md#reconciliation)."""
+
 
 class VerdictTotal(Record):
     """What the verdicts of one code and currency come to.
@@ -112,7 +115,7 @@ def judge(store: Store, referred: Referred, both: BothSides, *, run_no: int, now
         slugs = ", ".join(sorted({each.slug for each in found}))
         raise StoreDamaged(
             f"The verdicts of {slugs} do not come to what was redeemed and credited.",
-            code="control_totals_differ",
+            code=CONTROL_TOTALS_DIFFER,
             hint="Nothing was kept; `cardoffers doctor --strict` says what is wrong in the store.",
         )
 

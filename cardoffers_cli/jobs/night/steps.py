@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.archive.archive import archive_of
 from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.errors import StoreDamaged
+from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.reconciling import meaning_of
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.keys.notices import give_in
 from cardoffers_cli.jobs.keys.security import catch_up
@@ -20,6 +23,7 @@ from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, fin
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
+from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
 from cardoffers_cli.jobs.refunds.apply import apply_in
 from cardoffers_cli.jobs.river.decide import decide
 from cardoffers_cli.jobs.river.engines import compute
@@ -29,10 +33,12 @@ from cardoffers_cli.jobs.storage.doctor import TAKEN_FILES, examine, examine_par
 from cardoffers_cli.jobs.storage.publish import publish as publish_snapshot
 from cardoffers_cli.jobs.storage.taken import keep_looked, look_at, unanswered, watched
 from cardoffers_cli.pipeline.publish import publish
+from cardoffers_cli.pipeline.reconcile import CONTROL_TOTALS_DIFFER, FindingStates
 from cardoffers_cli.pipeline.redeem import AMOUNTS
 from cardoffers_cli.pipeline.refund import RefundCounts
 from cardoffers_cli.services import night_audits, nights, security_log
 from cardoffers_cli.services.nights import NightStep
+from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.store.audits import is_mostly_new
 
 if TYPE_CHECKING:
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.order import ToldStep
     from cardoffers_cli.jobs.storage.doctor import Audit
     from cardoffers_cli.services.nights import NightFile, NightFinding
+    from cardoffers_cli.services.reconciliation import OpenFindings
     from cardoffers_cli.store.store import Store
 
 
@@ -207,6 +214,39 @@ def _late_counts(late: list[NightFile]) -> dict[str, int]:
     return {f"late_{name}": counts[name] for name in ("files", "imported", "failed", "accepted")}
 
 
+def _reconcile(work: Work) -> Done:
+    """Hold what was credited against what was redeemed; what does not add up stops no night."""
+    with work.job.store() as store:
+        try:
+            with store.transaction():
+                return _reconcile_in(work, store)
+        except StoreDamaged as error:
+            if error.code != CONTROL_TOTALS_DIFFER:
+                raise
+            differs = finding(error.code, error.message, then="cardoffers doctor --strict")
+            return Done(counts={}, findings=[differs])
+
+
+def _reconcile_in(work: Work, store: Store) -> Done:
+    report = reconcile_in(store, work.job)
+    if report.run_id is None:
+        return Done(counts={})
+    counts = {**FindingStates.cut(report), **report.control}
+    return Done(counts=counts, findings=[_open_finding(each) for each in open_findings(store)])
+
+
+def _open_finding(found: OpenFindings) -> NightFinding:
+    """Say how many findings of one verdict are open, and what they come to."""
+    return finding(
+        found.code,
+        f"Reconciliation: {counted(found.findings, 'open finding')}, "
+        f"{money_text(found.amount, found.currency)} in all: {meaning_of(found.code).says}.",
+        level="warning",
+        then=f"cardoffers reconcile list --state open --code {found.code}",
+        count=found.findings,
+    )
+
+
 def _give_notices(work: Work, store: Store) -> Done:
     return Done(counts={"notices": len(give_in(store, work.job)["notices"])})
 
@@ -270,6 +310,7 @@ STEPS: tuple[Step, ...] = (
     Step("key_notices", in_store=_give_notices),
     Step("webhooks", alone=send_webhooks),
     Step("second_look", alone=_look_again),
+    Step("reconcile", alone=_reconcile, rehearse=_reconcile_in),
     Step("reports", alone=write_reports),
     Step("audits", alone=_audit),
     Step("snapshot", alone=_publish_snapshot),
