@@ -121,6 +121,11 @@ def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
             "purchases of unknown merchants",
             "cardoffers report unresolved",
         ),
+        (
+            found.approvals_pending or 0,
+            "requests for an approval",
+            "cardoffers approve list --state pending",
+        ),
         (first_due, "webhooks to send", send),
         (first_later, "webhooks to send later", send),
         (found.webhooks_failed, f"webhooks failed{_again(found)}", _FAILED.format("failed")),

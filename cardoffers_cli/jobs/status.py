@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.jobs.context.approvals import approval_moment
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.night.history import last_night, left_nights
+from cardoffers_cli.services.approvals import list_approvals
 from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
 from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.store.layout import kept_files, usage_path
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.history import LastNight, LeftNight
     from cardoffers_cli.services.reconciliation import OpenFindings
+    from cardoffers_cli.store.store import Store
 
 
 class StatusHead(Record):
@@ -30,13 +33,15 @@ class StoreStatus(Overview, StatusHead):
     """The state of everything, and of the nights that have not ended, the oldest first.
 
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
-    are those of reconciliation.
+    are those of reconciliation, `approvals_pending` how many requests wait for a second person, where
+    any does.
     """
 
     last_night: LastNight | None
     left_nights: list[LeftNight]
     calls_put_aside: list[str]
     open_findings: list[OpenFindings]
+    approvals_pending: int | None = if_any()
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -54,5 +59,10 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             left_nights=left_nights(source.store, job.path),
             calls_put_aside=[str(kept) for kept in kept_files(usage_path(job.path))],
             open_findings=open_findings(source.store),
+            approvals_pending=_pending(source.store, job.now) or None,
         )
     return found, days
+
+
+def _pending(store: Store, now: datetime) -> int:
+    return len(list_approvals(store, approval_moment(store, now), state="pending"))

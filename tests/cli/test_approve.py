@@ -124,3 +124,18 @@ def test_a_dry_run_answers_nothing(run: Any, line: str) -> None:
     assert 4 == run("alice", "approve give latest --dry-run").exit_code
     events = [each["event"] for each in run("bob", "audit list").document]
     assert ["approval_requested", "approval_policy_changed"] == events
+
+
+def test_status_and_the_page_of_a_night_say_that_requests_wait(run: Any, tmp_path: Path) -> None:
+    """A nightly run with its pages takes over a second."""
+    (tmp_path / "drop").mkdir()
+    run("alice", "institution set alder --approvals on")
+    assert "approvals_pending" not in run("alice", "status").document
+    request = run("alice", *REVERSE).error["approval_id"]
+    assert 1 == run("alice", "status").document["approvals_pending"]
+    assert 0 == run("alice", "nightly", str(tmp_path / "drop")).exit_code
+    (page,) = tmp_path.rglob("reports/*/index.html")
+    assert "requests for an approval" in page.read_text()
+    assert "cardoffers approve list --state pending" in page.read_text()
+    run("bob", f"approve give {request}")
+    assert "approvals_pending" not in run("alice", "status").document

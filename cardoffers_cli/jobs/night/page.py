@@ -54,6 +54,7 @@ _BEFORE = 8
 _WAITING = {
     "purchases of unknown merchants": "cardoffers report unresolved -o unknown.html",
     "ledger entries on hold": None,
+    "requests for an approval": "cardoffers approve list --state pending",
 }
 
 

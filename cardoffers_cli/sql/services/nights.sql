@@ -311,7 +311,11 @@ union all
 select 'ledger entries on hold', count(*)
 from ledger_entries
 where ledger_entries.status = 'pending'
-    and ledger_entries.settles_at > $now;
+    and ledger_entries.settles_at > $now
+union all
+select 'requests for an approval', count(*)
+from approvals
+where approval_state(approvals.answer, approvals.used_at, approvals.expires_at, $now) = 'pending';
 
 -- name: count
 -- How many nights there were, those that have not ended too.
