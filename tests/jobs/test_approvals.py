@@ -22,6 +22,7 @@ from cardoffers_cli.jobs.context.approvals import (
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.keys.security import list_security, verify_security
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.store.audits import audits, offending
 from sizes import one_in
 from tables import NOON
 from work import found, kept, new_store, next_run, once, tell
@@ -452,3 +453,40 @@ def test_of_two_who_answer_at_once_one_does(made: Job) -> None:
         ends = list(people.map(answered, ["bob", "carol"]))
     assert ["approval_answered"] == [end for end in ends if end not in {"bob", "carol"}]
     assert 2 == len(events(made))
+
+
+# The audits find what must not be
+
+BREAKS = {
+    "update approvals set answered_by = maker": "approvals_are_of_two_persons",
+    "update approvals set answer = null": "approvals_are_of_two_persons",
+    "update approvals set answered_at = '2026-07-01'": "approvals_are_of_two_persons",
+    "update approvals set used_at = '2026-06-08 12:00:01'": "approvals_are_of_two_persons",
+    "update approvals set used_run_no = 999": "approvals_are_of_two_persons",
+    "insert into approvals select * replace (uuid() as approval_id) from approvals": (
+        "approvals_are_of_two_persons"
+    ),
+    "delete from security_log where event = 'approval_requested'": (
+        "approvals_are_in_the_security_log"
+    ),
+    "delete from security_log where event = 'approval_given'": "approvals_are_in_the_security_log",
+    "delete from security_log where event = 'approval_used'": "approvals_are_in_the_security_log",
+}
+
+
+def unsound(made: Job, change: str = "select 1") -> list[str]:
+    with made.store() as store, store.transaction(keep=False):
+        store.connection.execute(change)
+        return [name for name in audits() if offending(store, name)[0]]
+
+
+def test_an_audit_finds_what_must_not_be(made: Job) -> None:
+    give(by(made, "bob"), tried(made))
+    work(made)
+    assert [] == unsound(made)
+    for change, name in BREAKS.items():
+        assert name in unsound(made, change), change
+
+
+def test_every_audit_of_approvals_is_broken() -> None:
+    assert {name for name in audits() if name.startswith("approvals_")} == {*BREAKS.values()}
