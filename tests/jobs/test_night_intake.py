@@ -129,6 +129,32 @@ def test_refunds_in_the_drop_folder_are_taken_for_what_they_are(made: Job) -> No
     ]
 
 
+CREDITS = b"""transaction_ref,amount,status,credited_at,failure_code,credit_ref
+r1,1.00,credited,2026-05-20T10:00:00Z,,c1
+r2,1.00,failed,2026-05-20T10:00:00Z,R02,c2
+,1.00,credited,2026-05-20T10:00:00Z,,c3
+"""
+
+
+def test_credited_files_in_the_drop_folder_are_taken_for_what_they_are(made: Job) -> None:
+    dropped(made, "alder/export.csv", EXPORT)
+    dropped(made, "alder/credited.csv", CREDITS)
+    dropped(made, "alder/returned.csv", REFUNDS)
+    set_institution(made, "alder", {}, layout=KeptLayout(toml=PROFILE))
+    told = night(made)
+    kinds = {each["file"]: (each["kind_of_rows"], each["accepted"]) for each in told["imports"]}
+    assert {
+        "alder/export.csv": ("purchases", 1),
+        "alder/credited.csv": ("credits", 2),
+        "alder/returned.csv": ("refunds", 2),
+    } == kinds
+    (step,) = [each for each in told["steps"] if each["name"] == "import"]
+    assert (2, 2) == (step["counts"]["credits"], step["counts"]["refunds"])
+    assert [("c1",), ("c2",)] == found(made, "select credit_ref from credits order by credit_no")
+    reports = "".join(each.read_text() for each in made.path.parent.rglob("*.errors.csv"))
+    assert "4,c3,redemption_id,redemption_missing,error" in reports
+
+
 def test_refunds_lie_beside_the_exports_of_an_institution_with_a_profile(made: Job) -> None:
     dropped(made, "alder/export.csv", EXPORT)
     dropped(made, "alder/returned.csv", REFUNDS)

@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
-from cardoffers_cli.domain.row_kinds import REFUNDS
+from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.domain.visible import shortened
 from cardoffers_cli.files.processed import DONE, FAILED
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, finding
@@ -27,16 +27,19 @@ _SUMS = ("received", "accepted", "duplicates", "conflicts", "invalid")
 def file_counts(files: Sequence[NightFile]) -> dict[str, int]:
     """Return how many files became what, and the sums over those that were imported.
 
-    `refunds` are those among what was accepted; nights of before knew of none.
+    `refunds` and `credits` are those among what was accepted; nights of before knew of none.
     """
     reports = [file.report or {} for file in files if file.state == "imported"]
     return {
         "files": len(files),
         **{state: sum(file.state == state for file in files) for state in _STATES},
         **{name: sum(report[name] for report in reports) for name in _SUMS},
-        "refunds": sum(
-            report["accepted"] for report in reports if report.get("kind_of_rows") == REFUNDS.name
-        ),
+        **{
+            kind.name: sum(
+                report["accepted"] for report in reports if report.get("kind_of_rows") == kind.name
+            )
+            for kind in (REFUNDS, CREDITS)
+        },
     }
 
 
