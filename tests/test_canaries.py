@@ -63,6 +63,19 @@ BAD = [
 ]
 
 
+CREDIT_HEADER = (
+    "redemption_id,transaction_ref,amount,status,credited_at,failure_code,credit_ref,note"
+)
+CREDITED = [
+    f",ref-1,2.50,credited,{AT},,credit-1,kanarie",
+    *(f"{number},ref-1,2.50,credited,{AT},,credit-a,kanarie" for number in CARD_NUMBERS),
+    *(f",{number},2.50,credited,{AT},,credit-b," for number in CARD_NUMBERS),
+    *(f",ref-1,2.50,failed,{AT},{number},credit-c," for number in CARD_NUMBERS + WRITTEN_APART),
+    *(f",ref-1,2.50,credited,{AT},,{number}," for number in CARD_NUMBERS),
+    f",ref-1,kanarie,kanarie,kanarie,,credit-d,{ADDRESS}",
+]
+
+
 def transactions(rows: list[str]) -> bytes:
     return "\n".join([HEADER, *rows, ""]).encode()
 
@@ -81,6 +94,7 @@ EVENT = {
 FILES = {
     "clean.csv": transactions(GOOD),
     "dirty.csv": transactions([*GOOD, *BAD]),
+    "credited.csv": "\n".join([CREDIT_HEADER, *CREDITED, ""]).encode(),
     "dirty.csv.gz": gzip.compress(transactions([*GOOD, *BAD])),
     "dirty.json": as_json(
         EVENT,
@@ -230,7 +244,15 @@ def take_files(listener: Listener) -> None:
             listener.run(verb, path, "-i", "alder", "--errors", errors, "--debug")
             if errors.exists():
                 listener.read(errors)
+    credited = listener.folder / "credited.csv"
+    errors = listener.folder / "errors-of-credits.csv"
+    told = listener.run("credit", "import", credited, "-i", "alder", "--errors", errors, "--debug")
+    assert told
+    listener.read(errors)
     for form in FORMATS:
+        show(listener, form, "credit", "import", credited, "-i", "alder")
+        show(listener, form, "credit", "list", "-i", "alder")
+        show(listener, form, "credit", "show", "credit-1", "-i", "alder")
         show(listener, form, "simulate", listener.folder / "dirty.csv", "-i", "alder")
         show(listener, form, "import", listener.folder / "dirty.csv", "-i", "alder")
     listener.process("import", listener.folder / "dirty.csv", "-i", "alder", "--debug")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cardoffers_cli.domain.json_text import dumps
+from cardoffers_cli.domain.row_kinds import CREDITS
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs import offers, reverse, settle
 from cardoffers_cli.jobs.catalogue import importing as catalogue
@@ -19,6 +20,8 @@ from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.keys import keys
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.river import match as elsewhere
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
+from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.statements.closing import close_all
 from cardoffers_cli.jobs.storage import doctor
 from cardoffers_cli.jobs.storage.backup import backup
@@ -66,6 +69,14 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
         ("larkmere", "larkmere"),
     ]:
         taken(made, folder / "transactions" / f"{name}.csv", institution)
+    credited = str(folder / "credits" / "larkmere.csv")
+    import_file(
+        credited,
+        "larkmere",
+        replace(made, now=LATER),
+        ImportOptions(kind=CREDITS),
+        outputs=Outputs(),
+    )
     elsewhere.match_purchases(made)
     reverse_one(made, "pending")
     settle.settle_due(replace(made, now=HELD))
@@ -314,6 +325,15 @@ LOOKS = [
     "update recent_purchases set transacted_at = transacted_at + interval 1 second where line = 2",
 ]
 """What is done to purchases, or to what those that are alike are found by."""
+CREDITED = [
+    "insert into credits select * from credits limit 1",
+    "update credits set ref_hash = ref_hash - 1 where line = 3",
+    "update credits set credit_ref = credit_ref || 'x' where line = 3",
+    "update credits set amount = 0 where line = 3",
+    "update credits set status = 'paid' where line = 3",
+    "update credits set redemption_id = null where line = 3",
+]
+"""What is done to what was credited."""
 
 
 RECONCILED = {
@@ -346,6 +366,8 @@ BREAKS = {
     **dict.fromkeys(QUEUE, WAITING),
     **dict.fromkeys(INDEX, "references_are_indexed"),
     **dict.fromkeys(LOOKS, "looks_are_indexed"),
+    **dict.fromkeys(CREDITED, "credits_are_as_they_were_sent"),
+    "delete from credits where line = 3": "imports_have_their_rows",
     "insert into recent_purchases select * from purchases limit 1": "transaction_refs_unique",
     "insert into recent_decisions select * from recent_decisions limit 1": "decided_once",
     "insert into recent_outcomes select * from recent_outcomes limit 1": "decided_once",
