@@ -141,6 +141,20 @@ class Settings(BaseModel):
         description="how the engine names the place of the history, a path or a URL, if otherwise",
     )
 
+    payer_name: str | None = Field(
+        None, min_length=1, description="who pays institutions, as the bank knows the account"
+    )
+    payer_account: str | None = Field(
+        None,
+        min_length=1,
+        repr=False,  # it is shown masked
+        description="the account that pays institutions: IBAN/BIC or ROUTING/NUMBER",
+    )
+    payer_id: str | None = Field(
+        None,
+        pattern=r"^[A-Z0-9]{1,10}$",
+        description="the company identification that the bank gave for NACHA",
+    )
     pyodide: Path | None = Field(
         None,
         description="the npm package of the runtime that `pack build` puts into a page; unset: "

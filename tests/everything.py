@@ -84,6 +84,11 @@ LINES = """
 0   statement export {statement}
 0   statement verify
 0 ~ nightly drop
+4   payout export --statement {statement} --form pain.001 -o payment.xml --config payer.toml
+0   payout list
+4   payout show {statement}
+0 ~ bank import bank.csv
+0   bank list --unknown
 0   webhook set -i larkmere --url https://hooks.larkmere.example/ --from all
 0 ~ webhook send
 0 ~ webhook retry --failed
@@ -255,6 +260,8 @@ def _made() -> Place:
             assert 4 == asked.exit_code, asked
         _run("credit import credits/larkmere.csv -i larkmere")
         _run("reconcile -i larkmere", exit_code=3)
+        _run(f"institution set tarnhollow --account {ACCOUNT}")
+        _run("bank import bank.csv")
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
@@ -263,6 +270,8 @@ def _made() -> Place:
 
 NOBODY = "http://127.0.0.1:9/"
 """Where nobody listens."""
+
+ACCOUNT = "GB33BUKB20201555555555/BUKBGB22"
 
 KEY = "--expires 2026-10-10T12:00:00Z --key-file app.key"
 """How a key is made that ends today, of which its institution is told."""
@@ -284,6 +293,9 @@ transacted_at = {column = "Datum", format = "%d.%m.%Y %H:%M", zone = "Europe/Ber
 amount = {column = "Betrag", decimal = ",", thousands = "."}
 transaction_ref = {column = "Beleg"}
 """,
+    "payer.toml": f'payer_name = "Offers"\npayer_account = "{ACCOUNT}"\n',
+    "bank.csv": "payment_id,status,amount,currency,booked_at,code,bank_ref\n"
+    "RENT,booked,100.00,GBP,2026-10-09,,B-1\n",
     "dirty/merchants.csv": "merchant_id,name,category\nno,No,food\n",
 }
 """Files that something is wrong with."""

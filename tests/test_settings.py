@@ -56,6 +56,9 @@ def test_the_defaults() -> None:
         "file_most_per_institution": 1000,
         "engine": None,
         "engine_root": None,
+        "payer_name": None,
+        "payer_account": None,
+        "payer_id": None,
         "pyodide": None,
     } == read_settings({}, {}).model_dump()
 

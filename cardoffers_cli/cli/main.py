@@ -56,6 +56,8 @@ COMMANDS = (
     Entry("From file to money", "statement", "statement:app", "What is owed for a month, closed."),
     Entry("From file to money", "reconcile", "reconcile:app", "Credited, against redeemed."),
     Entry("From file to money", "nightly", "nightly:nightly", "All of it, in one run a day."),
+    Entry("From file to money", "payout", "payout:app", "Pay what statements say."),
+    Entry("From file to money", "bank", "bank:app", "What the bank says of payouts."),
     Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Show one, or reverse it."),
     Entry("From file to money", "approve", "approve:app", "What waits for a second person."),

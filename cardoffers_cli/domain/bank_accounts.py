@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from hashlib import sha256
 
 from cardoffers_cli.domain.errors import UsageError
 
@@ -21,6 +22,9 @@ _LENGTHS = (
 )
 IBAN_LENGTHS = {each[:2]: int(each[2:]) for each in _LENGTHS.split()}
 """How long an IBAN is, by its country (ISO 13616, the registry of 2024)."""
+
+END_TO_END = 35
+"""Characters that banks pass on of what names a payment."""
 
 _BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
 _ROUTING_WEIGHTS = (3, 7, 1, 3, 7, 1, 3, 7, 1)
@@ -98,6 +102,17 @@ def routing_fault(routing: str) -> str | None:
     if total % 10 or not int(routing):
         return "the check digit of the routing number does not fit"
     return None
+
+
+def payment_id(number: str) -> str:
+    """Return the end-to-end id of a statement's payment: its number, shortened above 35 characters.
+
+    A shorter one ends as the number does, in year and place, behind a digest of the whole.
+    """
+    if len(number) <= END_TO_END:
+        return number
+    digest = sha256(number.encode()).hexdigest().upper()
+    return f"{digest[:20]}{number[-14:]}"
 
 
 def plain_name(name: str) -> str:

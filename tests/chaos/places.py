@@ -62,6 +62,7 @@ chaos-0002,2.50,failed,2026-10-08T06:00:00Z,ACCOUNT_CLOSED,CR-2
 _CARDED = "update recent_purchase_details set merchant_descriptor = 'shop 4111 1111 1111 1111'"
 _TORN = 40
 """Bytes at the end of a log that were never written."""
+_BANK = "payment_id,status,amount,currency,booked_at\nRENT,booked,100.00,GBP,2026-10-09\n"
 
 
 def job_of(folder: Path) -> Job:
@@ -305,6 +306,7 @@ class Places:
             (drop / "new.csv.done").touch()
         shutil.copy(made / "larkmere-dirty.csv", self.place / "bad.csv")
         (self.place / "credited.csv").write_text(_CREDITED)
+        (self.place / "bank.csv").write_text(_BANK)
         shutil.copy(made / "larkmere-dirty.csv", self.place / "drop" / "larkmere" / "bad.csv")
         (self.place / "drop" / "larkmere" / "bad.csv.done").touch()
         (self.place / "cardholder.txt").write_text(f"{_HOLDER}\n{_HOLDER}-card\n")

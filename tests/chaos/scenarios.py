@@ -38,6 +38,7 @@ ready     0  4  refund link {refund} {purchase} -i tarnhollow --reason receipt
 ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
 ready     0  0  reconcile
 ready     5  5  reconcile accept latest --reason receipt
+ready     0  0  bank import bank.csv
 ready     0  0  match
 ready     0  0  settle
 ready     0  0  statement close -i larkmere --period 2026-09
@@ -95,6 +96,7 @@ READING = frozenset(
         *("credit list", "credit show"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),
         *("report offers", "report merchants", "merchant list", "audit changes"),
+        *("payout list", "payout show", "bank list"),
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
         *("certify", "schema", "pack build", "statement preview", "statement list"),

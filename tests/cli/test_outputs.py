@@ -29,6 +29,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
         *("--errors", "--rejected", "--refunds"),
         "-o",
     ),
+    "payout export --statement A-2026-000001 --form csv": ("-o",),
     "pack build --profile FILE --pyodide FILE": ("-o",),
     "simulate FILE -i alder": ("--errors", "--valid", "--rejected", "-o"),
     "catalog import FILE": ("--errors", "-o"),

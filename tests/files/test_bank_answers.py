@@ -133,7 +133,7 @@ FILES = {
         ),
         [
             PAID,
-            ("returned", "credit", NUMBER, "1234.5", "11-03 09:00", "AC04", "B-2"),
+            ("returned", "credit", NUMBER, "1234.50", "11-03 09:00", "AC04", "B-2"),
             ("line 5", "bank_status_unknown"),
             ("line 6", "bank_amount_invalid"),
         ],

@@ -14,7 +14,7 @@ from typing import Literal
 
 from cardoffers_cli.domain.bank_findings import BANK_CODES
 from cardoffers_cli.domain.errors import FileUnusable
-from cardoffers_cli.domain.money import MINOR_UNITS
+from cardoffers_cli.domain.money import MINOR_UNITS, quantize
 
 Direction = Literal["credit", "debit"]
 EntryStatus = Literal["booked", "returned", "rejected", "accepted", "pending", "notice"]
@@ -72,13 +72,13 @@ class Unfit(Exception):
 
 
 def amount_of(text: str | None, currency: str | None) -> Decimal:
-    """Read an amount: digits with at most its currency's decimals, but for zeros; raise `Unfit`."""
+    """Read an amount: no more decimals than its currency has, but for zeros; raise `Unfit`."""
     if currency not in MINOR_UNITS:
         raise Unfit("bank_currency_unknown")
     found = _AMOUNT.fullmatch((text or "").strip())
     if not found or len((found[3] or "").rstrip("0")) > MINOR_UNITS[currency]:
         raise Unfit("bank_amount_invalid")
-    return Decimal(found[0])
+    return quantize(Decimal(found[0]), currency)
 
 
 def moment_of(text: str | None) -> datetime:

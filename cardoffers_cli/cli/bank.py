@@ -1,0 +1,80 @@
+"""`cardoffers bank`: take in what the bank says of payouts, and look at it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import All, AnyInstitution, DryRun, Limit, argument, option
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.payouts.bank import TakenBankFile
+
+app = group("What the bank says of payouts.")
+
+ENTRIES = read_columns("bank.entries")
+FINDINGS = read_columns("bank.findings")
+WITH_FINDINGS = 3
+
+
+@app.command("import")
+def import_(
+    ctx: typer.Context,
+    file: Annotated[Path, argument("FILE", "camt.053, camt.054, pain.002, NACHA returns or CSV.")],
+    *,
+    dry_run: DryRun = False,
+) -> None:
+    """Take in a file of the bank, whose form is known by its content; each entry once."""
+    from cardoffers_cli.jobs.payouts.bank import import_bank_file
+
+    desk = Desk.of(ctx)
+    desk.writes({}, reads=[file])
+    told = import_bank_file(desk.job, file, dry_run=dry_run)
+    errors = any(each.level == "error" for each in told.findings)
+    if not dry_run:
+        desk.note("Next: `cardoffers payout list` shows what is paid.")
+    desk.show(told, *_taken(told), exit_code=WITH_FINDINGS if errors else 0)
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    statement: Annotated[
+        str | None, option("Only of this statement: its number.", metavar="NUMBER")
+    ] = None,
+    unknown: Annotated[bool, option("Only what no payout explains.", "--unknown")] = False,
+    limit: Limit = 100,
+    all_rows: All = False,
+) -> None:
+    """List what the bank said, the newest first."""
+    from cardoffers_cli.jobs.payouts.reading import bank_entries
+
+    desk = Desk.of(ctx)
+    rows = bank_entries(
+        desk.job,
+        institution,
+        number=statement,
+        unknown=unknown,
+        limit=None if all_rows else limit,
+    )
+    desk.show(rows, Sheet("entries", ENTRIES, rows))
+    if rows and rows[0].entries > len(rows):
+        desk.note(f"There are {counted(rows[0].entries, 'entry', 'entries')}: --all for every one.")
+
+
+def _taken(told: "TakenBankFile") -> Iterator[Block]:
+    """Say what was taken of a file, and what was left out."""
+    fields = {name: value for name, value in told.items() if name not in {"statuses", "findings"}}
+    yield Sheet.of_fields("file", {**fields, **told.statuses})
+    if told.findings:
+        rows = [{**each, "places": ", ".join(each.places)} for each in told.findings]
+        yield Sheet("findings", FINDINGS, rows, title="Left out")
+    if told.dry_run:
+        yield Text(["Nothing was written (--dry-run)."])

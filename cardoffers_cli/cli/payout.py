@@ -1,0 +1,89 @@
+"""`cardoffers payout`: write the payment of a statement for the bank, and see what is paid."""
+
+from datetime import date
+from typing import Annotated, Literal
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import group, own_output
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument, option
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.domain.errors import UsageError
+
+app = group("Pay what statements say, and see what is paid.")
+
+STATES = read_columns("payout.states")
+ENTRIES = read_columns("bank.entries")
+
+
+def day(value: str | None) -> str | None:
+    """Check that an option is a day."""
+    try:
+        return value and date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise typer.BadParameter("a day such as 2026-11-30") from None
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    *,
+    statement: Annotated[
+        str, option("The statement: its number.", "--statement", metavar="NUMBER")
+    ],
+    form: Annotated[
+        Literal["pain.001", "nacha", "csv"], option("The form that the bank takes.", "--form")
+    ],
+    due: Annotated[
+        str | None,
+        option("The day it is to be paid [the next weekday].", metavar="DAY", callback=day),
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Write the one payment of a statement to the file that -o names; again, the same bytes."""
+    from cardoffers_cli.jobs.payouts.exporting import export_payout
+
+    output = own_output(ctx)
+    if output is None:
+        raise UsageError("-o FILE is missing.", hint="Name the file to write for the bank.")
+    desk = Desk.of(ctx)
+    desk.writes({"-o": output})
+    due_on = date.fromisoformat(due) if due else None
+    done = export_payout(desk.job, statement, form, output, due_on=due_on, dry_run=dry_run)
+    desk.show(done)
+    if done.approval and dry_run:
+        desk.note(f"A second person has to approve this: {done.approval}.")
+    if not dry_run:
+        again = ", the same as before" if done.exported_before else ""
+        desk.note(
+            f"Wrote {output}{again}. Compare its SHA-256 with what the bank got, then"
+            " `cardoffers bank import FILE` with what the bank answers."
+        )
+
+
+@app.command("list")
+def list_(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
+    """List the statements that pay anything, and what the bank says of each."""
+    from cardoffers_cli.jobs.payouts.reading import payouts
+
+    desk = Desk.of(ctx)
+    rows = payouts(desk.job, institution)
+    desk.show(rows, Sheet("payouts", STATES, rows, totals_by=("currency",)))
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context, number: Annotated[str, argument("NUMBER", "The number of the statement.")]
+) -> None:
+    """Show what is paid of a statement, and all that the bank said of it."""
+    from cardoffers_cli.jobs.payouts.reading import show_payout
+
+    desk = Desk.of(ctx)
+    found = show_payout(desk.job, number)
+    fields = {name: value for name, value in found.items() if name != "bank"}
+    desk.show(
+        found,
+        Sheet.of_fields("payout", fields),
+        Sheet("bank", ENTRIES, found.bank, title="What the bank said"),
+    )

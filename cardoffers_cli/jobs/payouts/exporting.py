@@ -1,0 +1,247 @@
+"""Export a payout: write the one payment of a statement for the bank (rules.md#payouts).
+
+What is written is kept, so that whoever asks again gets the same bytes, whatever was set since; a
+statement is never paid under a second id. The file is written when the record of it is committed:
+where that fails, asking again writes it.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from cardoffers_cli.domain.bank_accounts import parse_account, payment_id
+from cardoffers_cli.domain.errors import ConfigurationError, Refused
+from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.files.bank.forms import FORMS
+from cardoffers_cli.files.bank.nacha import trace_of
+from cardoffers_cli.files.bank.payments import Party, Payment
+from cardoffers_cli.files.exports import OWNER_ONLY, replacing
+from cardoffers_cli.jobs.context.approvals import approvable, require_approval
+from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.services import security_log
+from cardoffers_cli.services.accounts import find_account
+from cardoffers_cli.services.institutions import institution_of
+from cardoffers_cli.services.payouts import (
+    find_payout,
+    keep_payout,
+    next_payout,
+    payable_statement,
+)
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+    from pathlib import Path
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.context.runs import Run
+    from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.services.payouts import KeptPayout, PayableStatement
+    from cardoffers_cli.store.store import Store
+
+_SATURDAY = 5
+
+
+class ExportedPayout(Record):
+    """The payment of a statement, and the file that it was written to.
+
+    `exported_before` says that the bytes are those of an earlier export. `sha256` is of the file:
+    whoever uploads it compares.
+    """
+
+    number: str
+    institution: str
+    payment_id: str
+    form: str
+    amount: Amount
+    currency: str
+    account: str
+    due_on: date
+    file: str
+    bytes: int
+    sha256: str
+    exported_at: datetime
+    exported_before: bool
+    approval: str | None = if_any()
+    dry_run: bool
+
+
+def export_payout(
+    job: Job,
+    number: str,
+    form: str,
+    to: Path,
+    *,
+    due_on: date | None = None,
+    dry_run: bool = False,
+) -> ExportedPayout:
+    """Write the payment of a statement to a file that its owner alone may read.
+
+    Raises `NotFound`, `Refused` where nothing is to be paid, where it was exported in another form
+    or where the form cannot say it, `ConfigurationError` without a payer, and `ApprovalNeeded`.
+    """
+    approval = None
+    with approvable(job, dry_run=dry_run) as store:
+        statement = payable_statement(store, number)
+        owner = institution_of(store, statement.institution_id)
+        known = find_payout(store, owner.id, number)
+        if known is None:
+            with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
+                approval = _make(
+                    *(store, job, run, owner, statement),
+                    form=form,
+                    due_on=due_on,
+                    dry_run=dry_run,
+                )
+                run.counts["statement"] = number
+        kept = find_payout(store, owner.id, number)
+        if kept is None:  # it was just written
+            raise LookupError(number)
+        _check_again(kept, form, due_on)
+    content = kept.content.encode()
+    if not dry_run:
+        with replacing(to, mode=OWNER_ONLY) as out:
+            out.write(content)
+    return ExportedPayout.part(
+        kept,
+        institution=owner.slug,
+        file=str(to),
+        bytes=len(content),
+        exported_before=known is not None,
+        approval=approval,
+        dry_run=dry_run,
+    )
+
+
+def _check_again(kept: KeptPayout, form: str, due_on: date | None) -> None:
+    """Refuse to write a payment otherwise than it was."""
+    if kept.form == form and due_on in {None, kept.due_on}:
+        return
+    raise Refused(
+        f"The statement {kept.number} was exported as {kept.form}, due on {kept.due_on}: a second"
+        " payment of it would pay twice.",
+        code="payout_exported",
+        hint=f"`--form {kept.form}` writes the same file again.",
+    )
+
+
+def _make(
+    store: Store,
+    job: Job,
+    run: Run,
+    owner: Institution,
+    statement: PayableStatement,
+    *,
+    form: str,
+    due_on: date | None,
+    dry_run: bool,
+) -> str | None:
+    """Keep the payment of a statement, with what was written; return the state of its approval."""
+    payout_no = next_payout(store)
+    payment = _payment(store, job, owner, statement, due_on=due_on, payout_no=payout_no)
+    payer, payee = payment.payer.account, payment.payee.account
+    content = FORMS[form](payment)
+    digest = sha256(content).hexdigest()
+    approval = require_approval(
+        store,
+        run,
+        owner,
+        action="payout_export",
+        subject=statement.number,
+        details={
+            "form": form,
+            "account": payee.masked,
+            "account_sha256": sha256(payee.text.encode()).hexdigest(),
+            "holder": payment.payee.name,
+            "payer": payer.masked,
+        },
+        amount=statement.amount,
+        currency=statement.currency,
+        dry_run=dry_run,
+    )
+    keep_payout(
+        store,
+        payout_no=payout_no,
+        institution_id=owner.id,
+        number=statement.number,
+        payment_id=payment.payment_id,
+        trace=trace_of(payer.bank or "", payout_no) if form == "nacha" else None,
+        amount=statement.amount,
+        currency=statement.currency,
+        form=form,
+        account=payee.masked,
+        content=content.decode(),
+        sha256=digest,
+        due_on=payment.due_on,
+        exported_at=job.now,
+        run_no=run.run_no,
+        actor=job.actor,
+    )
+    security_log.append(
+        store,
+        "payout_exported",
+        event_id=uuid4(),
+        institution_id=owner.id,
+        details={"statement": statement.number, "form": form, "sha256": digest},
+        now=job.now,
+        actor=job.actor,
+    )
+    return approval
+
+
+def _payment(
+    store: Store,
+    job: Job,
+    owner: Institution,
+    statement: PayableStatement,
+    *,
+    due_on: date | None,
+    payout_no: int,
+) -> Payment:
+    if statement.amount <= 0:
+        raise Refused(
+            f"The statement {statement.number} pays nothing.",
+            code="nothing_payable",
+            hint="What is owed less than nothing is carried into the next statement.",
+        )
+    account = find_account(store, owner.id)
+    if account is None:
+        raise Refused(
+            f"{owner.name} has no account to be paid to.",
+            code="account_missing",
+            hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
+        )
+    return Payment(
+        payment_id=payment_id(statement.number),
+        statement=statement.number,
+        amount=statement.amount,
+        currency=statement.currency,
+        payer=_payer(job),
+        payee=Party(name=account.holder, account=parse_account(account.account)),
+        trace_no=payout_no,
+        made_at=job.now,
+        due_on=due_on or _next_weekday(job.now.date()),
+    )
+
+
+def _payer(job: Job) -> Party:
+    """Return who pays, as the settings say; raise `ConfigurationError`."""
+    name, account = job.settings.payer_name, job.settings.payer_account
+    if not name or not account:
+        raise ConfigurationError(
+            "The settings do not say from which account institutions are paid.",
+            code="payer_missing",
+            hint="Set payer_name and payer_account: `cardoffers help payments` tells how.",
+        )
+    return Party(name=name, account=parse_account(account), account_id=job.settings.payer_id)
+
+
+def _next_weekday(day: date) -> date:
+    """Return the day behind one that is no Saturday or Sunday; banks move holidays themselves."""
+    following = day + timedelta(days=1)
+    while following.weekday() >= _SATURDAY:
+        following += timedelta(days=1)
+    return following

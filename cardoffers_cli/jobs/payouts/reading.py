@@ -1,0 +1,145 @@
+"""What is shown of payouts and of what banks said, with the verdicts of the bank's side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.bank_codes import meaning_of
+from cardoffers_cli.domain.errors import Refused
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.services.bank import FoundBankEntry, list_entries
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.payouts import PayoutState, payable_statement, payout_states
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
+
+
+class ListedPayout(PayoutState):
+    """What is paid of a statement, and what the bank means by its code."""
+
+    meaning: str | None
+
+
+class ListedBankEntry(FoundBankEntry):
+    """What a bank said of one payment, and what it means by its code."""
+
+    meaning: str | None
+
+
+class ShownPayout(ListedPayout):
+    """What is paid of a statement, with all that the bank said of it."""
+
+    bank: Sequence[ListedBankEntry]
+
+
+class BankVerdict(Record):
+    """The one verdict of a statement, or of an entry that no payout explains."""
+
+    code: str
+    number: str | None
+    institution: str | None
+    entry_id: UUID | None
+    amount: Amount | None
+    currency: str | None
+    paid_amount: Amount | None
+    bank_code: str | None
+    age_days: int | None
+
+
+def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> list[ListedPayout]:
+    """Return what is paid of statements, of an institution or of all, the newest first."""
+    with reading(job) as source:
+        store = source.store
+        owner = find_institution(store, institution).id if institution else None
+        found = payout_states(store, job.now, institution_id=owner, limit=limit)
+    return [_listed(each) for each in found]
+
+
+def show_payout(job: Job, number: str) -> ShownPayout:
+    """Return what is paid of a statement, and what the bank said; raise `NotFound`, `Refused`."""
+    with reading(job) as source:
+        statement = payable_statement(source.store, number)
+        owner = statement.institution_id
+        found = payout_states(source.store, job.now, institution_id=owner, number=number)
+        said = list_entries(source.store, institution_id=owner, number=number)
+    if not found:
+        raise Refused(
+            f"The statement {number} pays nothing.",
+            code="nothing_payable",
+            hint=f"`cardoffers statement show {number}` shows what it says.",
+        )
+    return ShownPayout(**_listed(found[0]), bank=[_entry(each) for each in said])
+
+
+def bank_entries(
+    job: Job,
+    institution: str | None,
+    *,
+    number: str | None = None,
+    unknown: bool = False,
+    limit: int | None = None,
+) -> list[ListedBankEntry]:
+    """Return what banks said, the newest first; `unknown` asks for what no payout explains."""
+    with reading(job) as source:
+        store = source.store
+        owner = find_institution(store, institution).id if institution else None
+        found = list_entries(
+            store, institution_id=owner, number=number, unknown=unknown, limit=limit
+        )
+    return [_entry(each) for each in found]
+
+
+def bank_verdicts(
+    store: Store, moment: datetime, institution_id: UUID | None = None
+) -> list[BankVerdict]:
+    """Return the verdict of each statement that pays anything, and of each unknown entry.
+
+    Each has exactly one (rules.md#bank-verdicts). Unknown entries are of no institution.
+    """
+    verdicts = [
+        BankVerdict(
+            code=each.state,
+            number=each.number,
+            institution=each.institution,
+            entry_id=None,
+            amount=each.amount,
+            currency=each.currency,
+            paid_amount=each.paid_amount,
+            bank_code=each.bank_code,
+            age_days=each.age_days,
+        )
+        for each in payout_states(store, moment, institution_id=institution_id)
+    ]
+    if institution_id is not None:
+        return verdicts
+    unknown = [
+        BankVerdict(
+            code="bank_unknown",
+            number=None,
+            institution=None,
+            entry_id=each.entry_id,
+            amount=None,
+            currency=each.currency,
+            paid_amount=each.amount,
+            bank_code=each.code,
+            age_days=None,
+        )
+        for each in list_entries(store, unknown=True)
+    ]
+    return [*verdicts, *unknown]
+
+
+def _listed(found: PayoutState) -> ListedPayout:
+    return ListedPayout(**found, meaning=meaning_of(found.bank_code))
+
+
+def _entry(found: FoundBankEntry) -> ListedBankEntry:
+    return ListedBankEntry(**found, meaning=meaning_of(found.code))

@@ -1,0 +1,77 @@
+"""What banks said, kept entry by entry (rules.md#bank-entries): take more in, list it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from typing import Any
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.store.store import Store
+
+
+class FoundBankEntry(Record):
+    """What a bank said of one payment; `number` is the statement that it is of, if it is known.
+
+    `entries` says how many there are that were asked for.
+    """
+
+    entry_id: UUID
+    status: str
+    direction: str
+    number: str | None
+    institution: str | None
+    payment_id: str | None
+    trace: str | None
+    amount: Amount | None
+    currency: str | None
+    booked_at: datetime | None
+    code: str | None
+    bank_ref: str | None
+    file: str
+    place: str
+    received_at: datetime
+    is_unknown: bool
+    entries: int
+
+
+def is_known_file(store: Store, sha256: str) -> bool:
+    """Whether a file of the same bytes was taken in before."""
+    return bool(store.value("services/bank:is_known", sha256=sha256))
+
+
+def keep_file(store: Store, **values: Any) -> int:
+    """Write that a file was taken in; return its number."""
+    number = int(store.value("services/bank:next_no"))
+    store.execute("services/bank:keep_file", bank_file_no=number, **values)
+    return number
+
+
+def keep_entries(store: Store, bank_file_no: int, said: Sequence[Mapping[str, Any]]) -> int:
+    """Write entries but those that are there; return how many are new."""
+    return store.execute("services/bank:keep_entries", bank_file_no=bank_file_no, said=said)
+
+
+def list_entries(
+    store: Store,
+    *,
+    institution_id: UUID | None = None,
+    number: str | None = None,
+    unknown: bool = False,
+    limit: int | None = None,
+) -> list[FoundBankEntry]:
+    """Return what banks said, the newest first; `unknown` asks for what no payout explains."""
+    return store.records(
+        FoundBankEntry,
+        "services/bank:listed",
+        institution_id=institution_id,
+        number=number,
+        unknown=unknown,
+        limit=limit,
+    )

@@ -1,0 +1,115 @@
+"""Payouts: the one payment of a statement, and what the bank says of it (rules.md#payouts)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+    from typing import Any
+    from uuid import UUID
+
+    from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.store.store import Store
+
+VERDICTS = ("paid", "unpaid", "paid_differs", "paid_twice", "returned", "bank_unknown")
+"""What becomes of payments, as the bank tells; the last is of entries that are of none."""
+
+
+class PayableStatement(Record):
+    """A statement, and what it pays its institution."""
+
+    institution_id: UUID
+    number: str
+    amount: Amount
+    currency: str
+    closed_at: datetime
+
+
+class KeptPayout(Record):
+    """The payment of a statement as it was exported; `content` is the file."""
+
+    number: str
+    payment_id: str
+    amount: Amount
+    currency: str
+    form: str
+    account: str
+    content: str
+    sha256: str
+    due_on: date
+    exported_at: datetime
+    actor: str
+
+
+class PayoutState(Record):
+    """What is paid of a statement; `state` is one of VERDICTS, `bank_code` as the bank gave it.
+
+    Without a `form` it was not exported. `age_days` count from the day it was due, or closed.
+    """
+
+    number: str
+    institution: str
+    state: str
+    amount: Amount
+    currency: str
+    paid_amount: Amount
+    bank_code: str | None
+    booked_at: datetime | None
+    age_days: int
+    payment_id: str | None
+    form: str | None
+    account: str | None
+    due_on: date | None
+    exported_at: datetime | None
+    closed_at: datetime
+
+
+def payable_statement(store: Store, number: str) -> PayableStatement:
+    """Return a statement by its number; raise `NotFound`."""
+    found = store.record(PayableStatement, "services/payouts:payable", number=number)
+    if found is None:
+        raise NotFound(
+            f"There is no statement {number}.",
+            code="statement_not_found",
+            hint="`cardoffers statement list` shows them with their numbers.",
+        )
+    return found
+
+
+def find_payout(store: Store, institution_id: UUID, number: str) -> KeptPayout | None:
+    """Return the payout of a statement, if it was exported."""
+    of = {"institution_id": institution_id, "number": number}
+    return store.record(KeptPayout, "services/payouts:find", **of)
+
+
+def next_payout(store: Store) -> int:
+    """Return the number of the next payout."""
+    return int(store.value("services/payouts:next_no"))
+
+
+def keep_payout(store: Store, **values: Any) -> None:
+    """Write the payout of a statement that has none."""
+    store.execute("services/payouts:keep", **values)
+
+
+def payout_states(
+    store: Store,
+    moment: datetime,
+    *,
+    institution_id: UUID | None = None,
+    number: str | None = None,
+    limit: int | None = None,
+) -> list[PayoutState]:
+    """Return what is paid of statements, of an institution or of all, the newest first."""
+    return store.records(
+        PayoutState,
+        "services/payouts:states",
+        moment=moment,
+        institution_id=institution_id,
+        number=number,
+        limit=limit,
+    )

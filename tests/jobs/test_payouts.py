@@ -1,0 +1,291 @@
+"""From a statement to the bank and back: one payment each, the same bytes, one verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from banks import BERLIN, BOSTON, LONDON, NEW_YORK, camt, entry, listed, nacha, pain002, returned
+from cardoffers_cli.domain.errors import (
+    ConfigurationError,
+    FileUnusable,
+    NotFound,
+    Refused,
+)
+from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.payouts.bank import import_bank_file
+from cardoffers_cli.jobs.payouts.exporting import export_payout
+from cardoffers_cli.jobs.payouts.reading import (
+    bank_entries,
+    bank_verdicts,
+    payouts,
+    show_payout,
+)
+from tables import NOON, select
+from work import kept, once, settings, with_catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+NUMBER = "ALDER-2026-000001"
+CLOSED = """
+insert into statements
+select
+    {no}, institution_id, '{number}', 'ALDER', 2026, {no}, timestamp '2026-05-01',
+    timestamp '2026-06-01', '{currency}', 1, 0, 0, {amount}, 0, 0, {amount}, 0, 0, '', null, null,
+    timestamp '2026-06-01 12:00', 1, 'tester'
+from institutions
+"""
+RUN_BY = {"payer_name": "Offers & Co", "payer_account": LONDON}
+
+
+def close(made: Job, number: str = NUMBER, amount: str = "1234.50", currency: str = "GBP") -> None:
+    """Write a statement as if it had been closed."""
+    no = int(number[-6:])
+    with made.store() as store:
+        select(store, CLOSED.format(no=no, number=number, amount=amount, currency=currency))
+
+
+@once
+def _payable(folder: Path) -> Job:
+    made = with_catalogue(folder)
+    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
+    close(made)
+    return made
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    """A store with a statement of GBP 1234.50 that is not paid yet."""
+    return replace(_payable(tmp_path), settings=settings(**RUN_BY))
+
+
+def exported(made: Job, form: str = "pain.001", number: str = NUMBER, **more: Any) -> bytes:
+    to = made.path.with_name("payment")
+    export_payout(made, number, form, to, **more)
+    return to.read_bytes()
+
+
+def taken(made: Job, content: bytes, **more: Any) -> Any:
+    path = made.path.with_name("bank.file")
+    path.write_bytes(content)
+    return import_bank_file(made, path, **more)
+
+
+# Exporting
+
+
+@pytest.mark.parametrize("form", ["pain.001", "csv"])
+def test_a_statement_is_paid_once_with_the_same_bytes(made: Job, form: str) -> None:
+    """rules.md#payouts"""
+    first = exported(made, form)
+    assert NUMBER.encode() in first
+    before = kept(made)
+    set_institution(made, "alder", {}, account=GivenAccount(account=LONDON, holder="Other"))
+    later = replace(made, now=NOON + timedelta(days=9), settings=settings())
+    assert first == exported(later, form)
+    assert before["payouts"] == kept(made)["payouts"]
+    assert 1 == len(before["payouts"])
+
+
+def test_a_payment_file_is_its_owners_alone(made: Job) -> None:
+    exported(made)
+    assert 0o600 == made.path.with_name("payment").stat().st_mode & 0o777
+
+
+def test_the_day_is_the_next_weekday_or_the_one_given(made: Job) -> None:
+    friday = replace(made, now=datetime(2026, 6, 5, 12))  # noqa: DTZ001 - moments are naive UTC
+    assert b"<Dt>2026-06-08</Dt>" in exported(friday)
+    close(made, "ALDER-2026-000002")
+    to = made.path.with_name("b")
+    told = export_payout(made, "ALDER-2026-000002", "csv", to, due_on=date(2026, 7, 1))
+    assert (date(2026, 7, 1), "DE89…3000", False) == (
+        *(told.due_on, told.account),
+        told.exported_before,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "form", "changes"),
+    [
+        (NotFound, "statement_not_found", "csv", {"number": "X-2026-000001"}),
+        (Refused, "payout_exported", "csv", {}),
+        (Refused, "payout_exported", "pain.001", {"due_on": date(2027, 1, 1)}),
+        (Refused, "nothing_payable", "csv", {"number": "ALDER-2026-000002"}),
+        (Refused, "form_unfit", "nacha", {"number": "ALDER-2026-000003"}),
+    ],
+)
+def test_what_is_not_paid_is_refused(
+    made: Job, kind: type[Exception], code: str, form: str, changes: Any
+) -> None:
+    exported(made)
+    close(made, "ALDER-2026-000002", amount="0")
+    close(made, "ALDER-2026-000003")
+    before = kept(made)
+    with pytest.raises(kind) as error:
+        exported(made, form, **changes)
+    assert code == getattr(error.value, "code", None)
+    assert before == kept(made)
+
+
+def test_without_accounts_nothing_is_paid(made: Job) -> None:
+    with pytest.raises(ConfigurationError, match="from which account"):
+        exported(replace(made, settings=settings()))
+    set_institution(made, "alder", {}, account=GivenAccount(account="none", holder=None))
+    with pytest.raises(Refused, match="has no account to be paid to"):
+        exported(made)
+    assert [] == kept(made)["payouts"]
+
+
+def test_a_dry_run_writes_nothing(made: Job) -> None:
+    before = kept(made)
+    to = made.path.with_name("payment")
+    told = export_payout(made, NUMBER, "csv", to, dry_run=True)
+    assert (True, "1234.50", False) == (told.dry_run, str(told.amount), to.exists())
+    assert before == kept(made)
+
+
+GIVEN = """
+update approvals
+set answer = 'given', answered_by = 'second', answered_at = requested_at
+"""
+
+
+def test_a_payout_needs_a_second_person_where_approvals_are_on(made: Job) -> None:
+    """rules.md#four-eyes"""
+    with made.store() as store:
+        select(store, "update institutions set approvals = 'on'")
+    with pytest.raises(Refused) as error:
+        exported(made)
+    assert "approval_required" == error.value.code
+    assert (1, 0) == (len(kept(made)["approvals"]), len(kept(made)["payouts"]))
+    with made.store() as store:
+        select(store, GIVEN)
+    assert NUMBER.encode() in exported(replace(made, now=NOON + timedelta(hours=1)))
+    assert exported(made) == exported(made)
+
+
+# What the bank says
+
+DUE = "2026-06-02"
+PAID = entry(on=f"<Dt>{DUE}</Dt>")
+AGAIN = entry(on=f"<Dt>{DUE}</Dt>", ref="B-9")
+BACK = returned(on=f"<Dt>{DUE}</Dt>")
+
+VERDICTS = [
+    ("unpaid", None, []),
+    ("paid", None, [camt(PAID)]),
+    ("paid", None, [camt(PAID), camt(PAID, kind="camt.054")]),
+    ("paid", None, [camt(PAID), camt(PAID)]),
+    ("paid", None, [camt(PAID, PAID)]),
+    ("paid", None, [camt(entry("1000.00"), entry("234.50", ref="B-9"))]),
+    ("paid", None, [listed(f"{NUMBER},booked,1234.50,GBP,{DUE},,B-1"), camt(PAID)]),
+    ("paid", None, [pain002((NUMBER, "ACSC", "X")), camt(PAID)]),
+    ("paid", "AC04", [camt(PAID, BACK, AGAIN)]),
+    ("paid_differs", None, [camt(entry("1234.00"))]),
+    ("paid_differs", None, [camt(entry("2000.00"))]),
+    ("paid_differs", None, [camt(entry(currency="EUR"))]),
+    ("paid_twice", None, [camt(PAID, AGAIN)]),
+    ("paid_twice", None, [camt(PAID), camt(AGAIN, kind="camt.054")]),
+    ("paid_twice", None, [listed(*[f"{NUMBER},booked,1234.50,GBP,{DUE},,"] * 2)]),
+    ("returned", "AC04", [camt(PAID, BACK)]),
+    ("returned", "AC04", [camt(PAID), camt(BACK, kind="camt.054"), camt(BACK)]),
+    ("returned", "AC01", [pain002((NUMBER, "RJCT", "AC01"))]),
+    ("unpaid", None, [pain002((NUMBER, "ACSP", "X"))]),
+    ("unpaid", None, [camt(entry(status="PDNG"))]),
+    ("unpaid", None, [camt(entry(named="ALDER-2026-000009"))]),
+]
+
+
+@pytest.mark.parametrize(("state", "code", "files"), VERDICTS)
+def test_each_payout_has_one_verdict(
+    made: Job, state: str, code: str | None, files: list[bytes]
+) -> None:
+    """rules.md#bank-verdicts"""
+    exported(made)
+    for content in files:
+        taken(made, content)
+    (row,) = payouts(made, None)
+    assert (state, code) == (row.state, row.bank_code)
+    assert (code is None) == (row.meaning is None)
+    with made.store(read_only=True) as store:
+        verdicts = Counter(each.code for each in bank_verdicts(store, made.now))
+    strange = sum(b"000009" in content for content in files)
+    assert Counter([state, *["bank_unknown"] * strange]) == verdicts
+
+
+def test_a_return_of_nacha_is_known_by_its_trace_number(tmp_path: Path) -> None:
+    made = replace(
+        with_catalogue(tmp_path),
+        settings=settings(payer_name="Offers", payer_account=NEW_YORK, payer_id="1234567890"),
+    )
+    given = GivenAccount(account=BOSTON, holder="Alder Bank")
+    set_institution(made, "alder", {}, account=given)
+    close(made, currency="USD")
+    trace = exported(made, "nacha").splitlines()[2][79:94].decode()
+    assert "021000020000001" == trace
+    taken(made, nacha("C01", trace=trace, named="another"))
+    (row,) = payouts(made, "alder")
+    assert ("unpaid", "C01", "the account number is wrong") == (
+        *(row.state, row.bank_code),
+        row.meaning,
+    )
+    taken(made, nacha("R03", trace=trace, named="another"))
+    shown = show_payout(made, NUMBER)
+    assert ("returned", "0.00") == (shown.state, str(shown.paid_amount))
+    assert {"C01", "R03"} == {each.code for each in shown.bank}
+
+
+def test_an_unpaid_statement_gets_older(made: Job) -> None:
+    (row,) = payouts(replace(made, now=NOON.replace(year=2026, month=7, day=1)), None)
+    assert ("unpaid", 30, None) == (row.state, row.age_days, row.form)
+    exported(replace(made, now=datetime(2026, 6, 10)))  # noqa: DTZ001 - moments are naive UTC
+    (row,) = payouts(replace(made, now=NOON.replace(year=2026, month=7, day=1)), None)
+    assert ("unpaid", 20, "pain.001") == (row.state, row.age_days, row.form)
+
+
+def test_a_file_that_comes_again_adds_nothing(made: Job) -> None:
+    """rules.md#bank-entries"""
+    exported(made)
+    content = camt(PAID, BACK, entry(named="NOTPROVIDED", ref="NONREF"))
+    first, second = taken(made, content), taken(made, content)
+    assert (3, 3, 0, False) == (first.entries, first.new, first.known, first.already_imported)
+    assert (3, 0, 3, True) == (second.entries, second.new, second.known, second.already_imported)
+    assert {"booked": 2, "returned": 1} == first.statuses
+
+
+def test_what_no_payout_explains_is_unknown(made: Job) -> None:
+    taken(made, camt(entry(named="RENT"), entry(side="CRDT", named="SALE", ref="B-3"), BACK))
+    unknown = bank_entries(made, None, unknown=True)
+    assert {("RENT", "booked"), (NUMBER, "returned")} == {
+        (each.payment_id, each.status) for each in unknown
+    }
+    assert 3 == len(bank_entries(made, None))
+    assert [] == bank_entries(made, "alder")
+
+
+def test_entries_that_cannot_be_read_are_told_with_their_places(made: Job) -> None:
+    told = taken(made, camt(entry("1,00"), PAID, entry("x", ref="B-4"), entry(currency="XXX")))
+    assert (1, 1) == (told.entries, told.new)
+    assert [
+        ("bank_amount_invalid", 2, ["entry 1", "entry 3"]),
+        ("bank_currency_unknown", 1, ["entry 4"]),
+    ] == [(each.code, each.entries, each.places) for each in told.findings]
+
+
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_a_file_that_is_cut_off_or_tried_leaves_nothing(made: Job, is_dry: bool) -> None:
+    before = kept(made)
+    if is_dry:
+        assert 1 == taken(made, camt(PAID), dry_run=True).new
+    else:
+        with pytest.raises(FileUnusable):
+            taken(made, camt(*[PAID] * 2_000)[:-30])
+    assert before == kept(made)
