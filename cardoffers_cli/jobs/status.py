@@ -33,8 +33,8 @@ class StoreStatus(Overview, StatusHead):
     """The state of everything, and of the nights that have not ended, the oldest first.
 
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
-    are those of reconciliation, `approvals_pending` how many requests wait for a second person, where
-    any does.
+    are those of reconciliation, `approvals_pending` how many requests wait for a second person,
+    where any does.
     """
 
     last_night: LastNight | None
