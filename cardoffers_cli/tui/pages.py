@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.outcomes import Check
     from cardoffers_cli.jobs.why import Why
-    from cardoffers_cli.services.explanations import Evaluation
+    from cardoffers_cli.services.explanations import Evaluation, ExplainedRefund
     from cardoffers_cli.services.timelines import ExpectedEvent, TimelineEvent
     from cardoffers_cli.tui.inquiry import Case, FoundOne
 
@@ -38,13 +38,14 @@ def glance(case: Case) -> Iterator[Line]:
 
 
 def why_page(case: Case) -> Iterator[Line]:
-    """Tell why it redeemed or not, with every check, the other offers, and what was not taken."""
+    """Tell why it redeemed or not: checks, what came back, other offers, what was not taken."""
     found = case.why
     if found is None:
         yield from _without_ref(case.row)
         return
     yield Line(found.headline, "strong")
     yield from _checks(found)
+    yield from _refunds(found)
     yield from _other_offers(found)
     yield from _rejects(found)
     yield from _repeats(found)
@@ -163,6 +164,36 @@ def _other_offers(found: Why) -> Iterator[Line]:
     for each in others:
         told = f"{named(each.offer_id)}  {words(each.outcome)}{_difference(each)}"
         yield Line(told, indent=2)
+
+
+def _refunds(found: Why) -> Iterator[Line]:
+    """Tell what came back of a purchase, as `why` does, or how far a refund is."""
+    if not found.refunds:
+        return
+    yield EMPTY
+    yield Line("What came back", "title")
+    for each in found.refunds:
+        what = f"{each.kind} of {money_text(each.amount, each.currency)}"
+        yield Line(f"{named(each.refund_ref)}  {format_minute(each.refunded_at)}  {what}", indent=2)
+        yield Line(f"  {_became(each)}", indent=2)
+
+
+def _became(refund: ExplainedRefund) -> str:
+    """Say the state of a refund, who linked it, what is left of its purchase, and what moved."""
+    parts = [words(refund.state)]
+    if refund.outcome:
+        parts.append(words(refund.outcome))
+    if refund.how:
+        parts.append(f"by {named(refund.actor)}" if refund.how == "person" else words(refund.how))
+    if refund.purchase_amount is not None and refund.net_after is not None:
+        left, whole = (
+            money_text(each, refund.currency) for each in (refund.net_after, refund.purchase_amount)
+        )
+        parts.append(f"{left} of {whole} left")
+    if refund.outcome == "reversed" and refund.institution_payout_amount is not None:
+        back = money_text(refund.institution_payout_amount, refund.currency)
+        parts.append(f"{back} of cashback taken back")
+    return ", ".join(parts)
 
 
 def _rejects(found: Why) -> Iterator[Line]:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.jobs.refunds.apply import apply_refunds
+from cardoffers_cli.jobs.refunds.linking import Said, link_refund
+from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.tui import pages, summaries
 from cardoffers_cli.tui.inquiry import AnsweredFrom, Inquiry
 from cardoffers_cli.tui.lines import Line, broken
 from tables import NOON
-from work import file_of, new_store, taken, tell
+from work import file_of, new_store, once, taken, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,3 +113,60 @@ def test_what_follows_is_set_in(width: int, shown: list[str]) -> None:
 def test_ids_are_not_broken() -> None:
     id_ = "3c37632d-cb7d-86bf-af18-6fb83a8d6b75"
     assert ["settlement", id_] == told(broken([Line(f"settlement {id_}")], 40))
+
+
+BACK = "GBP 1.00 of cashback taken back"
+# what is looked for in a store with refunds -> what the panel says of what came back
+CAME_BACK = {
+    "ref:p1": [
+        "named  2026-06-02 12:00 UTC  refund of GBP 20.00",
+        f"  linked, reversed, referenced, GBP 0.00 of GBP 20.00 left, {BACK}",
+    ],
+    "ref:p2": [
+        "one  2026-06-03 12:00 UTC  refund of GBP 24.00",
+        f"  linked, reversed, by tester, GBP 1.00 of GBP 25.00 left, {BACK}",
+    ],
+    "ref:p3": [
+        "much  2026-06-03 12:00 UTC  refund of GBP 25.01",
+        "  refused, refund exceeds purchase, GBP 25.00 of GBP 25.00 left",
+    ],
+    "ref:p4": [],
+}
+
+
+@pytest.mark.parametrize("wanted", CAME_BACK)
+def test_what_came_back_of_a_purchase_is_told_as_why_tells_it(tmp_path: Path, wanted: str) -> None:
+    inquiry = asking(with_refunds(tmp_path))
+    page = told(pages.why_page(inquiry.case(inquiry.search(wanted).rows[0])))
+    begins = page.index("What came back") + 1 if "What came back" in page else len(page)
+    assert CAME_BACK[wanted] == page[begins : begins + 2]
+
+
+@once
+def with_refunds(folder: Path) -> Job:
+    made = new_store(folder)
+    tell(
+        made,
+        institutions="institution\nalder",
+        merchants="merchant\nbakery",
+        identifiers="identifier merchant\nM1 bakery",
+        offers="offer merchant min_spend\nA bakery 10.00",
+        links="cardholder offer\nann A",
+        purchases="""
+        ref  cardholder  identifier  amount  at
+        p1   ann         M1          20.00   2026-06-01T12:00:00Z
+        p2   ann         M1          25.00   2026-06-01T13:00:00Z
+        p3   ann         M1          25.00   2026-06-02T13:00:00Z
+        p4   ann         M1          25.00   2026-06-02T13:00:00Z
+        """,
+        refunds="""
+        ref     original  cardholder  identifier  amount  at
+        named   p1        ann         M1          20.00   2026-06-02T12:00:00Z
+        much    p3        ann         M1          25.01   2026-06-03T12:00:00Z
+        one     -         ann         M1          24.00   2026-06-03T12:00:00Z
+        """,
+    )
+    match_purchases(made)
+    apply_refunds(made)
+    link_refund(made, "alder", Said(refund_ref="one", transaction_ref="p2", reason="till"))
+    return made
