@@ -134,6 +134,18 @@ class CameIn(Record):
     settled_institution_payout_amount: Amount
 
 
+class CameBack(Record):
+    """What a night made of refunds: how many it linked and refused; how many wait by now.
+
+    `taken_back` are the payouts of the redemptions that it reversed, by currency.
+    """
+
+    linked: int
+    refused: int
+    waiting: int
+    taken_back: Mapping[str, Decimal]
+
+
 class WaitingCount(Record):
     """How many of what wait for something."""
 
@@ -328,6 +340,17 @@ def summary(store: Store, night: Night) -> list[CameIn]:
     """Return what the runs of a night took in and what it became, per institution and currency."""
     runs = {"after_run_no": night.after_run_no, "to_run_no": night.to_run_no}
     return store.records(CameIn, "services/nights:came_in", **runs)
+
+
+def came_back(store: Store, night: Night) -> CameBack:
+    """Return what a night made of refunds."""
+    runs = {"after_run_no": night.after_run_no, "to_run_no": night.to_run_no}
+    counts = store.rows("services/nights:came_back", **runs)[0]
+    taken = store.rows("services/nights:taken_back", **runs)
+    return CameBack(
+        **counts,
+        taken_back={row["currency"]: row["institution_payout_amount"] for row in taken},
+    )
 
 
 def waiting(store: Store, now: datetime) -> list[WaitingCount]:

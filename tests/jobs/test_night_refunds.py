@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from work import file_of, found, short_nights, with_catalogue
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PURCHASES = """
 ref  cardholder  identifier  amount
@@ -52,3 +50,31 @@ def test_refunds_are_applied_between_match_and_settle(
     assert ["refunds_refused"] == [
         each["code"] for each in told["findings"] if each["level"] != "note"
     ]
+
+
+TAKEN_BACK = "GBP\u00a01.00 of payout taken back, 1 refund refused, 1 refund waits"
+# what came in -> the figure on the night's page, and what stands beside it
+FIGURES = [(REFUNDS, [("1", TAKEN_BACK)]), (None, [])]
+
+
+@pytest.mark.parametrize(("refunds", "figures"), FIGURES)
+def test_the_page_of_a_night_tells_of_refunds_where_there_are_any(
+    tmp_path: Path, refunds: str | None, figures: list[tuple[str, str]]
+) -> None:
+    """A night with its pages: 2 s."""
+    made = with_catalogue(tmp_path)
+    folder = tmp_path / "drop" / "alder"
+    folder.mkdir(parents=True)
+    file_of(folder / "bought.csv", PURCHASES)
+    (folder / "bought.csv.done").touch()
+    if refunds:
+        (folder / "back.csv").write_text(refunds)
+        (folder / "back.csv.done").touch()
+    told = run_night(made, Order(drop=tmp_path / "drop"))
+    assert told.reports is not None
+    page = (Path(told.reports) / "index.html").read_text("utf-8")
+    found = re.findall(
+        r'<dt>refunds linked</dt>\s*<dd>(\d+)</dd><dd class="beside">([^<]*)</dd>', page
+    )
+    assert figures == found
+    assert bool(figures) == ("refund" in page)

@@ -57,7 +57,8 @@ class NightPage:
     """What the page of a night shows, as rows of services and of the night's result.
 
     `summary`, `files` and `rejects` are of the night itself, `history` of it and the nights before
-    it, the newest first, `offers` and `waiting` of now, `deliveries` of the last 30 days.
+    it, the newest first, `offers` and `waiting` of now, `deliveries` of the last 30 days; of
+    `came_back` the refunds that wait are of now too.
     """
 
     name: str
@@ -70,6 +71,7 @@ class NightPage:
     history: Rows
     offers: Rows
     deliveries: Rows
+    came_back: Row
     waiting: Rows
 
 
@@ -149,6 +151,21 @@ def _facts(night: NightPage) -> Iterator[Fact]:
         f"less {counted(reversals, 'reversal')} of what was settled before" if reversals else "",
     ]
     yield Fact.of_money("settled", settled, ", ".join(filter(None, parts)))
+    yield from _refunds(night.came_back)
+
+
+def _refunds(came_back: Row) -> Iterator[Fact]:
+    """Yield what was made of refunds, if there were any, or some wait."""
+    linked, refused, waiting = (came_back[name] for name in ("linked", "refused", "waiting"))
+    if not (linked or refused or waiting):
+        return
+    payouts = amounts_text(came_back["taken_back"])
+    parts = [
+        f"{payouts} of payout taken back" if came_back["taken_back"] else "nothing taken back",
+        f"{counted(refused, 'refund')} refused" if refused else "",
+        f"{counted(waiting, 'refund')} {'waits' if waiting == 1 else 'wait'}" if waiting else "",
+    ]
+    yield Fact.of("refunds linked", f"{linked:,}", ", ".join(filter(None, parts)))
 
 
 def _a_week_before(night: NightPage) -> str:

@@ -120,6 +120,7 @@ def _of_night(store: Store, work: Work, result: NightResult) -> Page:
             deliveries=webhooks.health(
                 store, institution_id=None, from_at=now - LATELY, to_at=until
             ),
+            came_back=nights.came_back(store, night),
             waiting=[
                 {**row, "next": _WAITING[row.waits]} for row in nights.waiting(store, now=now)
             ],

@@ -317,6 +317,46 @@ select 'requests for an approval', count(*)
 from approvals
 where approval_state(approvals.answer, approvals.used_at, approvals.expires_at, $now) = 'pending';
 
+-- name: came_back
+-- What the runs of a night made of refunds: how many they linked to their purchases and refused, and
+-- how many wait now. Grain: one row.
+with linked as (
+    select count(*) as refunds
+    from refund_links
+    where refund_links.run_no > $after_run_no
+        and ($to_run_no is null or refund_links.run_no <= $to_run_no)
+),
+
+states as (
+    select
+        count(*) filter (where refund_states.state = 'waiting') as waiting,
+        count(*) filter (
+            where refund_states.state = 'refused'
+                and refund_states.found_by_run_no > $after_run_no
+                and ($to_run_no is null or refund_states.found_by_run_no <= $to_run_no)
+        ) as refused
+    from refund_states
+)
+select linked.refunds as linked, states.refused, states.waiting
+from linked
+cross join states;
+
+-- name: taken_back
+-- The payouts of the redemptions that refunds took back in the runs of a night. Grain: one row per
+-- currency.
+select
+    redemption_entries.currency,
+    sum(redemption_entries.institution_payout_amount) as institution_payout_amount
+from refund_outcomes
+inner join redemption_entries
+    on redemption_entries.redemption_no = refund_outcomes.redemption_no
+    and redemption_entries.institution_id = refund_outcomes.institution_id
+where refund_outcomes.run_no > $after_run_no
+    and ($to_run_no is null or refund_outcomes.run_no <= $to_run_no)
+    and refund_outcomes.outcome = 'reversed'
+group by redemption_entries.currency
+order by redemption_entries.currency;
+
 -- name: count
 -- How many nights there were, those that have not ended too.
 select count(*) as nights
