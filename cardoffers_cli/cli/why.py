@@ -166,6 +166,8 @@ def _blocks(found: "Why") -> Iterator[Block]:
     for name in ("purchase", "redemption"):
         if found[name]:
             yield Sheet.of_fields(name, found[name], name.capitalize())
+    if found.credit:
+        yield Sheet.of_fields("credit", found.credit, "Credited")
     if found.refunds:
         yield Sheet("refunds", REFUNDS, found.refunds, title="Refunds")
     if found.rejects:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cardoffers_cli.domain.moments import format_minute
+from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.visible import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Meaning(NamedTuple):
@@ -51,3 +58,15 @@ FINDING_CODES = tuple(code for code, meaning in MEANINGS.items() if meaning.then
 def meaning_of(code: str) -> Meaning:
     """Return what a verdict means."""
     return MEANINGS.get(code) or Meaning(code)
+
+
+def with_credit(said: str, credit: Mapping[str, Any] | None) -> str:
+    """Add to a sentence about a redemption what its institution credited, if that is known."""
+    if credit is None:
+        return said
+    if credit["credited_at"] is None or not credit["credited_amount"]:
+        return f"{said} Reconciliation: {meaning_of(credit['verdict']).says}."
+    amount = money_text(credit["credited_amount"], credit["currency"])
+    row = f"{format_minute(credit['credited_at'])} ({shortened(credit['credit_ref'])})"
+    found = "" if credit["verdict"] == "credited" else f"; {meaning_of(credit['verdict']).says}"
+    return f"{said} The institution credited {amount}, last at {row}{found}."

@@ -418,3 +418,50 @@ select distinct final.transaction_ref
 from final
 order by final.transaction_ref
 limit 1000;
+
+-- name: credits
+-- What the last reconciliation said of the redemptions of purchases, and the last row that credited
+-- each. Grain: one row per purchase that redeemed, of an institution that sends credited rows.
+with asked as (
+    select redemptions.redemption_no, redemptions.purchase_no
+    from redemptions
+    where redemptions.institution_id = $institution_id
+        and redemptions.purchase_no in (select unnest(cast($purchase_nos as bigint[])))
+),
+said as (
+    select
+        reconciliation_verdicts.subject_no as redemption_no,
+        max_by(reconciliation_verdicts.code, reconciliation_verdicts.run_no) as verdict,
+        max_by(reconciliation_verdicts.credited_amount, reconciliation_verdicts.run_no)
+            as credited_amount,
+        max_by(reconciliation_verdicts.credited_rows, reconciliation_verdicts.run_no)
+            as credited_rows,
+        max_by(reconciliation_verdicts.currency, reconciliation_verdicts.run_no) as currency,
+        max(reconciliation_verdicts.run_no) as run_no
+    from reconciliation_verdicts
+    where reconciliation_verdicts.institution_id = $institution_id
+        and reconciliation_verdicts.subject = 'redemption'
+        and reconciliation_verdicts.subject_no in (select asked.redemption_no from asked)
+    group by reconciliation_verdicts.subject_no
+),
+credited as (
+    select
+        credit_links.redemption_no,
+        max_by(credit_links.credit_no, (credit_links.credited_at, credit_links.credit_no))
+            as credit_no
+    from credit_links
+    where credit_links.institution_id = $institution_id
+        and credit_links.status = 'credited'
+        and credit_links.redemption_no in (select asked.redemption_no from asked)
+    group by credit_links.redemption_no
+)
+select
+    asked.purchase_no, said.verdict, said.credited_amount, said.currency, said.credited_rows,
+    credits.credit_ref, credits.credited_at, runs.as_of as reconciled_at
+from asked
+inner join said on said.redemption_no = asked.redemption_no
+inner join runs on runs.run_no = said.run_no
+left join credited on credited.redemption_no = asked.redemption_no
+left join credits
+    on credits.credit_no = credited.credit_no
+    and credits.institution_id = $institution_id;
