@@ -49,8 +49,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
 
 STORE = "store.duckdb"
-EARLIER, BEFORE, AS_OF = "2026-09-20", "2026-10-01", "2026-10-10"
-"""When keys were made, when everything else before a strike happened, and when the strikes do."""
+EARLIER, BEFORE, LATELY, AS_OF = "2026-09-20", "2026-10-01", "2026-10-05", "2026-10-10"
+"""When keys were made, when everything else before a strike happened but what would have expired,
+when that did, and when the strikes do."""
 _NOBODY = "http://127.0.0.1:9/"
 _BANKS = ("larkmere", "tarnhollow")
 _HOLDER = "chaos-cardholder-0001"
@@ -293,7 +294,7 @@ class Places:
     def _ask(self) -> None:
         """Let somebody ask for an approval, which nothing else needs."""
         self._do("institution set tarnhollow --approvals on --approval-limit 1000000")
-        made = replace(job_of(self.place), now=parse_moment(BEFORE), actor="alice")
+        made = replace(job_of(self.place), now=parse_moment(LATELY), actor="alice")
         with suppress(ApprovalNeeded):
             set_institution(made, "tarnhollow", {}, four_eyes={"approvals": "off"})
 
