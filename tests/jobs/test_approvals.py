@@ -21,8 +21,11 @@ from cardoffers_cli.jobs.context.approvals import (
 )
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.jobs.keys.security import list_security, verify_security
+from cardoffers_cli.jobs.reconciliation.findings import accept_finding
+from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.store.audits import audits, offending
+from crediting import begin, redeem, row_of, send
 from sizes import one_in
 from tables import NOON
 from work import found, kept, new_store, next_run, once, tell
@@ -490,3 +493,44 @@ def test_an_audit_finds_what_must_not_be(made: Job) -> None:
 
 def test_every_audit_of_approvals_is_broken() -> None:
     assert {name for name in audits() if name.startswith("approvals_")} == {*BREAKS.values()}
+
+
+# Accepting a finding
+
+
+@once
+def with_a_finding(folder: Path) -> Job:
+    """Make a store with one open finding of brook: GBP 5.00 that were never credited."""
+    made = new_store(folder)
+    late = {"institution": "brook", "owed": "5.00", "at": NOON, "event": None, "reversed_at": None}
+    with made.store() as store:
+        begin(store)
+        redeem(store, [late, late])
+        send(store, [row_of("c5.00@1", 1, NOON)], ["brook", "brook"])
+    reconcile(by(made, "tester", days=9))
+    return made
+
+
+# expected, the approval_limit
+ACCEPTED = [(NEEDED, None), (NEEDED, Decimal("4.99")), (None, Decimal("5.00"))]
+
+
+@pytest.mark.parametrize(("expected", "limit"), ACCEPTED)
+def test_a_finding_above_the_limit_is_accepted_by_two(
+    tmp_path: Path, expected: str | None, limit: Decimal | None
+) -> None:
+    made = by(with_a_finding(tmp_path), "tester", days=9)
+    set_(made, approvals="on", approval_limit=limit)
+    dry = accept_finding(made, "latest", "paid by cheque", dry_run=True)
+    assert (expected, "accepted") == (dry.approval, dry.state)
+    if expected is None:
+        assert None is accept_finding(made, "latest", "paid by cheque").approval
+        return
+    with pytest.raises(ApprovalNeeded, match="Accepting a finding of the reconciliation") as caught:
+        accept_finding(made, "latest", "paid by cheque")
+    assert [("open",)] == found(made, "select state from reconciliation_findings")
+    give(by(made, "bob", days=9), str(caught.value.details["approval_id"]))
+    with pytest.raises(ApprovalNeeded):
+        accept_finding(made, "latest", "another reason")
+    done = accept_finding(made, "latest", "paid by cheque")
+    assert ("accepted", "used") == (done.state, done.approval)

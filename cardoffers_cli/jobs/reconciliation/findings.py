@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.reconciling import meaning_of
+from cardoffers_cli.domain.records import if_any
+from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import run_record
@@ -39,9 +41,10 @@ class ShownFinding(FoundFinding):
 
 
 class AcceptedFinding(ListedFinding):
-    """A finding that was accepted, and why."""
+    """A finding that was accepted, why, and the approval that this needed, if any."""
 
     reason: str
+    approval: str | None = if_any()
     dry_run: bool
 
 
@@ -84,13 +87,15 @@ def accept_finding(
 ) -> AcceptedFinding:
     """Accept a finding that is open, for as long as no run finds anything new of it.
 
-    Raises `NotFound`, and `Refused` finding_not_open.
+    Above the limit of its institution a second person approves it (rules.md#four-eyes): its amount
+    counts, or what was credited if that is more. Raises `NotFound`, `Refused` finding_not_open, and
+    `ApprovalNeeded`.
     """
     if not reason.strip():
         raise UsageError(
             "Accepting a finding needs a reason.", hint='Say why: --reason "paid by cheque".'
         )
-    with job.store() as store, store.transaction(keep=not dry_run):
+    with approvable(job, dry_run=dry_run) as store:
         before = _find(store, job, finding, institution)
         if before.state != "open":
             raise Refused(
@@ -99,12 +104,31 @@ def accept_finding(
                 hint=_why_not(before),
             )
         with run_record(store, kind="reconcile_accept", now=job.now, actor=job.actor) as run:
+            approval = require_approval(
+                store,
+                run,
+                find_institution(store, before.institution),
+                action="finding_accept",
+                subject=before.transaction_ref or before.code,
+                amount=max(before.amount or before.credited_amount, before.credited_amount),
+                currency=before.currency,
+                details={
+                    "finding_id": before.finding_id,
+                    "code": before.code,
+                    "amount": before.amount,
+                    "credited_amount": before.credited_amount,
+                    "reason": reason.strip(),
+                },
+                dry_run=dry_run,
+            )
             by = {"actor": job.actor, "reason": reason.strip(), "run_no": run.run_no}
             accept(store, before.finding_id, **by, now=job.now)
             run.counts["finding_id"] = before.finding_id
         after = find_finding(store, job.now, str(before.finding_id))
     told = ListedFinding.cut(after)
-    return AcceptedFinding(**without_cards(told), reason=reason.strip(), dry_run=dry_run)
+    return AcceptedFinding(
+        **without_cards(told), reason=reason.strip(), approval=approval, dry_run=dry_run
+    )
 
 
 def _find(store: Store, job: Job, finding: str, institution: str | None) -> FoundFinding:
