@@ -83,6 +83,11 @@ LINES = """
 0   statement show {statement}
 0   statement export {statement}
 0   statement verify
+0   invoice close --period 2026-09
+0   invoice list
+5   invoice show INV-2026-000001
+5   invoice export INV-2026-000001
+0   invoice verify
 0 ~ nightly drop
 4   payout export --statement {statement} --form pain.001 -o payment.xml --config payer.toml
 0   payout list

@@ -37,7 +37,7 @@ PAGES = {
     "certificates": "The format for others, the page of a check, and what files can show.",
     "payments": "Payment files, and what the bank says of them.",
     "validator": "The check of files as one page, for who can install nothing.",
-    "statements": "What institutions are owed for a month: closed, exported, verified.",
+    "statements": "What is owed for a month: statements and invoices, closed and verified.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
     "approvals": "Actions that need a second person, and who counts as one.",
     "reconciliation": "What was credited, held against what was redeemed.",

@@ -55,6 +55,7 @@ COMMANDS = (
     Entry("From file to money", "credit", "credit:app", "What was credited to cardholders."),
     Entry("From file to money", "statement", "statement:app", "What is owed for a month, closed."),
     Entry("From file to money", "reconcile", "reconcile:app", "Credited, against redeemed."),
+    Entry("From file to money", "invoice", "invoice:app", "What merchants are asked for a month."),
     Entry("From file to money", "nightly", "nightly:nightly", "All of it, in one run a day."),
     Entry("From file to money", "payout", "payout:app", "Pay what statements say."),
     Entry("From file to money", "bank", "bank:app", "What the bank says of payouts."),

@@ -1,12 +1,12 @@
 """`cardoffers statement`: what institutions are owed for a month, closed, shown and verified."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from cardoffers_cli.cli.kernel.commands import Format, Options, group
+from cardoffers_cli.cli.documents import WITH_FINDINGS, Period, write_files
+from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import (
     All,
@@ -27,9 +27,6 @@ from cardoffers_cli.domain.money import money_text
 
 app = group("Statements: what institutions are owed for a month, closed and numbered.")
 
-WITH_FINDINGS = 3
-
-Period = Annotated[str, option("A month, such as 2026-10, or last-month.", metavar="PERIOD")]
 Number = Annotated[str, argument("NUMBER", "The statement, such as LARKMERE-2026-000010.")]
 
 LISTED = read_columns("statement.listed")
@@ -112,29 +109,9 @@ def show_(ctx: typer.Context, number: Number) -> None:
 @app.command()
 def export(ctx: typer.Context, number: Number) -> None:
     """Write a statement with all its lines: into the folder -o with its digest, or as one file."""
-    from cardoffers_cli.files.statements import STATED
-    from cardoffers_cli.jobs.statements import exporting
+    from cardoffers_cli.jobs.statements.exporting import open_statement
 
-    folder = _folder(ctx)
-    desk = Desk.of(ctx)
-    asked = desk.options.format
-    if folder is not None:
-        forms = exporting.FORMS if asked is None else (_form(asked),)
-        name = number.strip().upper()
-        desk.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
-        written = exporting.export_statement(
-            desk.job, number, folder, forms, mode=desk.settings.mode
-        )
-        desk.note(f"Wrote {', '.join(each.file for each in written)} in {folder}")
-        return
-    form = desk.format if asked or desk.output or desk.is_terminal else Format.csv
-    with exporting.opened(desk.job, number) as found:
-        if form in _SEALED:
-            with desk.writing() as out:
-                found.write(form, out)
-        else:
-            document = {**found.told, "lines": found.lines()}
-            desk.show(document, Sheet("lines", STATED, found.lines()))
+    write_files(ctx, number, open_statement)
 
 
 @app.command()
@@ -153,29 +130,6 @@ def verify(
     rows = verifying.verify(desk.job, number, institution)
     wrong = [each for each in rows if not each.ok]
     desk.show(rows, Sheet("verified", VERIFIED, rows), exit_code=WITH_FINDINGS if wrong else 0)
-
-
-_SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
-"""The forms of which a statement makes the same bytes every time."""
-
-
-def _form(asked: Format) -> str:
-    if asked not in _SEALED:
-        raise UsageError(
-            f"A statement is not written into a folder as {asked}.",
-            hint="Choose csv, json, html or xlsx, or name a file with -o.",
-        )
-    return asked.value
-
-
-def _folder(ctx: typer.Context) -> Path | None:
-    """Take -o for a folder, where it is one."""
-    options = ctx.ensure_object(Options)
-    output = options.output
-    if output is None or not output.is_dir():
-        return None
-    options.output = None
-    return output
 
 
 def _closed(made: Mapping[str, Any]) -> Iterator[str]:

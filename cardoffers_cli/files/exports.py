@@ -78,11 +78,11 @@ def csv_lines(sheet: Sheet, *, guarded: bool = True) -> Iterator[str]:
     Guarded, no text is a spreadsheet's formula, and what acts on a terminal or hides is escaped.
     """
     for cells in sheet.lines(guarded=guarded):
-        line = (",".join(map(_csv_cell, cells)) or '""') + "\n"
+        line = (",".join(map(csv_cell, cells)) or '""') + "\n"
         yield visible(line, keep="\t\n") if guarded else line
 
 
-def _csv_cell(cell: str) -> str:
+def csv_cell(cell: str) -> str:
     """Quote as RFC 4180 wants it; the csv module leaves a lone carriage return bare."""
     return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
 

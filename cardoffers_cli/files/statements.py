@@ -1,49 +1,90 @@
-"""The CSV file of a statement, whose bytes never change: its digest is part of the next one.
+"""The CSV files of statements and invoices: bytes that never change, and their digests.
 
-It is one table, so that any program reads it: rows of its head, its lines, and rows of its end,
-each with its `kind`. Amounts stand in the column of amounts where they add up, carried_in + entry
-lines + adjustment lines = payable + carried_out, and everything else in `value`.
+Each is one table, so that any program reads it: rows of its head, its lines, and rows of its end,
+each with its `kind`. Amounts stand in the last column of amounts where they add up, and everything
+else in `value`: carried_in + entry lines + adjustment lines = carried_out + payable of a statement,
+and the lines of an invoice make its amount.
 """
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.files.sheets import cell_text, read_columns
+from cardoffers_cli.files.exports import csv_cell
+from cardoffers_cli.files.sheets import Column, guarded_text, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 STATED = read_columns("statement.lines")
-"""The columns of the lines; the file has `value` behind them."""
+"""The columns of the lines of a statement; the file has `value` behind them."""
+INVOICED = read_columns("invoice.lines")
+"""Those of an invoice."""
 
-HEAD = (
-    *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
-    *("entries", "adjustments"),
+
+@dataclass(frozen=True, kw_only=True)
+class SealedForm:
+    """How a file is made: its columns, what its head says, and its amounts before and behind.
+
+    The names are those that JSON has.
+    """
+
+    columns: tuple[Column, ...]
+    head: tuple[str, ...]
+    before: tuple[str, ...]
+    behind: tuple[str, ...]
+
+    def pieces(
+        self, document: Mapping[str, Any], lines: Iterable[Sequence[str]]
+    ) -> Iterator[bytes]:
+        """Yield the file of a document piece by piece; `lines` are those of its lines, as CSV."""
+        header = ",".join([*(column.name for column in self.columns), "value"])
+        head = (self._row(name, document, value=guarded_text(document[name])) for name in self.head)
+        yield _joined([header, *head, *(self._amount(name, document) for name in self.before)])
+        for some in lines:
+            yield _joined(some)
+        yield _joined([self._amount(name, document) for name in self.behind])
+
+    def digest(self, document: Mapping[str, Any], lines: Iterable[Sequence[str]]) -> str:
+        """Return the SHA-256 of the file, in hex."""
+        digest = hashlib.sha256()
+        for piece in self.pieces(document, lines):
+            digest.update(piece)
+        return digest.hexdigest()
+
+    def _amount(self, name: str, document: Mapping[str, Any]) -> str:
+        return self._row(name, document, amount=guarded_text(document[name]))
+
+    def _row(
+        self, kind: str, document: Mapping[str, Any], *, amount: str = "", value: str = ""
+    ) -> str:
+        """Write a row that is no line: its kind, the currency, and an amount or a value."""
+        cells = {"kind": kind, "currency": document["currency"], self.columns[-1].name: amount}
+        texts = [cells.get(column.name, "") for column in self.columns]
+        return ",".join(map(csv_cell, [*texts, value]))
+
+
+STATEMENT = SealedForm(
+    columns=STATED,
+    head=(
+        *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
+        *("entries", "adjustments"),
+    ),
+    before=("carried_in",),
+    behind=("carried_out", "payable"),
 )
-"""What the head says, in its order, under the names that JSON has."""
 
-_HEADER = ",".join([*(column.name for column in STATED), "value"])
-
-
-def statement_csv(statement: Mapping[str, Any], lines: Iterable[Sequence[str]]) -> Iterator[bytes]:
-    """Yield the file of a statement piece by piece; `lines` are those of its lines, as CSV."""
-    currency = statement["currency"]
-    head = (_row(name, currency, value=cell_text(statement[name])) for name in HEAD)
-    carried_in = _amount("carried_in", statement)
-    yield _joined([_HEADER, *head, carried_in])
-    for some in lines:
-        yield _joined(some)
-    yield _joined([_amount("carried_out", statement), _amount("payable", statement)])
-
-
-def _amount(name: str, statement: Mapping[str, Any]) -> str:
-    return _row(name, statement["currency"], amount=cell_text(statement[name]))
-
-
-def _row(kind: str, currency: str, *, amount: str = "", value: str = "") -> str:
-    """Write a row that is no line; what stands in it needs no quotes."""
-    return f"{kind},,,,,,,{currency},,,{amount},{value}"
+INVOICE = SealedForm(
+    columns=INVOICED,
+    head=(
+        *("number", "merchant_id", "merchant_name", "from", "to", "issued_on", "net_days"),
+        *("due_on", "amends", "previous_number", "previous_sha256"),
+    ),
+    before=(),
+    behind=("amount",),
+)
 
 
 def _joined(lines: Sequence[str]) -> bytes:

@@ -97,7 +97,8 @@ create table merchants (
     merchant_id uuid not null primary key,
     merchant_no integer not null,
     name varchar not null,
-    category varchar
+    category varchar,
+    net_days integer  -- within which it pays an invoice; null for 30
 );
 
 -- name: identifiers
@@ -640,6 +641,52 @@ create table statement_settlements (
     settlement_no bigint not null primary key,
     institution_id uuid not null,
     statement_no bigint not null
+);
+
+-- name: invoice_periods
+-- A month for which all merchants were invoiced. Grain: one row per period that was closed. Append only.
+create table invoice_periods (
+    period_no bigint not null primary key,
+    from_at timestamp not null,
+    to_at timestamp not null,  -- the first moment after it
+    closed_at timestamp not null,
+    run_no bigint not null,
+    actor varchar not null
+);
+
+-- name: invoiced_settlements
+-- Grain: one row per settlement that a period of invoices took: it is of that one for ever.
+-- Append only.
+create table invoiced_settlements (
+    settlement_no bigint not null primary key,
+    institution_id uuid not null,
+    period_no bigint not null
+);
+
+-- name: invoices
+-- What a merchant is asked for a period, and credit notes on what was reversed later
+-- (rules.md#invoices). Grain: one row per period, merchant and currency, and per invoice that a credit
+-- note of these amends. Append only.
+create table invoices (
+    invoice_no bigint not null primary key,
+    number varchar not null unique,  -- `INV-2026-000001`, `CN-2026-000001`
+    series varchar not null,  -- INV, or CN of credit notes
+    year integer not null,  -- of the first day of the period
+    place integer not null,  -- in its series and year, from 1 without a gap
+    period_no bigint not null,
+    merchant_id uuid not null,
+    merchant_name varchar not null,  -- as it was then
+    currency varchar not null,
+    amended_period_no bigint,  -- of the invoice that a credit note amends
+    amends varchar,  -- the number of that invoice; null of an invoice
+    line_count bigint not null,
+    amount decimal(38, 4) not null,  -- what the merchant funds; zero or less of a credit note
+    net_days integer not null,
+    issued_on date not null,
+    due_on date not null,
+    sha256 varchar not null,  -- of its CSV file
+    previous_number varchar,  -- the one before it in its series
+    previous_sha256 varchar
 );
 
 -- How institutions are paid, and what the bank says

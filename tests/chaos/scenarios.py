@@ -43,6 +43,7 @@ ready     0  0  match
 ready     0  0  settle
 ready     0  0  statement close -i larkmere --period 2026-09
 ready     0  0  statement close --all --period last-month
+ready     0  0  invoice close --period last-month
 ready     3  0  nightly drop
 exported  3  0  nightly drop
 begun     3  5  run resume
@@ -100,8 +101,9 @@ READING = frozenset(
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
         *("certify", "schema", "pack build", "statement preview", "statement list"),
-        *("statement show", "statement export", "statement verify"),
         *("approve list", "approve show"),
+        *("statement show", "statement export", "statement verify", "invoice list"),
+        *("invoice show", "invoice export", "invoice verify"),
     }
 )
 """Commands that write nothing, or only what `-o` names, for which `report redemptions` stands."""

@@ -43,6 +43,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "catalog export": ("",),
     "sample --rows 1 --seed 1": ("",),
     "statement close --all --period last-month": ("-o",),
+    "invoice close --period last-month": ("-o",),
     "status": ("-o",),
     "report redemptions": ("-o",),
     "help files": ("-o",),

@@ -23,6 +23,7 @@ from cardoffers_cli.jobs.river import match as elsewhere
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.statements.closing import close_all
+from cardoffers_cli.jobs.statements.invoicing import close_invoices
 from cardoffers_cli.jobs.storage import doctor
 from cardoffers_cli.jobs.storage.backup import backup
 from cardoffers_cli.jobs.storage.stores import accept_loss
@@ -91,6 +92,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
     set_institution(made, "larkmere", {"max_active_offers": "1"})  # which takes nothing back
     for period in ("2026-09", "2026-10"):
         close_all(replace(made, now=HELD + timedelta(days=40)), period)
+        close_invoices(replace(made, now=HELD + timedelta(days=40)), period)
     return made
 
 
@@ -278,6 +280,7 @@ TAKEN_BACK_WRONG = [
 ]
 """What is done to events of reversals so that they say something else than the ledger."""
 
+INVOICED_ONCE = "invoices_take_each_settlement_once"
 WAITING = "waiting_is_what_waits"
 UNKNOWN = "select min(purchase_no) from unresolved_purchases"
 DECIDED = "select min(purchase_no) from recent_decisions where outcome <> 'merchant_unresolved'"
@@ -453,6 +456,18 @@ BREAKS = {
     "update statements set adjustments = adjustments - 1, carried_out = carried_out - 1": (
         "statements_and_open_are_the_ledger"
     ),
+    "update invoices set amount = amount + 0.01": "invoices_add_up",
+    "update invoices set line_count = line_count + 1": "invoices_add_up",
+    "delete from invoices where place > 1": "invoices_add_up",
+    "update invoices set currency = 'JPY'": "invoices_add_up",
+    "update invoiced_settlements set period_no = 1": INVOICED_ONCE,
+    "update invoiced_settlements set period_no = 99": INVOICED_ONCE,
+    "delete from invoiced_settlements where settlement_no = 1": INVOICED_ONCE,
+    "update invoices set place = place + 1": "invoices_follow_each_other",
+    "update invoices set number = number || '0'": "invoices_follow_each_other",
+    "update invoices set sha256 = '0' where place = 1": "invoices_follow_each_other",
+    "update invoices set previous_number = null": "invoices_follow_each_other",
+    "update invoices set amends = number": "invoices_follow_each_other",
     "delete from adjustments": "reversals_are_given_back",
     "insert into adjustments select * from adjustments": "reversals_are_given_back",
     "update adjustments set institution_payout_amount = 0": "reversals_are_given_back",

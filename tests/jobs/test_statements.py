@@ -31,6 +31,7 @@ from cardoffers_cli.pipeline.settle import settle
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.redemptions import reverse_redemption
 from cardoffers_cli.store.audits import audits, offending
+from settled import redeem_in
 from sizes import FULL, at_the_gate, tries
 from tables import put, read, select, uid
 from work import found, fresh_store, job, new_store, next_run, once, tell
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 AUDITS = [name for name, address in audits().items() if address.startswith("audits/statements:")]
-
-
-CASHBACK = {'=A,"1"': "3.00", "B": "2.00", "O1": "1.00", "O3": "3.00"}
 
 
 def day(text: str) -> datetime:
@@ -84,17 +82,6 @@ def redeem(made: Job, on: str, table: str) -> None:
     """Write redemptions of a day whose hold ends at once."""
     with made.store() as store:
         redeem_in(store, day(on), read(table))
-
-
-def redeem_in(store: Store, at: datetime, rows: list[dict[str, Any]]) -> None:
-    before = "select coalesce(max(redemption_no), 0) from ledger_entries"
-    ((last,),) = select(store, before)
-    put(store, "redemptions", [{**row, "amount": CASHBACK[row["offer"]], "at": at} for row in rows])
-    select(
-        store,
-        f"update ledger_entries set created_at = '{at}', settles_at = '{at}'"  # noqa: S608 - ours
-        f" where redemption_no > {last}",
-    )
 
 
 def close(made: Job, period: str, on: str = "12-31", institution: str = "alder") -> Any:
@@ -317,7 +304,8 @@ COUNTS = "select (select count(*) from statements), (select count(*) from statem
 
 def exported(made: Job, folder: Path, number: str, *forms: str) -> dict[str, bytes]:
     folder.mkdir(exist_ok=True)
-    exporting.export_statement(made, number, folder, forms or exporting.FORMS, mode=0o600)
+    with exporting.open_statement(made, number) as opened:
+        exporting.export(opened, folder, forms or exporting.FORMS, mode=0o600)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 

@@ -206,6 +206,9 @@ KEPT_SINCE = (
     "payouts",
     "bank_files",
     "bank_entries",
+    "invoice_periods",
+    "invoiced_settlements",
+    "invoices",
 )
 COUNTED = (
     "counted_up_to",
@@ -225,5 +228,6 @@ OF_BEFORE = (
     "alter table institutions drop column webhook_events",
     "alter table outbox drop column event",
     "alter table attempts drop column event",
+    "alter table merchants drop column net_days",
     "delete from migrations where version >= 14",
 )

@@ -6,9 +6,9 @@ closed is answered as it was closed, whatever happened since.
 
 from __future__ import annotations
 
-import hashlib
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_brief
@@ -16,7 +16,7 @@ from cardoffers_cli.domain.money import money_text, quantize
 from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.domain.sentences import listed
-from cardoffers_cli.files.statements import statement_csv
+from cardoffers_cli.files.statements import STATEMENT
 from cardoffers_cli.jobs.context.approvals import ON, approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import latest_clock, run_record
@@ -106,6 +106,27 @@ class ClosedOne(Record):
     dry_run: bool
 
 
+class Closed(Protocol):
+    """A period that was closed, of one institution or of all merchants."""
+
+    @property
+    def from_at(self) -> datetime:
+        """When it begins."""
+
+    @property
+    def to_at(self) -> datetime:
+        """When the next one begins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaidOf:
+    """What a refusal says: whose period it is, and the commands that close and preview it."""
+
+    of_whom: str
+    close: str
+    preview: str
+
+
 def close_statement(
     job: Job, institution: str, period: str, *, dry_run: bool = False
 ) -> StatementTold:
@@ -140,7 +161,7 @@ def close_in(
     if closed is not None:
         return closed
     last = before[0] if before else None
-    _refuse_unless_next(store, job, owner, period, last)
+    refuse_unless_next(store, job, period, last, _said_of(owner))
     with run_record(store, kind=KIND, now=job.now, actor=job.actor) as run:
         _refuse_open_findings(store, run, owner, period, dry_run=dry_run)
         statement = _close(store, owner, period, last)
@@ -163,7 +184,7 @@ def preview(job: Job, institution: str, period: str) -> Preview:
                 return Preview.part(_amounts_of(each), number=each.number, overdue_count=0)
         last = before[0] if before else None
         if last is not None and wanted.from_at < last.from_at:
-            raise _out_of_order(owner, wanted, last)
+            raise out_of_order(wanted, last, _said_of(owner))
         sums = statements.sums_to_come(store, owner.id, owner.currency, to_at=wanted.to_at)
         held = statements.on_hold(store, owner.id, owner.currency, to_at=wanted.to_at)
     amounts = _amounts(owner, last, sums)
@@ -187,7 +208,7 @@ def _amounts_of(statement: Statement) -> Mapping[str, Any]:
 
 def _close(
     store: Store, owner: Institution, period: Period, last: Statement | None
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Take what is to be on a statement, and return the columns of it that are of the ledger."""
     statement_no, sums = statements.take_settlements(
         store, owner.id, owner.currency, to_at=period.to_at
@@ -211,21 +232,15 @@ def _close(
         "to_at": period.to_at,
         "pending_count": held.pending_count,
         "pending": held.pending,
-        "sha256": digest_of(statement, period.from_at, period.to_at, lines),
+        "sha256": STATEMENT.digest(
+            {**statement, "from": period.from_at, "to": period.to_at}, lines
+        ),
     }
-
-
-def digest_of(statement: Mapping[str, Any], from_at: datetime, to_at: datetime, lines: Any) -> str:
-    """Return the SHA-256 of the CSV file of a statement, in hex."""
-    digest = hashlib.sha256()
-    for piece in statement_csv({**statement, "from": from_at, "to": to_at}, lines):
-        digest.update(piece)
-    return digest.hexdigest()
 
 
 def _amounts(
     owner: Institution, last: Statement | None, sums: statements.LineSums
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Return what a period comes to: what is below zero is carried into the next one."""
     nothing = quantize(Decimal(0), owner.currency)
     carried_in = last.carried_out if last else nothing
@@ -241,35 +256,43 @@ def _amounts(
     }
 
 
-def _refuse_unless_next(
-    store: Store, job: Job, owner: Institution, period: Period, last: Statement | None
+def refuse_unless_next(
+    store: Store, job: Job, period: Period, last: Closed | None, said: SaidOf
 ) -> None:
     """Raise `Refused` for a period that has not ended, or is not the next one to close."""
     if last is not None and period.from_at != last.to_at:
-        raise _out_of_order(owner, period, last)
+        raise out_of_order(period, last, said)
     if min(job.now, latest_clock(store, job.now)) < period.to_at:
         raise Refused(
-            f"{period.title} has not ended: a statement of it can be closed from "
-            f"{format_brief(period.to_at)} UTC on.",
+            f"{period.title} has not ended: it can be closed from {format_brief(period.to_at)} UTC"
+            " on.",
             code="period_not_ended",
-            hint=f"`cardoffers statement preview -i {owner.slug} --period {period}` shows what it "
-            "comes to so far.",
+            hint=f"`{said.preview} --period {period}` shows what it comes to so far.",
         )
 
 
-def _out_of_order(owner: Institution, period: Period, last: Statement) -> Refused:
+def out_of_order(period: Period, last: Closed, said: SaidOf) -> Refused:
+    """Return the refusal of a period that is not the next one to close."""
     following = Period(last.to_at)
     if period.from_at > last.to_at:
-        message = f"{following.title} of {owner.slug} is not closed yet, and comes first."
+        message = f"{following.title} {said.of_whom} is not closed yet, and comes first."
     else:
         message = (
-            f"{period.title} of {owner.slug} is before its last statement, {last.number}. What was "
-            "settled late comes onto the next one."
+            f"{period.title} {said.of_whom} is before the last one that was closed, "
+            f"{Period(last.from_at).title}. What was settled late comes onto the next one."
         )
     return Refused(
         message,
         code="period_out_of_order",
-        hint=f"`cardoffers statement close -i {owner.slug} --period {following}` closes the next.",
+        hint=f"`{said.close} --period {following}` closes the next.",
+    )
+
+
+def _said_of(owner: Institution) -> SaidOf:
+    return SaidOf(
+        of_whom=f"of {owner.slug}",
+        close=f"cardoffers statement close -i {owner.slug}",
+        preview=f"cardoffers statement preview -i {owner.slug}",
     )
 
 
@@ -311,7 +334,7 @@ def _money(found: OpenFindings) -> str:
 
 
 def _closed_one(job: Job, owner: Institution, period: Period, *, dry_run: bool) -> ClosedOne:
-    told: dict[str, Any] = {
+    told: Mapping[str, Any] = {
         "institution": owner.slug,
         "period": str(period),
         "currency": owner.currency,

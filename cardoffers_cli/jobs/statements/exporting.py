@@ -1,103 +1,166 @@
-"""The files of a statement: the same statement makes the same bytes, whenever it is asked for."""
+"""The files of statements and invoices: the same one makes the same bytes every time."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain import json_text
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.files.exports import replacing
+from cardoffers_cli.files.html.invoice import invoice_page
 from cardoffers_cli.files.html.pages import MOST_ROWS, write_page
 from cardoffers_cli.files.html.statement import statement_page
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.files.statements import STATED, statement_csv
+from cardoffers_cli.files.statements import INVOICE, INVOICED, STATED, STATEMENT
 from cardoffers_cli.files.workbooks import write_xlsx
-from cardoffers_cli.jobs.statements.closing import told_of
-from cardoffers_cli.services import statements
-from cardoffers_cli.services.statements import find_statement
+from cardoffers_cli.jobs.statements import closing, invoicing
+from cardoffers_cli.services import invoices, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
+    from cardoffers_cli.files.html.pages import Page
+    from cardoffers_cli.files.sheets import Column
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.jobs.statements.closing import StatementTold
-    from cardoffers_cli.services.statements import Statement, StatementLine
+    from cardoffers_cli.services.invoices import Invoice
+    from cardoffers_cli.services.statements import Statement
     from cardoffers_cli.store.store import Store
 
 FORMS = ("csv", "json", "html")
-"""The files that a statement is given as, unless one of them, or xlsx, is asked for."""
+"""The files that one is given as, unless one of them, or xlsx, is asked for."""
 
 
-class WrittenStatement(Record):
-    """A file of a statement."""
+class WrittenForm(Record):
+    """A file of a statement or invoice."""
 
     number: str
     file: str
     form: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenStatement:
-    """A statement with the store that its lines are read of, in its forms."""
+class OpenDocument(ABC):
+    """A statement or invoice with the store that its lines are read of, in its forms."""
 
-    store: Store
-    statement: Statement
+    columns: tuple[Column, ...]
+    noun: str
 
     @property
-    def told(self) -> StatementTold:
+    @abstractmethod
+    def told(self) -> Mapping[str, Any]:
         """What it says but for its lines."""
-        return told_of(self.statement)
 
-    def lines(self) -> Iterator[StatementLine]:
+    @abstractmethod
+    def lines(self) -> Iterator[Mapping[str, Any]]:
         """Yield every line; the store runs nothing else meanwhile."""
-        return statements.all_lines(self.store, self.statement)
+
+    @abstractmethod
+    def csv(self) -> Iterator[bytes]:
+        """Yield its CSV file piece by piece."""
+
+    @abstractmethod
+    def page(self) -> Page:
+        """Return its page, which has the first of many lines."""
 
     def write(self, form: str, out: BinaryIO) -> None:
-        """Write it as `csv`, `json`, `html` or `xlsx`. A page has the first of many lines."""
+        """Write it as `csv`, `json`, `html` or `xlsx`."""
         if form == "csv":
-            of = self.statement.institution_id, self.statement.statement_no
-            out.writelines(statement_csv(self.told, statements.csv_lines(self.store, *of)))
+            out.writelines(self.csv())
         elif form == "json":
             document = {**self.told, "lines": self.lines()}
             out.writelines(piece.encode() for piece in json_text.pieces(document, indent=2))
             out.write(b"\n")
         elif form == "html":
-            settlements = statements.settlements_of(self.store, self.statement)
-            lines = statements.first_lines(self.store, self.statement, limit=MOST_ROWS)
-            write_page(statement_page(self.told, settlements, lines), out)
+            write_page(self.page(), out)
         else:
-            lines_sheet = Sheet("lines", STATED, self.lines())
-            write_xlsx([Sheet.of_fields("statement", self.told), lines_sheet], out)
+            lines = Sheet("lines", self.columns, self.lines())
+            write_xlsx([Sheet.of_fields(self.noun, self.told), lines], out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenStatement(OpenDocument):
+    """A statement that is open."""
+
+    store: Store
+    statement: Statement
+    columns = STATED
+    noun = "statement"
+
+    @property
+    def told(self) -> Mapping[str, Any]:  # noqa: D102
+        return closing.told_of(self.statement)
+
+    def lines(self) -> Iterator[Mapping[str, Any]]:  # noqa: D102
+        return statements.all_lines(self.store, self.statement)
+
+    def csv(self) -> Iterator[bytes]:  # noqa: D102
+        of = self.statement.institution_id, self.statement.statement_no
+        return STATEMENT.pieces(self.told, statements.csv_lines(self.store, *of))
+
+    def page(self) -> Page:  # noqa: D102
+        settlements = statements.settlements_of(self.store, self.statement)
+        lines = statements.first_lines(self.store, self.statement, limit=MOST_ROWS)
+        return statement_page(self.told, settlements, lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenInvoice(OpenDocument):
+    """An invoice or credit note that is open."""
+
+    store: Store
+    invoice: Invoice
+    columns = INVOICED
+    noun = "invoice"
+
+    @property
+    def told(self) -> Mapping[str, Any]:  # noqa: D102
+        return invoicing.told_of(self.invoice)
+
+    def lines(self) -> Iterator[Mapping[str, Any]]:  # noqa: D102
+        return invoices.all_lines(self.store, self.invoice)
+
+    def csv(self) -> Iterator[bytes]:  # noqa: D102
+        return INVOICE.pieces(self.told, invoices.csv_lines_of(self.store, self.invoice))
+
+    def page(self) -> Page:  # noqa: D102
+        lines = invoices.first_lines(self.store, self.invoice, limit=MOST_ROWS)
+        return invoice_page(self.told, lines, closed_at=self.invoice.closed_at)
 
 
 @contextmanager
-def opened(job: Job, number: str) -> Iterator[OpenStatement]:
+def open_statement(job: Job, number: str) -> Iterator[OpenDocument]:
     """Open the store for one statement, and nobody writes to it meanwhile; raise `NotFound`."""
     with job.store(read_only=True) as store:
-        yield OpenStatement(store=store, statement=find_statement(store, number))
+        yield OpenStatement(store=store, statement=statements.find_statement(store, number))
 
 
-def export_statement(
-    job: Job, number: str, folder: Path, forms: Sequence[str], *, mode: int
-) -> list[WrittenStatement]:
-    """Write the files of a statement into a folder, each whole or not at all.
+@contextmanager
+def open_invoice(job: Job, number: str) -> Iterator[OpenDocument]:
+    """Open the store for one invoice, as `open_statement` does."""
+    with job.store(read_only=True) as store:
+        yield OpenInvoice(store=store, invoice=invoices.find_invoice(store, number))
+
+
+def export(
+    opened: OpenDocument, folder: Path, forms: Sequence[str], *, mode: int
+) -> list[WrittenForm]:
+    """Write the files of a statement or invoice into a folder, each whole or not at all.
 
     They are called after its number; beside its CSV file stands the digest, as sha256sum has it.
     """
     written = []
-    with opened(job, number) as found:
-        name = found.statement.number
-        for form in forms:
-            with replacing(folder / f"{name}.{form}", mode=mode) as out:
-                found.write(form, out)
-            written.append(WrittenStatement(number=name, file=f"{name}.{form}", form=form))
-            if form == "csv":
-                with replacing(folder / f"{name}.csv.sha256", mode=mode) as out:
-                    out.write(f"{found.statement.sha256}  {name}.csv\n".encode())
-                file = f"{name}.csv.sha256"
-                written.append(WrittenStatement(number=name, file=file, form="sha256"))
+    number = opened.told["number"]
+    for form in forms:
+        with replacing(folder / f"{number}.{form}", mode=mode) as out:
+            opened.write(form, out)
+        written.append(WrittenForm(number=number, file=f"{number}.{form}", form=form))
+        if form == "csv":
+            file = f"{number}.csv.sha256"
+            with replacing(folder / file, mode=mode) as out:
+                out.write(f"{opened.told['sha256']}  {number}.csv\n".encode())
+            written.append(WrittenForm(number=number, file=file, form="sha256"))
     return written

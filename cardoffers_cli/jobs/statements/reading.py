@@ -1,4 +1,4 @@
-"""What is shown of statements."""
+"""What is shown of statements and invoices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.statements.closing import StatementTold, told_of
+from cardoffers_cli.jobs.statements.invoicing import InvoiceTold
+from cardoffers_cli.jobs.statements.invoicing import told_of as invoice_told
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.invoices import find_invoice, list_invoices, merchant_of
 from cardoffers_cli.services.statements import (
     StatedSettlement,
     find_statement,
@@ -43,3 +46,20 @@ def show_statement(job: Job, number: str) -> ShownStatement:
         settlements = settlements_of(source.store, statement)
     told = told_of(statement)
     return ShownStatement.part({**told, "from_": told.from_}, settlements=settlements)
+
+
+def invoice_rows(job: Job, merchant: str | None, *, limit: int) -> tuple[list[InvoiceTold], int]:
+    """Return invoices and credit notes, the newest first, and how many there are in all.
+
+    `merchant` is the name that one bears on them, or its id. Raises `NotFound`.
+    """
+    with reading(job) as source:
+        of = merchant_of(source.store, merchant) if merchant else None
+        found = list_invoices(source.store, merchant_id=of, limit=limit)
+    return [invoice_told(each) for each in found], found[0].invoices if found else 0
+
+
+def show_invoice(job: Job, number: str) -> InvoiceTold:
+    """Return one invoice or credit note; raise `NotFound`."""
+    with reading(job) as source:
+        return invoice_told(find_invoice(source.store, number))

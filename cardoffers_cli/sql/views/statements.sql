@@ -48,6 +48,34 @@ inner join redemptions
 inner join offers on offers.offer_no = settled_lines.offer_no
 inner join currencies on currencies.currency = settled_lines.currency;
 
+-- name: invoice_lines
+-- The lines of invoices and credit notes (rules.md#invoices). An adjustment of an entry that was
+-- invoiced in an earlier period is of a credit note on that (`amended_period_no`); one of the same
+-- period stands on the invoice itself. Grain: one row per entry or adjustment that is on one.
+create or replace view invoice_lines as
+select
+    invoiced_settlements.period_no, settled_lines.merchant_id, settled_lines.currency,
+    nullif(of_entry.period_no, invoiced_settlements.period_no) as amended_period_no,
+    settled_lines.kind, settled_lines.created_at, settled_lines.institution_id,
+    settled_lines.redemption_no, redemptions.redemption_id, offers.offer_id,
+    settlements.settled_at, currencies.minor_unit, settled_lines.merchant_funded_amount,
+    settled_lines.commission_amount, settled_lines.institution_payout_amount
+from settled_lines
+inner join invoiced_settlements
+    on invoiced_settlements.settlement_no = settled_lines.settlement_no
+    and invoiced_settlements.institution_id = settled_lines.institution_id
+inner join invoiced_settlements as of_entry
+    on of_entry.settlement_no = settled_lines.entry_settlement_no
+    and of_entry.institution_id = settled_lines.institution_id
+inner join settlements
+    on settlements.settlement_no = settled_lines.settlement_no
+    and settlements.institution_id = settled_lines.institution_id
+inner join redemptions
+    on redemptions.redemption_no = settled_lines.redemption_no
+    and redemptions.institution_id = settled_lines.institution_id
+inner join offers on offers.offer_no = settled_lines.offer_no
+inner join currencies on currencies.currency = settled_lines.currency;
+
 -- name: csv_guarded
 -- A text that a spreadsheet does not read as a formula (rules.md#exports).
 create or replace macro csv_guarded(content) as case

@@ -1,0 +1,73 @@
+"""What the commands of statements and of invoices share: the period, and the files they write."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import Format, Options
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import option
+from cardoffers_cli.cli.kernel.show import Sheet
+from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from cardoffers_cli.jobs.statements.exporting import OpenDocument
+
+WITH_FINDINGS = 3
+
+Period = Annotated[str, option("A month, such as 2026-10, or last-month.", metavar="PERIOD")]
+
+_SEALED = {Format.csv, Format.json, Format.html, Format.xlsx}
+"""The forms of which a statement, or an invoice, makes the same bytes every time."""
+
+
+def write_files(
+    ctx: typer.Context,
+    number: str,
+    opened: "Callable[[Any, str], AbstractContextManager[OpenDocument]]",
+) -> None:
+    """Write the files of a number into the folder -o with its digest, or one into a file."""
+    from cardoffers_cli.jobs.statements import exporting
+
+    folder = _folder(ctx)
+    desk = Desk.of(ctx)
+    asked = desk.options.format
+    if folder is not None:
+        forms = exporting.FORMS if asked is None else (_form(asked),)
+        name = number.strip().upper()
+        desk.writes({f"-o ({form})": folder / f"{name}.{form}" for form in forms})
+        with opened(desk.job, number) as found:
+            written = exporting.export(found, folder, forms, mode=desk.settings.mode)
+        desk.note(f"Wrote {', '.join(each.file for each in written)} in {folder}")
+        return
+    form = desk.format if asked or desk.output or desk.is_terminal else Format.csv
+    with opened(desk.job, number) as found:
+        if form in _SEALED:
+            with desk.writing() as out:
+                found.write(form, out)
+        else:
+            document = {**found.told, "lines": found.lines()}
+            desk.show(document, Sheet("lines", found.columns, found.lines()))
+
+
+def _form(asked: Format) -> str:
+    if asked not in _SEALED:
+        raise UsageError(
+            f"Nothing is written into a folder as {asked} here.",
+            hint="Choose csv, json, html or xlsx, or name a file with -o.",
+        )
+    return asked.value
+
+
+def _folder(ctx: typer.Context) -> Path | None:
+    """Take -o for a folder, where it is one."""
+    options = ctx.ensure_object(Options)
+    output = options.output
+    if output is None or not output.is_dir():
+        return None
+    options.output = None
+    return output

@@ -1,0 +1,100 @@
+"""`cardoffers invoice`: what merchants are asked for a month, and credit notes on it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from cardoffers_cli.cli.documents import WITH_FINDINGS, Period, write_files
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import All, DryRun, Extent, Limit, Raw, argument, option
+from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.sentences import amounts_text
+
+app = group("Invoices: what merchants are asked for a month, and credit notes on it.")
+
+Number = Annotated[str, argument("NUMBER", "The invoice or credit note, such as INV-2026-000001.")]
+Merchant = Annotated[
+    str | None, option("Only of this one: its name, or its id.", metavar="MERCHANT")
+]
+
+LISTED = read_columns("invoice.listed")
+VERIFIED = read_columns("invoice.verified")
+FIRST = ("number", "merchant_name", "amount")
+
+
+@app.command()
+def close(ctx: typer.Context, *, period: Period, dry_run: DryRun = False) -> None:
+    """Invoice all merchants for a month: what they fund of what was settled by its end."""
+    from cardoffers_cli.jobs.statements.invoicing import close_invoices
+
+    desk = Desk.of(ctx)
+    made = close_invoices(desk.job, period, dry_run=dry_run)
+    sheet = Sheet("invoices", LISTED, made.documents, first=FIRST, totals_by=("currency",))
+    desk.show(made, sheet, Text([_closed(made)]))
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    merchant: Merchant = None,
+    limit: Limit = 100,
+    all_rows: All = False,
+    raw: Raw = False,
+) -> None:
+    """List invoices and credit notes, the newest first."""
+    from cardoffers_cli.jobs.statements.reading import invoice_rows
+
+    desk = Desk.of(ctx)
+    most = Extent(limit=limit, all_rows=all_rows).most
+    rows, found = invoice_rows(desk.job, merchant, limit=most)
+    sheet = Sheet("invoices", LISTED, rows, first=FIRST, totals_by=("currency",))
+    desk.show(rows, sheet, raw=raw)
+    if found > len(rows):
+        desk.note(f"There are {counted(found, 'invoice')}: --all for every one.")
+
+
+@app.command("show")
+def show_(ctx: typer.Context, number: Number) -> None:
+    """Show an invoice or a credit note."""
+    from cardoffers_cli.jobs.statements.reading import show_invoice
+
+    desk = Desk.of(ctx)
+    found = show_invoice(desk.job, number)
+    desk.show(found, Sheet.of_fields("invoice", found))
+
+
+@app.command()
+def export(ctx: typer.Context, number: Number) -> None:
+    """Write an invoice with all its lines: into the folder -o with its digest, or as one file."""
+    from cardoffers_cli.jobs.statements.exporting import open_invoice
+
+    write_files(ctx, number, open_invoice)
+
+
+@app.command()
+def verify(
+    ctx: typer.Context,
+    number: Annotated[str | None, argument("[NUMBER]", "One of them [all of them].")] = None,
+) -> None:
+    """Hold invoices and credit notes against the ledger, and against the one before each."""
+    from cardoffers_cli.jobs.statements.verifying import verify_invoices
+
+    desk = Desk.of(ctx)
+    rows = verify_invoices(desk.job, number)
+    wrong = [each for each in rows if not each.ok]
+    desk.show(rows, Sheet("verified", VERIFIED, rows), exit_code=WITH_FINDINGS if wrong else 0)
+
+
+def _closed(made: Mapping[str, Any]) -> str:
+    """Say what was closed, and what to do with it."""
+    both = (
+        f"{counted(made['invoices'], 'invoice')} and {counted(made['credit_notes'], 'credit note')}"
+    )
+    amounts = amounts_text(made["amount"])
+    if made["dry_run"]:
+        return f"{both} would come to {amounts}. Nothing was written (--dry-run)."
+    return f"{both} come to {amounts}. Next: `cardoffers invoice export NUMBER -o DIR`."
