@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.records import Record, if_any
@@ -22,7 +23,7 @@ from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.store.references import purchases_of_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date, datetime
     from decimal import Decimal
     from uuid import UUID
@@ -54,6 +55,7 @@ _KINDS = {
     "rejects": "rejected row",
     "duplicates": "duplicate",
     "refunds": "refund",
+    "credits": "credited row",
 }
 _TOKENS = ("cardholder_token", "instrument_token")
 _MOST_TOKENS = 1000
@@ -116,7 +118,7 @@ class FoundPurchase(Record):
 
 
 class FoundRow(Record):
-    """A row of a file that is no purchase: rejected for its `code`, a duplicate, or a refund."""
+    """A row of a file that is no purchase: rejected for its `code`, repeated, or another kind."""
 
     kind: str
     transaction_ref: str | None
@@ -143,7 +145,7 @@ class Searched(Record):
 
 
 class SearchResult(Record):
-    """What passes every filter: purchases, then rejected rows, duplicates and refunds.
+    """What passes every filter: purchases, rejected rows, duplicates, refunds, credited rows.
 
     Of each the newest come first. `data` are at most `limit` in all; `more` says that there are
     others.
@@ -195,7 +197,7 @@ def _places(wanted: Wanted) -> tuple[str, ...]:
         return () if wanted.is_of_purchases_only else (_OF_ROWS[wanted.state],)
     if wanted.state or wanted.is_of_purchases_only:
         return ("purchases",)
-    return ("purchases", "rejects", "duplicates", "refunds")
+    return ("purchases", "rejects", "duplicates", "refunds", "credits")
 
 
 def _searched(store: Store, institution_id: UUID, places: tuple[str, ...]) -> Searched:
@@ -270,9 +272,11 @@ def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) 
     )
 
 
-def _refunds(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> Rows:
+def _of_other_kind(
+    place: str, store: Store, institution_id: UUID, wanted: Wanted, limit: int
+) -> Rows:
     return store.rows(
-        "services/search:refunds",
+        f"services/search:{place}",
         institution_id=institution_id,
         **_text_filters(wanted.ref),
         from_at=wanted.from_at,
@@ -281,11 +285,11 @@ def _refunds(store: Store, institution_id: UUID, wanted: Wanted, limit: int) -> 
     )
 
 
-_SEARCHES = {
+_SEARCHES: Mapping[str, Callable[[Store, UUID, Wanted, int], Rows]] = {
     "purchases": _purchases,
     "rejects": _rejects,
     "duplicates": _duplicates,
-    "refunds": _refunds,
+    **{place: partial(_of_other_kind, place) for place in ("refunds", "credits")},
 }
 
 

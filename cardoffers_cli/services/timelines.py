@@ -1,9 +1,9 @@
 """Timelines: everything that happened to a purchase, from any id that leads to it.
 
-A ref, also of a refund, or the id of a redemption (which is also that of its webhook), of a ledger
-entry, settlement, import or call, link, or transaction. Settlements and imports are of many
-purchases; what happened to them together stands in one row. What is missing shows as the time
-between two events.
+A ref, also of a refund or a credited row, or the id of a redemption (which is also that of its
+webhook), of a ledger entry, settlement, import or call, link, or transaction. Settlements and
+imports are of many purchases; what happened to them together stands in one row. What is missing
+shows as the time between two events.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-_WAYS = ("known_by_id", "known_by_refund", "known_by_line")
+_WAYS = ("known_by_id", "known_by_refund", "known_by_credit", "known_by_line")
 """Where what is written down is looked for, when it is no reference, the quickest first."""
 
 _DERIVED = ("link", "transaction")
@@ -75,9 +75,9 @@ class Timeline(Record):
 def kind_of(store: Store, institution_id: UUID, id_: str) -> str | None:
     """Return what an institution has under an id, or None.
 
-    One of ref (of a purchase, or of rows that were not accepted), refund, redemption, entry,
-    settlement, import, link, transaction. Looking for the last two takes seconds where there are
-    millions, and what it finds is kept for `timeline`, in the same opening of the store.
+    One of ref (of a purchase, or of rows that were not accepted), refund, credit, redemption,
+    entry, settlement, import, link, transaction. Looking for the last two takes seconds where there
+    are millions, and what it finds is kept for `timeline`, in the same opening of the store.
     """
     if purchases_of_refs(store, [id_], institution_id):
         return "ref"
@@ -108,6 +108,7 @@ def timeline(
         store.execute(_following(kind), **of)
     store.execute("services/timelines:refs", **of, **single)
     store.execute("services/timelines:refunds_followed", **of, **single)
+    store.execute("services/timelines:credits_followed", **of, **single)
     store.execute("services/timelines:links_followed", **of, **single)
     (waits,) = store.rows("services/timelines:waiting", institution_id=institution_id)
     return Timeline(

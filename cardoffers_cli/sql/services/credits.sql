@@ -33,7 +33,7 @@ bought as (
     inner join purchase_refs on purchase_refs.ref_hash = sent.hash_of_purchase
     where sent.redemption_id is null
 ),
-owed as materialized (
+found_owed as materialized (
     select
         redemption_facts.redemption_id, redemption_facts.transaction_ref, redemption_facts.status,
         redemption_facts.institution_payout_amount, redemption_facts.created_at,
@@ -52,14 +52,14 @@ select
     sent.credit_ref, sent.status, sent.amount, sent.currency, sent.credited_at,
     sent.redemption_id, sent.transaction_ref, sent.failure_code, sent.received_at,
     imports.file_name as file, imports.import_id, sent.line,
-    owed.redemption_id as owed_redemption_id, owed.transaction_ref as owed_transaction_ref,
-    owed.status as redemption_status, owed.institution_payout_amount,
-    owed.created_at as redeemed_at, owed.settled_at, owed.reversed_at
+    found_owed.redemption_id as owed_redemption_id, found_owed.transaction_ref as owed_transaction_ref,
+    found_owed.status as redemption_status, found_owed.institution_payout_amount,
+    found_owed.created_at as redeemed_at, found_owed.settled_at, found_owed.reversed_at
 from sent
 left join imports
     on imports.import_no = sent.import_no
     and imports.institution_id = $institution_id
-left join owed on true;
+left join found_owed on true;
 
 -- name: of_redemption
 -- The credited rows of a redemption, named by its id or, in rows without one, by the reference of its

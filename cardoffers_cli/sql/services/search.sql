@@ -320,6 +320,29 @@ where refund_states.institution_id = $institution_id
 order by refund_states.received_at desc, refund_states.refund_no desc
 limit $limit;
 
+-- name: credits
+-- The credited rows with this reference, or that name a purchase by it, the newest first; nulls filter
+-- nothing. Grain: one row per credited row.
+select
+    credits.credit_ref as transaction_ref,
+    case credits.status when 'credited' then 'credited' else 'credit_' || credits.status end as state,
+    credits.received_at, imports.file_name as file, credits.line
+from credits
+inner join imports
+    on imports.import_no = credits.import_no
+    and imports.institution_id = credits.institution_id
+where credits.institution_id = $institution_id
+    and ($ref is null or credits.credit_ref = $ref or credits.transaction_ref = $ref)
+    and (
+        $pattern is null
+        or regexp_full_match(credits.credit_ref, $pattern)
+        or regexp_full_match(credits.transaction_ref, $pattern)
+    )
+    and ($from_at is null or credits.received_at >= $from_at)
+    and ($to_at is null or credits.received_at < $to_at)
+order by credits.received_at desc, credits.credit_no desc
+limit $limit;
+
 -- name: searched
 -- How many purchases were looked through. Grain: one row.
 select

@@ -47,6 +47,40 @@ from refund_states
 where refund_states.institution_id = $institution_id
     and refund_states.refund_ref = $id;
 
+-- name: known_by_credit
+-- Whether a credited row was received with this ref.
+select 'credit' as kind
+from credits
+where credits.institution_id = $institution_id
+    and credits.ref_hash = ref_hash(cast($institution_id as uuid), $id)
+    and credits.credit_ref = $id;
+
+-- name: follow_credit
+-- Makes followed: the purchase whose redemption a credited row is of, by its redemption_id or, where
+-- it has none, by the reference of the purchase; none where that is not there. Grain: one row.
+create or replace temp table followed as
+with credit_of_ref as materialized (
+    select
+        credits.redemption_id, credits.transaction_ref,
+        ref_hash(credits.institution_id, credits.transaction_ref) as ref_hash
+    from credits
+    where credits.institution_id = $institution_id
+        and credits.credit_ref = $id
+)
+select redemptions.purchase_no, redemptions.offer_no
+from credit_of_ref
+inner join redemptions on redemptions.redemption_id = credit_of_ref.redemption_id
+where redemptions.institution_id = $institution_id
+union all
+select purchases.purchase_no, null
+from credit_of_ref
+inner join purchase_refs on purchase_refs.ref_hash = credit_of_ref.ref_hash
+inner join purchases
+    on purchases.purchase_no = purchase_refs.purchase_no
+    and purchases.transaction_ref = credit_of_ref.transaction_ref
+where credit_of_ref.redemption_id is null
+    and purchases.institution_id = $institution_id;
+
 -- name: takes_calls
 -- Whether an institution ever sent a purchase in a call.
 select true as is_so
@@ -197,6 +231,38 @@ where refund_states.institution_id = $institution_id
         )
         or ($is_single and refund_states.refund_ref = $id)
         or refund_states.import_no in (
+            select imports.import_no
+            from imports
+            where imports.institution_id = $institution_id
+                and imports.import_id = try_cast($id as uuid)
+        )
+    );
+
+-- name: credits_followed
+-- Makes credits_followed: the credited rows of the redemptions followed, those that name one of the
+-- refs, and those of the import, or of the ref, that was asked for. Grain: one row per credited row.
+create or replace temp table credits_followed as
+select
+    credits.credit_ref, credits.status, credits.failure_code, credits.amount, credits.currency,
+    credits.credited_at, credits.received_at, credits.import_no, credits.line
+from credits
+where credits.institution_id = $institution_id
+    and (
+        credits.redemption_id in (
+            select redemptions.redemption_id
+            from redemptions
+            where redemptions.institution_id = $institution_id
+                and redemptions.purchase_no in (select followed.purchase_no from followed)
+        )
+        or (
+            credits.redemption_id is null
+            and credits.transaction_ref in (
+                select followed_refs.transaction_ref
+                from followed_refs
+            )
+        )
+        or ($is_single and credits.credit_ref = $id)
+        or credits.import_no in (
             select imports.import_no
             from imports
             where imports.institution_id = $institution_id
@@ -430,6 +496,25 @@ told as (
         on attempts.redemption_no = earned.redemption_no
         and attempts.institution_id = $institution_id
     left join runs on runs.run_no = attempts.run_no
+    union all
+    select
+        given.credited_at, null, 9,
+        case given.status when 'credited' then 'credited' else 'credit ' || given.status end,
+        given.credit_ref || coalesce(': ' || given.failure_code, ''), null, given.amount,
+        given.currency
+    from credits_followed as given
+    where $is_single
+    union all
+    select
+        given.received_at, imports.run_no, 10, 'credit received',
+        parse_filename(imports.file_name)
+        || case when $is_single then ', line ' || cast(given.line as varchar) else '' end,
+        runs.actor, given.amount, given.currency
+    from credits_followed as given
+    left join imports
+        on imports.import_no = given.import_no
+        and imports.institution_id = $institution_id
+    left join runs on runs.run_no = imports.run_no
 )
 
 select
