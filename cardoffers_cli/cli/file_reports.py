@@ -10,6 +10,7 @@ from cardoffers_cli.cli.kernel.show import Column, Sheet, Text, read_columns
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.findings import CODES
+from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
@@ -94,9 +95,10 @@ def first_lines(finding: Mapping[str, Any]) -> str:
 
 def _headline(report: FileReport) -> str:
     conflicts = f" ({report.conflicts:,} in conflict)" if report.conflicts else ""
+    noun = "refund" if report.row_kind is REFUNDS else "row"
     verdict = "good" if report.ok else "not all good"
     return (
-        f"{report.file}: {verdict}. {counted(report.received, 'row')} received: "
+        f"{report.file}: {verdict}. {counted(report.received, noun)} received: "
         f"{report.valid:,} valid, {report.invalid:,} invalid, "
         f"{counted(report.duplicates, 'duplicate')}{conflicts}."
     )

@@ -109,7 +109,7 @@ def _import(
     }
     one_file_for(sources, *written.values())
     desk.writes(written, reads=sources)
-    documents, reports, taken = [], [], []
+    documents, reports, taken = [], list[FileReport](), list[str]()
     for source in sources:
         try:
             with desk.progress(f"Importing {source}") as bar:
@@ -121,9 +121,9 @@ def _import(
             told = {**reports[-1].document(), **_NOTHING_TAKEN, "dry_run": options.dry_run}
             documents.append(told)
         else:
-            reports.append(made.report)
+            reports += [each.report for each in made.parts]
             documents.append({**made.document()})
-            taken.append(_taken(made))
+            taken += map(_taken, made.parts)
             if made.earlier:
                 desk.note(f"{shortened(source)} is {made.earlier.told()}.")
     show_files(desk, documents, reports, Text(taken))

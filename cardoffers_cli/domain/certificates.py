@@ -42,7 +42,7 @@ _SEAL = ("sha256", "key_id", "hmac_sha256")
 _EXPOSED = {"card_number", "personal_data"}
 _DAMAGED = {"leading_zeros_lost", "spreadsheet_damage"}
 _ROTATED = "tokens_unstable"
-_LEFT_OUT = "refunds_left_out"
+_AMONG = "refunds_among"
 _ONE_IN = 100
 """Tokens are stable where one in so many, or more, comes again in another file, and no more than
 one in so many cards changes its cardholder; tokens made anew for each file never come again."""
@@ -224,7 +224,7 @@ def _has_refunds(files: Sequence[CertifiedFile], n: int) -> str | None:
     file = files[n]
     if file.kind_of_rows == REFUNDS.name and file.received:
         return f"{counted(file.received, 'row')} of {file.file}"
-    return f"{file.file}, of which the profile leaves them out" if _LEFT_OUT in file.codes else None
+    return f"{file.file}, among its purchases" if _AMONG in file.codes else None
 
 
 def _is_empty(files: Sequence[CertifiedFile], n: int) -> str | None:

@@ -269,9 +269,9 @@ _FILES = (
         "remove the column: the institution comes from the account",
     ),
     _warning(
-        "refunds_left_out",
-        "rows with negative amounts were left out, as the profile says",
-        "write them apart: `profile convert --refunds`; if they are none, leave out `negatives`",
+        "refunds_among",
+        "rows with negative amounts are refunds, as the profile says",
+        "nothing to do: `import` takes them as refunds; if they are none, leave out `negatives`",
     ),
     _warning("rows_missing", "the file has a header and no rows", "check the export's time window"),
     _warning(

@@ -242,7 +242,7 @@ class Profile(_ProfilePart):
     `skip_lines` come before everything. The header is `header_line` (counted from 1; 0 is none);
     without it, the line behind those that are skipped, and none at fixed widths. Other lines are
     rows, also those above the header. `columns` names the columns of a file without a header.
-    `negatives` says whether a negative amount is an error, or a refund, which is left out.
+    `negatives` says whether a negative amount is an error, or a refund.
     """
 
     version: Literal[1] = 1

@@ -59,6 +59,8 @@ class TransactionFile(RecordFile):
 
     labels: Mapping[str, str] = MappingProxyType({})
     """What the columns of fields are called in the file, where not as the fields."""
+    refunds = 0
+    """How many rows of a file of purchases are refunds, which are not counted as received."""
 
     def __init__(self, source: Source, reading: FileReading, *, kind: str | None = None) -> None:
         read_sheet(source, named=reading.sheet, names=[Names.of(each) for each in KINDS])
@@ -96,7 +98,7 @@ class TransactionFile(RecordFile):
         """Return the warnings for the file as a whole."""
         findings = list(self.header_findings)
         findings += [unknown_column(name, n) for n, name in enumerate(self._unknown, start=1)]
-        if not self.received:
+        if not self.received and not self.refunds:
             findings.append(make_finding("rows_missing", "the file has no rows"))
         return [*findings, *self._zeros.findings(), *self._judge.forms.findings()]
 

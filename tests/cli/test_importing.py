@@ -66,10 +66,29 @@ def test_refunds_are_taken_from_a_sheet_of_a_workbook(place: Path) -> None:
     assert "Front" in missing.stderr
 
 
+WORDS = ("export.csv", "--profile", "bank.toml", "-i", "alder", "--format", "table")
+
+
 def test_a_file_of_a_profile_is_not_taken_for_refunds(place: Path) -> None:
     (place / "bank.toml").write_text(PROFILE)
     (place / "export.csv").write_text(EXPORT)
-    words = ("export.csv", "--profile", "bank.toml", "-i", "alder")
-    ended = in_a_pipe(["refund", "import", *words])
+    ended = in_a_pipe(["refund", "import", *WORDS])
     assert 14 == ended.exit_code
     assert "The file holds purchases, not refunds." in ended.stderr
+    assert 'negatives = "refund"' in ended.stderr
+
+
+def test_purchases_and_the_refunds_among_them_are_told_apart(place: Path) -> None:
+    (place / "bank.toml").write_text(f'negatives = "refund"\n{PROFILE}')
+    (place / "export.csv").write_text(f"{EXPORT}K-1;ct_1;-2,50;B-2;06.03.2026\n")
+    ended = in_a_pipe(["import", *WORDS])
+    assert 3 == ended.exit_code
+    for told in (
+        "1 row is a refund, as the profile says: an import takes them as such",
+        "export.csv: good. 1 row received: 1 valid, 0 invalid, 0 duplicates.",
+        "export.csv: not all good. 1 refund received: 0 valid, 1 invalid, 0 duplicates.",
+        "export.csv:3: original_missing",
+        "export.csv: 1 purchase taken, 12.50 EUR.",
+        "export.csv: 0 refunds taken, 0.00 EUR.",
+    ):
+        assert told in ended.stdout

@@ -17,7 +17,7 @@ WARNINGS = {
     "rows_missing",
     "duplicate",
     "duplicate_conflict",
-    "refunds_left_out",
+    "refunds_among",
     "spreadsheet_error",
 }
 

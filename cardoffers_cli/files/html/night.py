@@ -218,7 +218,8 @@ def _files(night: NightPage) -> Iterator[Section]:
 
 
 def _state(row: Row) -> State:
-    is_partial = row["status"] == "imported" and not row["ok"]
+    parts = [row, row["refunds"]] if row.get("refunds") else [row]
+    is_partial = row["status"] == "imported" and not all(part["ok"] for part in parts)
     return _PARTIAL if is_partial else _FILE_STATES[row["status"]]
 
 

@@ -17,7 +17,7 @@ from cardoffers_cli.files.plain.findings import RowFindings
 from cardoffers_cli.files.plain.repeats import References
 from cardoffers_cli.files.plain.rulebook import PlainRules
 from cardoffers_cli.files.plain.tallies import LostZerosOfRows, NumberFormsOfRows
-from cardoffers_cli.files.profiles.written import refunds_left_out
+from cardoffers_cli.files.profiles.written import refunds_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,12 +127,12 @@ class PlainJudge:
         return [*self._of_file()]
 
     def _of_file(self) -> Iterator[Finding]:
-        if not self.received:
+        if not self.received and not self._refunds:
             yield make_finding("rows_missing", "the file has no rows")
         yield from self._zeros.findings()
         yield from self._forms.findings()
         if self._refunds:
-            yield refunds_left_out(self._refunds)
+            yield refunds_told(self._refunds)
         if self._kind is PURCHASES and look_rotated(self.received, *self._references.cardholders()):
             yield make_finding("tokens_unstable", CODES["tokens_unstable"].summary)
 

@@ -31,7 +31,7 @@ from cardoffers_cli.files.profiles.places import (
 from cardoffers_cli.files.profiles.texts import WIDE, Texts, transcoded, workbook_refused
 from cardoffers_cli.files.profiles.trailers import check_trailer
 from cardoffers_cli.files.profiles.translation import Translation
-from cardoffers_cli.files.profiles.written import messages_of, refunds_left_out
+from cardoffers_cli.files.profiles.written import messages_of, refunds_told
 from cardoffers_cli.files.spreadsheets import is_workbook, read_sheet
 from cardoffers_cli.files.transactions import TransactionFile, rows_of
 
@@ -58,6 +58,9 @@ class ProfiledFile(TransactionFile):
     and its refunds. A trailer that says otherwise than the rows raises `FileUnusable` at the end.
     """
 
+    rows_are = PURCHASES
+    """What the rows are that are judged."""
+
     def __init__(self, source: Source, reading: FileReading, profile: Profile) -> None:
         form = profile.form
         if form.sheet is not None:
@@ -67,12 +70,12 @@ class ProfiledFile(TransactionFile):
             read_sheet(source, named=form.sheet, header=header, decimal=decimal, or_text=True)
         elif is_workbook(source):
             raise workbook_refused()
-        super().__init__(source, replace(reading, kind=PURCHASES), kind="csv")
-        self._profile = profile
+        super().__init__(source, replace(reading, kind=self.rows_are), kind="csv")
+        self.profile = profile
         self._texts_of = Texts(source, profile)
         self.left_out = self.refunds = self._read = 0
         self._total = Decimal(0)
-        self._reading = reading
+        self.reading = reading
         self._faults: deque[pl.DataFrame] = deque()
         columns = columns_of(self._texts_of.head(), profile)
         self.labels = labels_of(profile)
@@ -94,7 +97,7 @@ class ProfiledFile(TransactionFile):
         """Return the warnings for the file as a whole."""
         findings = super().file_findings
         if self.refunds:
-            findings.append(refunds_left_out(self.refunds))
+            findings.append(refunds_told(self.refunds))
         return findings
 
     def chunks(self) -> Iterator[Chunk]:
@@ -102,15 +105,15 @@ class ProfiledFile(TransactionFile):
 
         Raises `FileUnusable` where the profile lacks a field that every event has.
         """
-        check_fields(self._profile)
+        check_fields(self.profile)
         for chunk in super().chunks():
             yield self._with_faults(chunk)
         check_trailer(
-            self._profile,
+            self.profile,
             self._texts_of.trailer,
             rows=self._read,
             total=self._total,
-            decimals=self._reading.decimals,
+            decimals=self.reading.decimals,
         )
 
     def write_canonical(
@@ -126,9 +129,9 @@ class ProfiledFile(TransactionFile):
             [*first, *(name for name in kind.columns if name in self._more)]
             for kind, first in ((PURCHASES, _FIRST), (REFUNDS, refunds.FIRST))
         )
-        apart = refunds.RefundsApart(self._reading, self.reference_forms)
+        apart = refunds.RefundsApart(self.reading, self.reference_forms)
         header = True
-        for found, _ in self._translated():
+        for found, _ in self.translated():
             good = found.rows.filter(~pl.col("line").is_in(rejected.implode()))
             self._write(out, good, names, header=header)
             if refunds_to:
@@ -145,40 +148,42 @@ class ProfiledFile(TransactionFile):
 
     @property
     def _more(self) -> set[str]:
-        return self._profile.fields.given().keys() - set(_FIRST)
+        return self.profile.fields.given().keys() - set(_FIRST)
 
     def _written(self, name: str, rows: pl.DataFrame) -> pl.Expr:
         if name not in rows.columns:
             return pl.lit(None, pl.String).alias(name)
         if name != "amount":
             return pl.col(name)
-        places = AMOUNT_SCALE - self._reading.decimals
+        places = AMOUNT_SCALE - self.reading.decimals
         exact = pl.col(name).cast(AMOUNT).cast(pl.String)
         text = exact.str.head(-places) if places else exact
-        return (text if self._reading.decimals else text.str.strip_suffix(".")).alias(name)
+        return (text if self.reading.decimals else text.str.strip_suffix(".")).alias(name)
 
     def canonical(self) -> Iterator[pl.DataFrame]:
         """Yield the rows as text columns of our own, `line` first, unjudged."""
-        for found, _ in self._translated():
+        for found, _ in self.translated():
             yield found.rows
 
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
-        for found, findings in self._translated():
+        for found, findings in self.translated():
             yield found.rows, findings, False
 
-    def _translated(self) -> Iterator[tuple[Translated, list[Finding]]]:
+    def translated(self) -> Iterator[tuple[Translated, list[Finding]]]:
+        """Yield the rows stretch by stretch, with what is wrong with lines that are none."""
         for text in self._texts_of:
             page = self._cutter.page(text.text, text.first_line)
             has_header = text.first_line <= self.header < text.first_line + page.lines
             found = self._translation.translate(page.frame)
-            self._note(found, len(page.findings))
+            self.note(found, len(page.findings))
             if self._texts_of.trailer is None:  # a line without its end is a row that was counted
                 last = text.first_line + page.lines - 1
                 page.findings.extend(self.unended(text.text, last))
             self.blank_lines += page.blank_lines - has_header
             yield found, page.findings
 
-    def _note(self, found: Translated, faulted: int) -> None:
+    def note(self, found: Translated, faulted: int) -> None:
+        """Count a stretch: its rows, and the lines that are none."""
         self.received += found.rows.height + faulted
         self.left_out += found.left_out + found.refunded.height
         self.refunds += found.refunded.height
@@ -201,7 +206,7 @@ class ProfiledFile(TransactionFile):
                 .drop("fault")
             )
         said = pl.col("message")
-        messages = messages_of(self._profile, self._reading.assume_timezone)
+        messages = messages_of(self.profile, self.reading.assume_timezone)
         for told, message in messages.items():
             said = pl.when(pl.col("code") == told).then(pl.lit(message)).otherwise(said)
         return replace(chunk, findings=findings.with_columns(message=said))
@@ -217,7 +222,7 @@ class ProfiledFile(TransactionFile):
 
         What comes before the rows goes to both, so that both can be read by the profile again.
         """
-        profile = self._profile
+        profile = self.profile
         blocks: Iterable[bytes] = self.source.blocks()
         if profile.encoding in WIDE:
             blocks = transcoded(blocks, profile.encoding)

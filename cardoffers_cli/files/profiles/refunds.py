@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.card_forms import FieldForm
     from cardoffers_cli.files.chunks import FileReading
 
-_NAMES = {
+NAMES = {
     PURCHASES.reference: REFUNDS.reference,
     PURCHASES.moment: REFUNDS.moment,
 }
@@ -32,6 +32,29 @@ FIRST = (
     *("amount", "refunded_at"),
 )
 """The columns that a file of refunds begins with, as a file of purchases does."""
+
+
+def as_refunds(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows that are refunds with the columns of refunds, their amounts without a sign."""
+    refunds = rows.rename(NAMES, strict=False).with_columns(pl.col("amount").str.strip_prefix("-"))
+    return refunds.select(name for name in refunds.columns if name in ("line", *REFUNDS.columns))
+
+
+def in_purchases(masked: pl.DataFrame | None) -> pl.DataFrame | None:
+    """Return fields of refunds (line and field) by what they are called in the file's profile."""
+    back = {name: own for own, name in NAMES.items()}
+    return masked if masked is None else masked.with_columns(pl.col("field").replace(back))
+
+
+def lines_together(one: pl.Series, other: pl.Series) -> pl.Series:
+    """Return the lines of both, sorted."""
+    return pl.concat([one, other]).sort()
+
+
+def masked_together(one: pl.DataFrame, of_refunds: pl.DataFrame) -> pl.DataFrame:
+    """Return the fields of purchases and of refunds of one file, by line and field."""
+    others = in_purchases(of_refunds)
+    return one if others is None else pl.concat([one, others]).sort("line", "field")
 
 
 class RefundsApart:
@@ -48,13 +71,10 @@ class RefundsApart:
 
     def take(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return those of a stretch that are good, with the columns of refunds."""
-        if rows.is_empty():
-            return rows.rename(_NAMES, strict=False)
-        refunds = rows.rename(_NAMES, strict=False).with_columns(
-            pl.col("amount").str.strip_prefix("-")
-        )
-        known = [name for name in refunds.columns if name in ("line", *REFUNDS.columns)]
-        chunk = self._judge.chunk(refunds.select(known))
+        refunds = as_refunds(rows)
+        if refunds.is_empty():
+            return refunds
+        chunk = self._judge.chunk(refunds)
         doubts = chunk.doubts.filter(~self._are_references()).select("line")
         wrong = chunk.findings.filter(pl.col("level") == "error").select("line", "code")
         left = pl.concat([wrong, doubts.with_columns(code=pl.lit("card_number"))])
@@ -66,7 +86,7 @@ class RefundsApart:
 
     def _are_references(self) -> pl.Expr:
         """Say of doubtful numbers whether the file's own references have their form."""
-        called: Mapping[str, str] = {each.field: each.field for each in self._references} | _NAMES
+        called: Mapping[str, str] = {each.field: each.field for each in self._references} | NAMES
         return pl.any_horizontal(
             pl.lit(False),
             *(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.findings import make_finding
 from cardoffers_cli.files.fields import SERIAL
 from cardoffers_cli.files.predicates import searching
@@ -130,10 +129,11 @@ def messages_of(profile: Profile, zone: str | None) -> Mapping[str, str]:
     return messages
 
 
-def refunds_left_out(refunds: int) -> Finding:
-    """Return what is said of a file of which refunds were left out."""
-    message = f"{counted(refunds, 'refund')} left out: purchases only are taken"
-    return make_finding("refunds_left_out", message)
+def refunds_told(refunds: int) -> Finding:
+    """Return what is said of a file among whose rows are refunds."""
+    are = "row is a refund" if refunds == 1 else "rows are refunds"
+    message = f"{refunds:,} {are}, as the profile says: an import takes them as such"
+    return make_finding("refunds_among", message)
 
 
 def _form(source: AmountSource) -> str:

@@ -40,7 +40,7 @@ from cardoffers_cli.jobs.river.imports import (
     ImportReport,
     may_upload,
     reading_for,
-    take_in,
+    take_all_in,
 )
 from cardoffers_cli.jobs.river.intake import Outputs, write_outputs
 from cardoffers_cli.services import nights
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.spools import Copy
     from cardoffers_cli.files.transactions import TransactionFile
     from cardoffers_cli.jobs.night.order import Work
+    from cardoffers_cli.jobs.river.imports import TakenIn
     from cardoffers_cli.jobs.river.intake import Judged
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.nights import NightFile
@@ -232,11 +233,11 @@ class _File:
                 bounds.check_time()
                 bounds.check_rows(opened)
 
-            def approve(judged: Judged) -> None:
+            def approve(*judged: Judged) -> None:
                 bounds.check_rows(opened)  # again: the end of a file tells which are card numbers
                 check_sums(store, judged, owner, manifest)
 
-            taken = take_in(
+            taken = take_all_in(
                 store,
                 opened,
                 owner,
@@ -246,9 +247,9 @@ class _File:
                 progress=look,
                 approve=approve,
             )
-            report = taken.judged.report
-            if keeps_reports and (not report.ok or report.look_alikes):
-                self._write_reports(store, opened, taken.judged)
+            reports = [made.report for made in taken.made.parts]
+            if keeps_reports and any(not each.ok or each.look_alikes for each in reports):
+                self._write_reports(store, opened, taken)
         return taken.made
 
     def rehearse(self, store: Store) -> None:
@@ -272,13 +273,14 @@ class _File:
                 manifest = read_manifest(origin, names, self.shown)
                 return self.take_in(store, copy, manifest, bounds, keeps_reports=False)
 
-    def _write_reports(self, store: Store, opened: TransactionFile, judged: Judged) -> None:
+    def _write_reports(self, store: Store, opened: TransactionFile, taken: TakenIn) -> None:
         name = self.file.taken_as
         outputs = Outputs(
             errors=self._path(DONE, f"{name}.errors.csv"),
             rejected=self._path(DONE, f"{name}.rejected.{opened.kind}"),
         )
-        write_outputs(store, opened, judged, outputs, mode=self.work.job.settings.mode)
+        mode = self.work.job.settings.mode
+        write_outputs(store, opened, taken.judged, outputs, mode=mode, refunds=taken.refunds)
 
     def _fail(self, taken: OpenFolder, error: CardoffersError, kept: dict[str, Any]) -> str:
         is_kept = taken.look(self.claim.as_name) is not None

@@ -10,6 +10,8 @@ from cardoffers_cli.files.sources import unusable
 from cardoffers_cli.pipeline.stage import staged_amount
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cardoffers_cli.domain.errors import FileUnusable
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.spools import Copy
@@ -29,24 +31,32 @@ def vouches(manifest: Manifest | None) -> bool:
     return manifest is not None and (manifest.sha256 is not None or manifest.amount_sum is not None)
 
 
-def check_sums(store: Store, judged: Judged, owner: Institution, manifest: Manifest | None) -> None:
+def check_sums(
+    store: Store, parts: Sequence[Judged], owner: Institution, manifest: Manifest | None
+) -> None:
     """Raise `FileUnusable` where rows or amounts differ from the manifest.
 
+    The refunds among the rows of a file are its second part. They count as rows, and their amounts
+    as they stand in the file, below zero.
+
     The amount of an invalid row may be anything: where there are such rows, the sum of the valid
-    ones can only be held to be no more than what the manifest says. That does not tell whether the
-    last line was cut.
+    ones can only be held to be no more than what the manifest says, and where a refund is invalid
+    not even that. It does not tell whether the last line was cut.
     """
     if manifest is None:
         return
-    report = judged.report
-    if manifest.rows is not None and manifest.rows != report.received:
-        raise _mismatch(f"it has {counted(report.received, 'row')}, not {manifest.rows:,}")
+    received = sum(part.report.received for part in parts)
+    if manifest.rows is not None and manifest.rows != received:
+        raise _mismatch(f"it has {counted(received, 'row')}, not {manifest.rows:,}")
     if manifest.amount_sum is None:
         return
-    found = quantize(staged_amount(store, judged.staged), owner.currency)
-    may_lack = report.invalid and (manifest.sha256 or not report.is_unterminated)
-    is_right = found <= manifest.amount_sum if may_lack else found == manifest.amount_sum
-    if not is_right:
+    amount, *refunded = (staged_amount(store, part.staged) for part in parts)
+    found = quantize(amount - sum(refunded), owner.currency)
+    report = parts[0].report
+    is_whole = manifest.sha256 or not report.is_unterminated
+    lacks_refunds = any(part.report.invalid for part in parts[1:])
+    is_less = report.invalid and found <= manifest.amount_sum
+    if found != manifest.amount_sum and not (is_whole and (lacks_refunds or is_less)):
         raise _mismatch(f"its amounts are {found:,} in all, not {manifest.amount_sum:,f}")
 
 

@@ -8,7 +8,7 @@ it is.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -16,8 +16,10 @@ from uuid import UUID, uuid4
 from cardoffers_cli.archive.archive import begin
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.money import quantize
-from cardoffers_cli.domain.row_kinds import PURCHASES
+from cardoffers_cli.domain.records import if_any
+from cardoffers_cli.domain.row_kinds import PURCHASES, REFUNDS
 from cardoffers_cli.files.opening import open_layout
+from cardoffers_cli.files.profiles.among import refunds_among
 from cardoffers_cli.files.sources import aside, unusable
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.context.runs import finish_run, start_run
@@ -53,6 +55,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.services.imports import EarlierImport
     from cardoffers_cli.store.store import Store
 
+    Approve = Callable[..., None]
+    """Is shown the rows of a file as they were judged, purchases before the refunds among them."""
+
 PLANS_WITH_FILES = frozenset({"growth", "enterprise"})
 """The plans that may upload files (rules.md#uploads)."""
 
@@ -76,7 +81,10 @@ class ImportOptions:
 
 
 class ImportTold(FileTold):
-    """What was found in a file and taken of it, in the shape of `import --format json`."""
+    """What was found in a file and taken of it, in the shape of `import --format json`.
+
+    `refunds` is the same of the refunds among its rows, where its profile knows of them.
+    """
 
     import_id: UUID
     institution_id: UUID
@@ -87,11 +95,12 @@ class ImportTold(FileTold):
     already_imported_as: str | None
     already_imported_at: datetime | None
     dry_run: bool
+    refunds: ImportTold | None = if_any()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportReport:
-    """One import: what was found in the file and what was taken of it."""
+    """One import: what was found in the file and what was taken of it, and of its refunds."""
 
     report: FileReport
     import_no: int
@@ -101,10 +110,16 @@ class ImportReport:
     amount_accepted: Decimal
     earlier: EarlierImport | None
     dry_run: bool
+    refunds: ImportReport | None = None
+
+    @property
+    def parts(self) -> list[ImportReport]:
+        """The import itself, and that of the refunds of its file."""
+        return [self, self.refunds] if self.refunds else [self]
 
     def document(self) -> ImportTold:
         """Return the report in the shape of `import --format json`."""
-        return ImportTold(
+        told = ImportTold(
             **self.report.document(),
             import_id=self.import_id,
             institution_id=self.institution.id,
@@ -116,14 +131,16 @@ class ImportReport:
             already_imported_at=self.earlier.imported_at if self.earlier else None,
             dry_run=self.dry_run,
         )
+        return ImportTold.part(told, refunds=self.refunds.document()) if self.refunds else told
 
 
 @dataclass(frozen=True, kw_only=True)
 class TakenIn:
-    """An import as it is told, and its file as it was judged."""
+    """An import as it is told, and its file as it was judged; so the refunds among its rows."""
 
     made: ImportReport
     judged: Judged
+    refunds: Judged | None = None
 
 
 def import_file(
@@ -142,12 +159,65 @@ def import_file(
             owner = find_institution(store, institution)
             may_upload(owner)
             with open_layout(given, reading_for(owner, job, options)) as file:
-                check_kind(file, owner, options)
-                taken = take_in(store, file, owner, job, options, target=target, progress=progress)
-                write_outputs(store, file, taken.judged, outputs, mode=job.settings.mode)
+                wanted = _wanted(file, options)
+                check_kind(wanted, owner, options)
+                taken = take_all_in(
+                    store, wanted, owner, job, options, target=target, progress=progress
+                )
+                write_outputs(
+                    store,
+                    wanted,
+                    taken.judged,
+                    outputs,
+                    mode=job.settings.mode,
+                    refunds=taken.refunds,
+                )
         if target and not options.dry_run:
             move_recent(store, job, target.root)
     return taken.made
+
+
+def take_all_in(
+    store: Store,
+    file: TransactionFile,
+    owner: Institution,
+    job: Job,
+    options: ImportOptions,
+    *,
+    target: EngineTarget | None = None,
+    progress: Progress | None = None,
+    approve: Approve | None = None,
+) -> TakenIn:
+    """Take in an open file as `take_in` does, and then the refunds among its rows.
+
+    Both are in the caller's transaction, each with an import of its own
+    (rules.md#refunds-among-purchases). `approve` is shown both at once.
+    """
+    judged: list[Judged] = []
+
+    def approve_all(part: Judged) -> None:
+        judged.append(part)
+        if approve and len(judged) == 1 + bool(file.refunds and file.row_kind is PURCHASES):
+            approve(*judged)
+
+    taken = take_in(
+        store, file, owner, job, options, target=target, progress=progress, approve=approve_all
+    )
+    refunds = refunds_among(file) if file.row_kind is PURCHASES else None
+    if refunds is None or not file.refunds:
+        return taken
+    among = take_in(
+        store,
+        refunds,
+        owner,
+        job,
+        replace(options, kind=REFUNDS),
+        target=target,
+        approve=approve_all,
+        beside=taken.made,
+    )
+    made = replace(taken.made, refunds=among.made)
+    return replace(taken, made=made, refunds=among.judged)
 
 
 def take_in(
@@ -159,12 +229,14 @@ def take_in(
     *,
     target: EngineTarget | None = None,
     progress: Progress | None = None,
-    approve: Callable[[Judged], None] | None = None,
+    approve: Approve | None = None,
+    beside: ImportReport | None = None,
 ) -> TakenIn:
     """Stage, judge and admit an open file in the caller's transaction, and record the import.
 
     On a `target` an engine looks for what is known already. `approve` is shown the file before
-    anything is admitted, and raises what is against it.
+    anything is admitted, and raises what is against it. Rows that are `beside` others were taken
+    with these from one file.
     """
     if target is not None:
         begin(store, target.root)  # or the purchases would be in a store without one
@@ -176,7 +248,7 @@ def take_in(
     judged = judge_file(store, file, staged, numbered, owner.id, target=target)
     if approve:
         approve(judged)
-    earlier = earlier_import(store, owner.id, file.sha256)
+    earlier = beside.earlier if beside else earlier_import(store, owner.id, file.sha256)
     run = start_run(store, kind="import", now=job.now, actor=job.actor)
     import_no = next_import_no(store)
     accepted = admit(
@@ -224,15 +296,31 @@ def reading_for(owner: Institution, job: Job, options: ImportOptions) -> FileRea
     )
 
 
+def _wanted(file: TransactionFile, options: ImportOptions) -> TransactionFile:
+    """Return the rows that are wanted of a file: of another one the refunds among its purchases.
+
+    All of it is read for that, as its purchases tell what its references look like.
+    """
+    refunds = refunds_among(file) if options.kind is REFUNDS else None
+    if refunds is None:
+        return file
+    for _ in file.chunks():
+        pass
+    return refunds
+
+
 def check_kind(file: TransactionFile, owner: Institution, options: ImportOptions) -> None:
     """Raise `FileUnusable` for a file whose rows are of another kind than those that are wanted."""
     found = file.row_kind
     if found is not options.kind:
         name = "FILE" if file.name == "-" else quote(file.name)
+        hint = f"Take it with `cardoffers {found.command} {name} -i {owner.slug}`."
+        if options.profile and found is PURCHASES:
+            hint = 'Write negatives = "refund" in the profile, if negative amounts are refunds.'
         raise unusable(
             "kind_of_rows_mismatch",
             f"The file holds {found.name}, not {options.kind.name}.",
-            hint=f"Take it with `cardoffers {found.command} {name} -i {owner.slug}`.",
+            hint=hint,
         )
 
 

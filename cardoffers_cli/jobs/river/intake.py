@@ -9,7 +9,9 @@ from __future__ import annotations
 import secrets
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from heapq import merge
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.findings import CODES, make_finding
@@ -19,6 +21,7 @@ from cardoffers_cli.files.chunks import no_rows
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.findings import write_findings
 from cardoffers_cli.files.fingerprints import with_fingerprints
+from cardoffers_cli.files.profiles.refunds import lines_together, masked_together
 from cardoffers_cli.files.sources import ahead
 from cardoffers_cli.files.verdicts import about_code, about_error, about_file, in_their_words
 from cardoffers_cli.jobs.river.engines import dedupe
@@ -205,13 +208,15 @@ def _read(
 class Judged:
     """One file as it was staged, the rows of it that repeat others, and what was found in it.
 
-    `of_file` is what was found of the file as a whole; the report has it too.
+    `of_file` is what was found of the file as a whole; the report has it too. `labels` are what the
+    file calls our fields.
     """
 
     staged: Staged
     repeats: Repeats
     of_file: list[Finding]
     report: FileReport
+    labels: Mapping[str, str]
 
 
 def check_file(store: Store, file: TransactionFile, staged: Staged) -> Judged:
@@ -269,21 +274,31 @@ def _judged(
             *in_their_words(first_findings(store, staged, common, FINDINGS_SHOWN), file.labels)
         ],
     )
-    return Judged(staged=staged, repeats=repeats, of_file=of_file, report=report)
+    return Judged(
+        staged=staged, repeats=repeats, of_file=of_file, report=report, labels=file.labels
+    )
 
 
 def write_outputs(
-    store: Store, file: TransactionFile, judged: Judged, outputs: Outputs, *, mode: int
+    store: Store,
+    file: TransactionFile,
+    judged: Judged,
+    outputs: Outputs,
+    *,
+    mode: int,
+    refunds: Judged | None = None,
 ) -> None:
     """Write the files that were asked for, of a mode; each appears whole or not at all.
 
-    In the report what is found of the file as a whole comes before what is found in its rows.
+    In the report what is found of the file as a whole comes before what is found in its rows. The
+    `refunds` among the rows of the file were judged apart.
     """
+    parts = [judged, refunds] if refunds else [judged]
     if outputs.errors:
-        of_file = ({**asdict(each), "field": each.column} for each in judged.of_file)
-        found = chain(of_file, findings(store, judged.staged))
+        of_file = [in_their_words(map(_row_of, each.of_file), each.labels) for each in parts]
+        of_rows = [in_their_words(findings(store, each.staged), each.labels) for each in parts]
         with replacing(outputs.errors, mode=mode) as out:
-            told = in_their_words(found, file.labels)
+            told = chain(*of_file, merge(*of_rows, key=itemgetter("line")))
             write_findings(out, told, position=file.position)
     if outputs.valid or outputs.rejected:
         with ExitStack() as stack:
@@ -293,7 +308,16 @@ def write_outputs(
             )
             masked = None if outputs.raw else fields_to_mask(store, judged.staged)
             lines = rejected_lines(store, judged.staged, judged.repeats)
+            if refunds:
+                others = rejected_lines(store, refunds.staged, refunds.repeats)
+                lines = lines_together(lines, others)
+                if masked is not None:
+                    masked = masked_together(masked, fields_to_mask(store, refunds.staged))
             file.split(lines, valid, rejected, masked)
+
+
+def _row_of(finding: Finding) -> dict[str, Any]:
+    return {**asdict(finding), "field": finding.column}
 
 
 def _of_file(store: Store, file: TransactionFile, staged: Staged) -> list[Finding]:
