@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.find import find
 from cardoffers_cli.jobs.river.card_numbers import mask_card_numbers
 from cardoffers_cli.jobs.river.export import export
+from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
 from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.river.validate import validate
@@ -27,6 +29,7 @@ from work import found, job, kept, new_store, taken, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.jobs.context.job import Job
 
 CARD = "4111111111111111"
@@ -277,6 +280,61 @@ def test_a_masked_reference_is_known_when_it_comes_again(old: Job, tmp_path: Pat
     around = numbered(1000, int(CARD) - 500)
     told = taken(old, csv_of(tmp_path / "tx.csv", *around))
     assert (999, 1, 0) == tuple(told[name] for name in ("accepted", "duplicates", "invalid"))
+
+
+def refund_of(number: int, reference: str) -> dict[str, str]:
+    return {
+        "refund_ref": f"RF-{number}",
+        "original_transaction_ref": reference,
+        "amount": "1.00",
+        "refunded_at": "2026-03-19T13:12:54Z",
+    }
+
+
+def credit_of(number: int, reference: str) -> dict[str, str]:
+    return {
+        "credit_ref": f"CR-{number}",
+        "transaction_ref": reference,
+        "amount": "1.00",
+        "status": "credited",
+        "credited_at": "2026-03-19T13:12:54Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "query"),
+    [
+        (
+            REFUNDS,
+            refund_of,
+            (
+                "select original_transaction_ref from refunds "
+                "where original_transaction_ref like 'masked-%'"
+            ),
+        ),
+        (
+            CREDITS,
+            credit_of,
+            "select transaction_ref from credits where transaction_ref like 'masked-%'",
+        ),
+    ],
+    ids=["refunds", "credits"],
+)
+def test_a_masked_reference_is_known_to_rows_that_name_it(
+    old: Job, tmp_path: Path, kind: RowKind, names: Any, query: str
+) -> None:
+    """Among numbers of one form it is a reference; its purchase has another one by now."""
+    mask_card_numbers(old)
+    rows = [names(number, str(int(CARD) - 500 + number)) for number in range(1000)]
+    path = str(csv_of(tmp_path / "a.csv", *rows))
+    for accepted, duplicates in ((1000, 0), (0, 1000)):
+        options = ImportOptions(kind=kind)
+        told = import_file(path, "alder", old, options, outputs=Outputs()).document()
+        expected = (accepted, duplicates, 0)
+        assert expected == tuple(told[name] for name in ("accepted", "duplicates", "conflicts"))
+    (named,) = found(old, query)
+    masked = "select transaction_ref from purchases where transaction_ref like 'masked-%'"
+    assert named in found(old, masked)
 
 
 def test_masking_asks_and_writes_the_store_anew(old: Job) -> None:

@@ -241,9 +241,8 @@ def take_in(
     if target is not None:
         begin(store, target.root)  # or the purchases would be in a store without one
     staged = stage_file(store, file, progress=progress)
-    if staged.kind is PURCHASES:
-        masked = recognised(job, owner.id, lambda: doubtful_references(store, staged))
-        take_masked(store, staged, masked, owner.id)
+    masked = recognised(job, owner.id, lambda: doubtful_references(store, staged))
+    take_masked(store, staged, masked, owner.id)
     numbered = number(store, staged, owner.id)
     judged = judge_file(store, file, staged, numbered, owner.id, target=target)
     if approve:
