@@ -47,6 +47,13 @@ R-00011,R-00012,1.00,2026-05-02T12:00:00Z
 """
 """Refunds whose references are those of purchases, and mean nothing by it."""
 
+CREDITS = """
+transaction_ref,amount,status,credited_at,credit_ref
+R-00001,1.00,credited,2026-04-01T12:00:00Z,R-00001
+R-00011,1.00,reversed,2026-05-02T12:00:00Z,R-00002
+"""
+"""Credited rows, which name nobody, under such references too."""
+
 
 def rows(numbers: str, day: str, amount: str = "1.00", odd: str = "") -> list[str]:
     if numbers == "-":
@@ -70,6 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         name, *told = line.split()
         (tmp_path / f"{name}.csv").write_text("\n".join([HEADER, *rows(*told), ""]))
     (tmp_path / "refunds.csv").write_text(REFUNDS.lstrip())
+    (tmp_path / "credits.csv").write_text(CREDITS.lstrip())
     (tmp_path / "shared.key").write_text(f"{KEY}\n")
     (tmp_path / "shared.key").chmod(0o600)
     return tmp_path
@@ -94,6 +102,9 @@ late day4 day2                 0     content     late file                      
 day1 day2 day4 again           0     content     duplicate file                            late file:missing
 day1 day2 refunds              0     content     refund                                    late file:missing
 day1 day2 refunds              0     content     refund                                    conflict:missing
+day1 credits                   0     format      rows                                      stable tokens:missing
+day1 day2 credits              0     content     stable tokens                             refund:missing
+credits day1 day2              0     content     stable tokens                             late file:missing
 day1 bad                       3     -           zeros                                     rows:failed
 day1 day2 card                 3     -           zeros                                     card numbers:failed
 day1 day2 zeros                0     format      card numbers                              zeros:failed

@@ -78,11 +78,12 @@ order by shown_rows.file_no;
 
 -- name: tokens
 -- reads: shown_rows(file_no, kind, reference, cardholder, payer)
--- How many cardholder tokens the rows have that no earlier file had, if they name one, how many of them are in several
--- files, and in how many files such rows are. One row.
+-- How many cardholder tokens the rows have that no earlier file had, if they name one, how many of them
+-- are in several files, and in how many files such rows are. One row.
 with firsts as (
     select shown_rows.kind, shown_rows.reference, min(shown_rows.file_no) as file_no
     from shown_rows
+    where shown_rows.payer is not null
     group by shown_rows.kind, shown_rows.reference
 ),
 tokens as (
