@@ -55,7 +55,7 @@ def keep_account(
         store.execute("services/accounts:keep", **of, **account, now=by["now"])
     changes = _changes(before, account)
     for each in changes:
-        store.execute("services/accounts:audit", **of, **by, **each, slug=slug)
+        store.execute("services/changes:keep_setting", **of, **by, **each, slug=slug)
     return changes
 
 

@@ -172,7 +172,7 @@ def change_policy(
     of = {"institution_id": institution_id}
     store.execute("services/approvals:policy", **of, **policy)
     for each in changes:
-        store.execute("services/approvals:audit_policy", **of, **by, **each, slug=slug)
+        store.execute("services/changes:keep_setting", **of, **by, **each, slug=slug)
 
 
 def _text(value: Any) -> str | None:

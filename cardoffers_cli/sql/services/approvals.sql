@@ -57,14 +57,3 @@ where approval_id = $approval_id
 update institutions
 set approvals = $approvals, approval_limit = $approval_limit
 where institution_id = $institution_id;
-
--- name: audit_policy
--- Writes the change of one of these settings to the audit log.
-insert into audit_log (
-    audit_no, run_no, happened_at, actor, institution_id, subject, subject_id, field, old_value,
-    new_value
-)
-select
-    coalesce(max(audit_log.audit_no), 0) + 1, $run_no, $now, $actor, $institution_id,
-    'institution', $slug, $field, $old_value, $new_value
-from audit_log;
