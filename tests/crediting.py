@@ -116,8 +116,9 @@ def redeem(store: Store, redemptions: list[Row]) -> None:
     for number, each in enumerate(redemptions, first):
         if each["event"]:
             store.connection.execute(
-                "insert into outbox select redemption_no, redemption_id, institution_id, '',"
-                " created_at, $state, 0, 0, null, null, null, null"
+                "insert into outbox by name select redemption_no, redemption_id, institution_id,"
+                " '' as body, created_at as occurred_at, $state as state, 0 as attempts,"
+                " 0 as failures, 'redemption.completed' as event"
                 " from redemptions where redemption_no = $number",
                 {"state": each["event"], "number": number},
             )

@@ -89,7 +89,7 @@ def refer(store: Store, institution_id: UUID | None = None, *, run_no: int) -> R
 
 def find_both(store: Store, referred: Referred, *, run_no: int) -> BothSides:
     """Find the redemptions to look at, and what stands as credited of each."""
-    owed = store.make("pipeline/reconcile:owed", referred.asked, run_no=run_no)
+    owed = store.make("pipeline/reconcile:to_reconcile", referred.asked, run_no=run_no)
     return BothSides(redemptions=owed, credited=store.define("pipeline/reconcile:credited", owed))
 
 

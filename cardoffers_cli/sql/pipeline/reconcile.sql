@@ -99,14 +99,14 @@ inner join purchases
     and purchases.institution_id = hashed.institution_id
     and purchases.transaction_ref = hashed.transaction_ref;
 
--- name: owed
+-- name: to_reconcile
 -- reads: asked(institution_id, after_run_no, after_redemption_no)
--- makes: owed(redemption_no, institution_id, currency, amount, created_at, reversed_at,
+-- makes: to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at,
 --     is_delivered, is_expected)
--- Makes owed: the redemptions to look at: those that came since, those that new credited rows are of
--- or that were reversed since, and those whose verdict is not final. `is_delivered` says that its
--- event was, `is_expected` that it is still to be. Grain: one row per redemption.
-create temp table owed as
+-- Makes to_reconcile: the redemptions to look at: those that came since, those that new credited rows
+-- are of or that were reversed since, and those whose verdict is not final. `is_delivered` says that
+-- its event was, `is_expected` that it is still to be. Grain: one row per redemption.
+create temp table to_reconcile as
 with touched as (
     select credit_links.redemption_no
     from credit_links
@@ -142,7 +142,7 @@ where ledger_entries.redemption_no > asked.after_redemption_no
     or ledger_entries.redemption_no in (select touched.redemption_no from touched);
 
 -- name: credited
--- reads: owed(redemption_no, institution_id, reversed_at)
+-- reads: to_reconcile(redemption_no, institution_id, reversed_at)
 -- makes: credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
 --     amount_at_reversal, is_failed)
 -- Makes credited: what stands of the credited rows of each redemption (rules.md#what-was-credited), at
@@ -152,13 +152,14 @@ where ledger_entries.redemption_no > asked.after_redemption_no
 create temp table credited as
 with moves as materialized (
     select
-        owed.redemption_no, owed.reversed_at, credit_links.credit_no, credit_links.credited_at,
+        to_reconcile.redemption_no, to_reconcile.reversed_at, credit_links.credit_no,
+        credit_links.credited_at,
         credit_links.status, moved_by(credit_links.status, credit_links.amount) as amount,
         moved_by(credit_links.status, 1) as payment
-    from owed
+    from to_reconcile
     inner join credit_links
-        on credit_links.redemption_no = owed.redemption_no
-        and credit_links.institution_id = owed.institution_id
+        on credit_links.redemption_no = to_reconcile.redemption_no
+        and credit_links.institution_id = to_reconcile.institution_id
 ),
 several as (
     select moves.redemption_no
@@ -230,7 +231,7 @@ where moves.redemption_no not in (select several.redemption_no from several);
 
 -- name: judged
 -- reads: referring(credit_no, institution_id, status, amount, credited_at, currency, is_told),
---     owed(redemption_no, institution_id, currency, amount, created_at, reversed_at, is_delivered,
+--     to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at, is_delivered,
 --     is_expected), credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
 --     amount_at_reversal, is_failed)
 -- makes: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
@@ -252,31 +253,32 @@ alone as (
     from referring
 )
 select
-    owed.institution_id, 'redemption' as subject, owed.redemption_no as subject_no,
+    to_reconcile.institution_id, 'redemption' as subject, to_reconcile.redemption_no as subject_no,
     case
-        when owed.reversed_at is not null and coalesce(credited.credited_amount, 0) = 0
+        when to_reconcile.reversed_at is not null and coalesce(credited.credited_amount, 0) = 0
             then 'not_owed'
-        when owed.reversed_at is not null
+        when to_reconcile.reversed_at is not null
             and credited.credited_amount > credited.amount_at_reversal
             then 'credited_after_reversal'
-        when owed.reversed_at is not null then 'credited_before_reversal'
-        when credited.credited_amount > owed.amount and credited.payments > 1 then 'credited_twice'
-        when credited.credited_amount <> owed.amount and credited.credited_amount > 0
+        when to_reconcile.reversed_at is not null then 'credited_before_reversal'
+        when credited.credited_amount > to_reconcile.amount and credited.payments > 1
+            then 'credited_twice'
+        when credited.credited_amount <> to_reconcile.amount and credited.credited_amount > 0
             then 'amount_differs'
-        when coalesce(credited.credited_amount, 0) = owed.amount and owed.is_expected
+        when coalesce(credited.credited_amount, 0) = to_reconcile.amount and to_reconcile.is_expected
             then 'file_only'
-        when coalesce(credited.credited_amount, 0) = owed.amount then 'credited'
+        when coalesce(credited.credited_amount, 0) = to_reconcile.amount then 'credited'
         when credited.is_failed then 'credit_failed'
-        when date_sub('day', owed.created_at, $now) < $days then 'credit_awaited'
-        when owed.is_delivered then 'webhook_only'
+        when date_sub('day', to_reconcile.created_at, $now) < $days then 'credit_awaited'
+        when to_reconcile.is_delivered then 'webhook_only'
         else 'not_credited'
     end as code,
-    owed.currency, owed.amount,
+    to_reconcile.currency, to_reconcile.amount,
     cast(coalesce(credited.credited_amount, 0) as decimal(18, 4)) as credited_amount,
     cast(coalesce(credited.moved_amount, 0) as decimal(18, 4)) as moved_amount,
-    coalesce(credited.credited_rows, 0) as credited_rows, owed.created_at as since_at
-from owed
-left join credited on credited.redemption_no = owed.redemption_no
+    coalesce(credited.credited_rows, 0) as credited_rows, to_reconcile.created_at as since_at
+from to_reconcile
+left join credited on credited.redemption_no = to_reconcile.redemption_no
 union all
 select
     alone.institution_id, 'credit', alone.credit_no,
