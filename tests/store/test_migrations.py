@@ -200,8 +200,6 @@ KEPT_SINCE = (
     "reconciliation_totals",
     "statements",
     "statement_settlements",
-    "statements",
-    "statement_settlements",
     "institution_accounts",
     "payouts",
     "bank_files",

@@ -122,15 +122,10 @@ with amounts as (
     group by statements.institution_id, statements.currency
     union all
     select
-        settlements.institution_id, settlements.currency, 'open',
-        sum(settlements.institution_payout_amount)
-    from settlements
-    where not exists (
-        select 1
-        from statement_settlements
-        where statement_settlements.settlement_no = settlements.settlement_no
-    )
-    group by settlements.institution_id, settlements.currency
+        unstated_settlements.institution_id, unstated_settlements.currency, 'open',
+        sum(unstated_settlements.institution_payout_amount)
+    from unstated_settlements
+    group by unstated_settlements.institution_id, unstated_settlements.currency
     union all
     select
         ledger_entries.institution_id, ledger_entries.currency, 'open',

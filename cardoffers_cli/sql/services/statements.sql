@@ -3,15 +3,10 @@
 -- took (rules.md#statements); taken again they are there, so none is written twice.
 -- Grain: one row per settlement.
 insert into statement_settlements (settlement_no, institution_id, statement_no)
-select settlements.settlement_no, settlements.institution_id, $statement_no
-from settlements
-where settlements.institution_id = $institution_id
-    and settlements.settled_at < $to_at
-    and not exists (
-        select 1
-        from statement_settlements
-        where statement_settlements.settlement_no = settlements.settlement_no
-    );
+select settlement_no, institution_id, $statement_no
+from unstated_settlements
+where institution_id = $institution_id
+    and settled_at < $to_at;
 
 -- name: next_no
 -- The number of the next statement of all.
@@ -40,27 +35,18 @@ where institution_id = $institution_id
 -- What the settlements of an institution made before $to_at that no statement took come to.
 -- Grain: one row.
 select
-    count(*) filter (where settled_lines.kind = 'entry') as entry_count,
-    count(*) filter (where settled_lines.kind = 'adjustment') as adjustment_count,
-    coalesce(
-        sum(settled_lines.institution_payout_amount) filter (where settled_lines.kind = 'entry'), 0
-    ) as entries,
-    coalesce(
-        sum(settled_lines.institution_payout_amount)
-            filter (where settled_lines.kind = 'adjustment'),
-        0
-    ) as adjustments
-from settled_lines
-inner join settlements
-    on settlements.settlement_no = settled_lines.settlement_no
-    and settlements.institution_id = settled_lines.institution_id
-where settlements.institution_id = $institution_id
-    and settlements.settled_at < $to_at
-    and not exists (
-        select 1
-        from statement_settlements
-        where statement_settlements.settlement_no = settlements.settlement_no
-    );
+    count(*) filter (where amounts.kind = 'entry') as entry_count,
+    count(*) filter (where amounts.kind = 'adjustment') as adjustment_count,
+    coalesce(sum(amounts.institution_payout_amount) filter (where amounts.kind = 'entry'), 0)
+        as entries,
+    coalesce(sum(amounts.institution_payout_amount) filter (where amounts.kind = 'adjustment'), 0)
+        as adjustments
+from settled_amounts as amounts
+inner join unstated_settlements
+    on unstated_settlements.settlement_no = amounts.settlement_no
+    and unstated_settlements.institution_id = amounts.institution_id
+where unstated_settlements.institution_id = $institution_id
+    and unstated_settlements.settled_at < $to_at;
 
 -- name: pending
 -- Entries of an institution that are on hold, and how many of them were due before $to_at and wait

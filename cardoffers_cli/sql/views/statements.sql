@@ -1,11 +1,10 @@
 -- What statements and invoices are made of.
 
--- name: settled_lines
--- Ledger entries and adjustments that a settlement took, with their settlement, and only with what
--- never changes (rules.md#statements): no title, no token. A line says what changed hands: an entry
--- that was reversed later stands here as it was settled, and its adjustment beside it.
--- Grain: one row per entry or adjustment.
-create or replace view settled_lines as
+-- name: settled_amounts
+-- Ledger entries and adjustments that a settlement took. A line says what changed hands: an entry that
+-- was reversed later stands here as it was settled, and its adjustment beside it, with the settlement
+-- of the entry. Grain: one row per entry or adjustment.
+create or replace view settled_amounts as
 select
     'entry' as kind, ledger_entries.created_at, ledger_entries.redemption_no,
     ledger_entries.institution_id, ledger_entries.offer_no, ledger_entries.merchant_id,
@@ -26,27 +25,42 @@ inner join ledger_entries
     and ledger_entries.institution_id = adjustments.institution_id
 where adjustments.settlement_no is not null;
 
+-- name: settled_lines
+-- The same with their settlement, and only with what never changes (rules.md#statements): no title, no
+-- token. Grain: one row per entry or adjustment.
+create or replace view settled_lines as
+select
+    settled_amounts.*, redemptions.redemption_id, offers.offer_id, settlements.settlement_id,
+    settlements.settled_at, currencies.minor_unit
+from settled_amounts
+inner join settlements
+    on settlements.settlement_no = settled_amounts.settlement_no
+    and settlements.institution_id = settled_amounts.institution_id
+inner join redemptions
+    on redemptions.redemption_no = settled_amounts.redemption_no
+    and redemptions.institution_id = settled_amounts.institution_id
+inner join offers on offers.offer_no = settled_amounts.offer_no
+inner join currencies on currencies.currency = settled_amounts.currency;
+
+-- name: unstated_settlements
+-- Settlements that are on no statement. Grain: one row per settlement.
+create or replace view unstated_settlements as
+select settlements.*
+from settlements
+where not exists (
+    select 1
+    from statement_settlements
+    where statement_settlements.settlement_no = settlements.settlement_no
+);
+
 -- name: statement_lines
 -- The lines of statements. Grain: one row per entry or adjustment that is on one.
 create or replace view statement_lines as
-select
-    statement_settlements.statement_no, settled_lines.institution_id, settled_lines.kind,
-    settled_lines.created_at, settled_lines.redemption_no, redemptions.redemption_id,
-    offers.offer_id, settled_lines.merchant_id, settlements.settlement_id, settlements.settled_at,
-    settled_lines.currency, currencies.minor_unit, settled_lines.merchant_funded_amount,
-    settled_lines.commission_amount, settled_lines.institution_payout_amount
+select statement_settlements.statement_no, settled_lines.*
 from settled_lines
 inner join statement_settlements
     on statement_settlements.settlement_no = settled_lines.settlement_no
-    and statement_settlements.institution_id = settled_lines.institution_id
-inner join settlements
-    on settlements.settlement_no = settled_lines.settlement_no
-    and settlements.institution_id = settled_lines.institution_id
-inner join redemptions
-    on redemptions.redemption_no = settled_lines.redemption_no
-    and redemptions.institution_id = settled_lines.institution_id
-inner join offers on offers.offer_no = settled_lines.offer_no
-inner join currencies on currencies.currency = settled_lines.currency;
+    and statement_settlements.institution_id = settled_lines.institution_id;
 
 -- name: invoice_lines
 -- The lines of invoices and credit notes (rules.md#invoices). An adjustment of an entry that was
@@ -54,27 +68,16 @@ inner join currencies on currencies.currency = settled_lines.currency;
 -- period stands on the invoice itself. Grain: one row per entry or adjustment that is on one.
 create or replace view invoice_lines as
 select
-    invoiced_settlements.period_no, settled_lines.merchant_id, settled_lines.currency,
+    invoiced_settlements.period_no,
     nullif(of_entry.period_no, invoiced_settlements.period_no) as amended_period_no,
-    settled_lines.kind, settled_lines.created_at, settled_lines.institution_id,
-    settled_lines.redemption_no, redemptions.redemption_id, offers.offer_id,
-    settlements.settled_at, currencies.minor_unit, settled_lines.merchant_funded_amount,
-    settled_lines.commission_amount, settled_lines.institution_payout_amount
+    settled_lines.*
 from settled_lines
 inner join invoiced_settlements
     on invoiced_settlements.settlement_no = settled_lines.settlement_no
     and invoiced_settlements.institution_id = settled_lines.institution_id
 inner join invoiced_settlements as of_entry
     on of_entry.settlement_no = settled_lines.entry_settlement_no
-    and of_entry.institution_id = settled_lines.institution_id
-inner join settlements
-    on settlements.settlement_no = settled_lines.settlement_no
-    and settlements.institution_id = settled_lines.institution_id
-inner join redemptions
-    on redemptions.redemption_no = settled_lines.redemption_no
-    and redemptions.institution_id = settled_lines.institution_id
-inner join offers on offers.offer_no = settled_lines.offer_no
-inner join currencies on currencies.currency = settled_lines.currency;
+    and of_entry.institution_id = settled_lines.institution_id;
 
 -- name: csv_guarded
 -- A text that a spreadsheet does not read as a formula (rules.md#exports).
