@@ -17,8 +17,10 @@ from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.reverse import reverse
 from cardoffers_cli.jobs.settle import settle_due
 from cardoffers_cli.jobs.statements import exporting, invoicing
+from cardoffers_cli.jobs.statements.closing import close_statement
 from cardoffers_cli.jobs.statements.reading import invoice_rows, show_invoice
 from cardoffers_cli.jobs.statements.verifying import verify_invoices
+from cardoffers_cli.jobs.timeline import tell_timeline
 from cardoffers_cli.store.audits import audits, offending
 from settled import redeem_in
 from tables import read, select, uid
@@ -126,6 +128,30 @@ def test_what_is_reversed_later_is_a_credit_note_on_its_invoice(made: Job) -> No
             " from adjustments select merchant_funded_amount)"
         )
         assert select(store, "select sum(amount) from invoices") == select(store, ledger)
+
+
+def test_a_timeline_says_where_a_redemption_stands(made: Job) -> None:
+    """The first one was settled in June and deducted in July."""
+    for month in ("2026-06", "2026-07"):
+        close(made, month, "12-31")
+        close_statement(replace(made, now=day("12-31")), "alder", month)
+    with made.store() as store:
+        bought = "insert into recent_purchases by name select 1 as purchase_no, institution_id,"
+        rest = " '1' as transaction_ref, cardholder_no, 1 as instrument_no, 1 as amount,"
+        last = " 'GBP' as currency, created_at as transacted_at, created_at as received_at"
+        select(store, f"{bought}{rest}{last} from redemptions where redemption_no = 1")
+    events = tell_timeline(str(uid("redemption 1")), "alder", made).events
+    invoice = next(each for each in verify_invoices(made) if each.merchant_name == "bakery").number
+    assert {
+        ("stated", "statement ALDER-2026-000001", "1.00"),
+        ("stated", "statement ALDER-2026-000002", "-1.00"),
+        ("invoiced", f"invoice {invoice}", "1.00"),
+        ("invoiced", "credit note CN-2026-000001", "-1.00"),
+    } == {
+        (each.event, each.detail, str(each.amount))
+        for each in events
+        if each.event in {"stated", "invoiced"}
+    }
 
 
 def test_terms_are_those_of_the_merchant(made: Job) -> None:

@@ -485,6 +485,35 @@ told as (
     left join runs on runs.run_no = settlements.run_no
     union all
     select
+        statements.closed_at, statements.run_no, 9, 'stated', 'statement ' || statements.number,
+        statements.actor, settled_amounts.institution_payout_amount, settled_amounts.currency
+    from earned
+    inner join settled_amounts
+        on settled_amounts.redemption_no = earned.redemption_no
+        and settled_amounts.institution_id = $institution_id
+    inner join statement_settlements
+        on statement_settlements.settlement_no = settled_amounts.settlement_no
+    inner join statements
+        on statements.statement_no = statement_settlements.statement_no
+        and statements.institution_id = settled_amounts.institution_id
+    union all
+    select
+        invoice_periods.closed_at, invoice_periods.run_no, 10, 'invoiced',
+        case when invoices.amends is null then 'invoice ' else 'credit note ' end
+        || invoices.number,
+        invoice_periods.actor, invoice_lines.merchant_funded_amount, invoice_lines.currency
+    from earned
+    inner join invoice_lines
+        on invoice_lines.redemption_no = earned.redemption_no
+        and invoice_lines.institution_id = $institution_id
+    inner join invoices
+        on invoices.period_no = invoice_lines.period_no
+        and invoices.merchant_id = invoice_lines.merchant_id
+        and invoices.currency = invoice_lines.currency
+        and invoices.amended_period_no is not distinct from invoice_lines.amended_period_no
+    inner join invoice_periods on invoice_periods.period_no = invoices.period_no
+    union all
+    select
         case when $is_single then attempts.started_at else runs.as_of end, attempts.run_no, 8,
         case when attempts.event = 'redemption.reversed' then 'reversal ' else '' end
         || case when attempts.error is null then 'delivered' else 'not delivered' end,
