@@ -365,6 +365,11 @@ wanted as materialized (
     from refund_states
     where refund_states.institution_id = $institution_id
         and refund_states.refund_no in (select named.refund_no from named)
+),
+entries as materialized (
+    select found.*
+    from redemption_entries as found
+    where found.redemption_no in (select wanted.redemption_no from wanted)
 )
 select
     wanted.refund_ref, wanted.kind, wanted.amount, wanted.currency, wanted.refunded_at,
@@ -376,7 +381,7 @@ from wanted
 left join purchases
     on purchases.purchase_no = wanted.purchase_no
     and purchases.institution_id = wanted.institution_id
-left join redemption_entries as entries
+left join entries
     on entries.redemption_no = wanted.redemption_no
     and entries.institution_id = wanted.institution_id
 left join offer_versions
