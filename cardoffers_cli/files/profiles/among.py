@@ -7,11 +7,11 @@ where the profile says that these are refunds (rules.md#refunds-among-purchases)
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.row_kinds import REFUNDS
 from cardoffers_cli.files.profiles.reading import ProfiledFile
-from cardoffers_cli.files.profiles.refunds import NAMES, as_refunds, in_purchases
+from cardoffers_cli.files.profiles.refunds import NAMES, as_refunds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,16 +49,6 @@ class RefundsAmong(ProfiledFile):
             *(replace(form, field=NAMES.get(form.field, form.field)) for form in known),
             *super().reference_forms,
         ]
-
-    def split(
-        self,
-        rejected: pl.Series,
-        valid_to: BinaryIO | None,
-        rejected_to: BinaryIO | None,
-        masked: pl.DataFrame | None = None,
-    ) -> None:
-        """Copy each line of the file to one of two files; see `ProfiledFile.split`."""
-        super().split(rejected, valid_to, rejected_to, in_purchases(masked))
 
     def _pages(self) -> Iterator[tuple[pl.DataFrame, list[Finding], bool]]:
         for found, _ in self.translated():

@@ -230,7 +230,10 @@ class ProfiledFile(TransactionFile):
                 Reencoded(out, profile.encoding) if out else None for out in (valid_to, rejected_to)
             )
         masks = ProfiledMasks(
-            rows_of(masked), profile, self._width, named_positions(profile, self._positions)
+            rows_of(refunds.in_purchases(masked)),
+            profile,
+            self._width,
+            named_positions(profile, self._positions),
         )
         copy = LineCopy(
             profile.header,

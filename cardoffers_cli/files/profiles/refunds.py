@@ -41,7 +41,7 @@ def as_refunds(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_purchases(masked: pl.DataFrame | None) -> pl.DataFrame | None:
-    """Return fields of refunds (line and field) by what they are called in the file's profile."""
+    """Return fields (line and field) by what a profile calls them, those of refunds too."""
     back = {name: own for own, name in NAMES.items()}
     return masked if masked is None else masked.with_columns(pl.col("field").replace(back))
 
@@ -51,10 +51,9 @@ def lines_together(one: pl.Series, other: pl.Series) -> pl.Series:
     return pl.concat([one, other]).sort()
 
 
-def masked_together(one: pl.DataFrame, of_refunds: pl.DataFrame) -> pl.DataFrame:
+def masked_together(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     """Return the fields of purchases and of refunds of one file, by line and field."""
-    others = in_purchases(of_refunds)
-    return one if others is None else pl.concat([one, others]).sort("line", "field")
+    return pl.concat([one, other]).sort("line", "field")
 
 
 class RefundsApart:
