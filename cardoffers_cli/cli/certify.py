@@ -1,5 +1,6 @@
 """`cardoffers certify`: what files of an institution have shown, sealed, and checked again."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,10 +13,12 @@ from cardoffers_cli.cli.kernel.options import (
     Currency,
     Delimiter,
     LayoutProfile,
+    NoProfile,
     Timezone,
     argument,
     checked_as,
     institution_option,
+    layout_for,
     option,
 )
 from cardoffers_cli.domain.errors import NotFound, UsageError
@@ -47,6 +50,7 @@ def certify(
     currency: Currency = None,
     delimiter: Delimiter = ",",
     profile: LayoutProfile = None,
+    no_profile: NoProfile = False,
     assume_timezone: Timezone = None,
 ) -> None:
     """Certify what files have shown, level by level, on a page that can be checked again."""
@@ -61,6 +65,10 @@ def certify(
     key = job.read_key(key_file) if key_file else owner.key if owner else None
     currency = currency or (owner.currency if owner else None)
     reading = checked_as(desk.now, currency, delimiter, profile, zone=assume_timezone)
+    if institution:
+        is_other = no_profile or delimiter != ","
+        layout = layout_for(desk, institution, reading.profile, is_other=is_other)
+        reading = replace(reading, profile=layout)
 
     def told(source: str) -> None:
         desk.note(f"Reading {source}")

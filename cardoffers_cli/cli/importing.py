@@ -17,12 +17,14 @@ from cardoffers_cli.cli.kernel.options import (
     Errors,
     Institution,
     LayoutProfile,
+    NoProfile,
     RawRejected,
     Rejected,
     SheetName,
     Timezone,
     Valid,
     argument,
+    layout_for,
     layout_of,
 )
 from cardoffers_cli.cli.kernel.show import Text
@@ -50,6 +52,7 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         delimiter: Delimiter = ",",
         sheet: SheetName = None,
         profile: LayoutProfile = None,
+        no_profile: NoProfile = False,
         assume_timezone: Timezone = None,
         allow_unterminated: AllowUnterminated = False,
         errors: Errors = None,
@@ -62,17 +65,20 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         from cardoffers_cli.jobs.river.imports import ImportOptions
         from cardoffers_cli.jobs.river.intake import Outputs
 
+        desk = Desk.of(ctx, engine=engine)
+        is_other = no_profile or delimiter != "," or sheet is not None
+        layout = layout_of(profile, delimiter, sheet)
         options = ImportOptions(
             delimiter=delimiter,
             assume_timezone=assume_timezone,
             allow_unterminated=allow_unterminated,
-            profile=layout_of(profile, delimiter, sheet),
+            profile=layout_for(desk, institution, layout, is_other=is_other),
             sheet=sheet,
             dry_run=dry_run,
             kind=kind,
         )
         outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
-        _import(Desk.of(ctx, engine=engine), sources, institution, options, outputs)
+        _import(desk, sources, institution, options, outputs)
 
     import_files.__doc__ = about
     return import_files

@@ -14,12 +14,14 @@ from cardoffers_cli.cli.kernel.options import (
     Errors,
     Institution,
     LayoutProfile,
+    NoProfile,
     RawRejected,
     Rejected,
     SheetName,
     Timezone,
     Valid,
     argument,
+    layout_for,
     layout_of,
 )
 from cardoffers_cli.cli.kernel.show import Column, Sheet, read_columns
@@ -36,6 +38,7 @@ def simulate(
     delimiter: Delimiter = ",",
     sheet: SheetName = None,
     profile: LayoutProfile = None,
+    no_profile: NoProfile = False,
     assume_timezone: Timezone = None,
     allow_unterminated: AllowUnterminated = False,
     errors: Errors = None,
@@ -53,12 +56,14 @@ def simulate(
 
     desk = Desk.of(ctx, engine=engine)
     desk.writes({"--errors": errors, "--valid": valid, "--rejected": rejected}, reads=[source])
+    layout = layout_of(profile, delimiter, sheet)
+    is_other = no_profile or delimiter != "," or sheet is not None
     options = ImportOptions(
         delimiter=delimiter,
         assume_timezone=assume_timezone,
         allow_unterminated=allow_unterminated,
         sheet=sheet,
-        profile=layout_of(profile, delimiter, sheet),
+        profile=layout_for(desk, institution, layout, is_other=is_other),
     )
     outputs = Outputs(errors=errors, valid=valid, rejected=rejected, raw=raw_rejected)
     try:

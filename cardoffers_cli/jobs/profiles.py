@@ -206,6 +206,14 @@ def kept_profiles(job: Job) -> list[ShownProfile]:
     ]
 
 
+def kept_layout(job: Job, institution: str) -> Profile | None:
+    """Return the profile that an institution keeps, if it keeps one."""
+    with reading(job) as source:
+        owner = find_institution(source.store, institution)
+        kept = find_profile(source.store, owner.id)
+    return parse_profile(kept.toml, f"The profile of {owner.slug}") if kept else None
+
+
 def kept_toml(job: Job, institution: str) -> str:
     """Return the profile that an institution keeps, as it was given; raise `NotFound`."""
     with reading(job) as source:

@@ -18,6 +18,7 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.row_kinds import BY_NAME, PURCHASES
 
 if TYPE_CHECKING:
+    from cardoffers_cli.cli.kernel.desk import Desk
     from cardoffers_cli.domain.profiles import Profile
     from cardoffers_cli.files.chunks import FileReading
 
@@ -88,6 +89,29 @@ def layout_of(profile: Path | None, delimiter: str, sheet: str | None = None) ->
     return layout
 
 
+def layout_for(
+    desk: "Desk",
+    institution: str,
+    layout: "Profile | None",
+    *,
+    is_other: bool,
+) -> "Profile | None":
+    """Return the profile that was named, or else the one that an institution keeps, and say so.
+
+    None is looked for where it is said that the file `is_other`: in our own layout, or another.
+    """
+    from cardoffers_cli.jobs.profiles import kept_layout
+
+    if layout is not None or is_other:
+        return layout
+    kept = kept_layout(desk.job, institution)
+    if kept is not None:
+        desk.note(
+            f"Read by the profile that {institution} keeps; --no-profile reads our own layout."
+        )
+    return kept
+
+
 def checked_as(
     now: datetime,
     currency: str | None,
@@ -138,6 +162,9 @@ Currency = Annotated[str | None, option("The currency of the amounts (ISO 4217) 
 LayoutProfile = Annotated[
     Path | None,
     option("The layout of the file, if not our own: see `cardoffers profile`.", metavar="P.toml"),
+]
+NoProfile = Annotated[
+    bool, option("The file is in our own layout, not by the kept profile.", "--no-profile")
 ]
 Kind = Annotated[
     Literal["purchases", "refunds", "credits"] | None,
