@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from cardoffers_cli.domain.bank_accounts import parse_account, plain_name
 from cardoffers_cli.domain.errors import UsageError
-from cardoffers_cli.services import security_log
+from cardoffers_cli.jobs.catalogue.logging_changes import log_changes
 from cardoffers_cli.services.accounts import KeptAccount, find_account, keep_account
-from cardoffers_cli.services.catalogue import FieldChange
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.runs import Run
+    from cardoffers_cli.services.catalogue import FieldChange
     from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.store.store import Store
 
@@ -46,17 +45,7 @@ def change_account(
         now=run.as_of,
         actor=run.actor,
     )
-    if changed:
-        security_log.append(
-            store,
-            "account_changed",
-            event_id=uuid4(),
-            institution_id=institution.id,
-            details={each.field: [each.old_value, each.new_value] for each in changed},
-            now=run.as_of,
-            actor=run.actor,
-        )
-    return [FieldChange(subject_id=institution.slug, **each) for each in changed]
+    return log_changes(store, "account_changed", institution, changed, run)
 
 
 def _wanted(

@@ -16,11 +16,11 @@ from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.accounts import GivenAccount, change_account
+from cardoffers_cli.jobs.catalogue.logging_changes import log_changes
 from cardoffers_cli.jobs.catalogue.rows import write_row
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import Run, run_record
-from cardoffers_cli.services import security_log
 from cardoffers_cli.services.accounts import find_account
 from cardoffers_cli.services.approvals import POLICY, change_policy, policy_changes
 from cardoffers_cli.services.catalogue import FieldChange
@@ -208,17 +208,7 @@ def _change_refunds(
         now=run.as_of,
         actor=run.actor,
     )
-    if changed:
-        security_log.append(
-            store,
-            "refund_policy_changed",
-            event_id=uuid4(),
-            institution_id=institution.id,
-            details={each.field: [each.old_value, each.new_value] for each in changed},
-            now=run.as_of,
-            actor=run.actor,
-        )
-    return [FieldChange(subject_id=institution.slug, **each) for each in changed]
+    return log_changes(store, "refund_policy_changed", institution, changed, run)
 
 
 def _change_four_eyes(
@@ -257,16 +247,7 @@ def _change_four_eyes(
     by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
     slug = institution.slug
     change_policy(store, institution.id, slug, {**before, **values}, changed, **by)
-    security_log.append(
-        store,
-        "approval_policy_changed",
-        event_id=uuid4(),
-        institution_id=institution.id,
-        details=details,
-        now=run.as_of,
-        actor=run.actor,
-    )
-    return [FieldChange(subject_id=slug, **each) for each in changed], approval
+    return log_changes(store, "approval_policy_changed", institution, changed, run), approval
 
 
 def _with_account(store: Store, institution: Institution) -> ShownInstitution:
