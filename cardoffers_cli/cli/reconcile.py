@@ -32,6 +32,7 @@ WITH_FINDINGS = 3
 VERDICTS = read_columns("reconcile.verdicts")
 FINDINGS = read_columns("reconcile.findings")
 ROWS = read_columns("reconcile.rows")
+BANK = read_columns("reconcile.bank")
 
 FindingArgument = Annotated[
     str, argument("FINDING", "The finding: its id, the beginning of that, or latest.")
@@ -116,6 +117,8 @@ def _told(told: "ReconciledTold") -> Iterator[Block]:
     """Show the verdicts, the totals of both sides, and what is open."""
     rows = [{**each, "meaning": meaning_of(each.code).says} for each in told.verdicts]
     yield Sheet("verdicts", VERDICTS, rows)
+    if told.bank:
+        yield Sheet("bank", BANK, told.bank, title="Paid, as the bank says")
     if told.run_id is None:
         lines = ["No credited row came yet, so there is nothing to reconcile."]
         yield Text([*lines, "    -> cardoffers credit import FILE -i INST"])

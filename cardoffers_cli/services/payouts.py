@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
@@ -68,6 +69,18 @@ class PayoutState(Record):
     closed_at: datetime
 
 
+class BankTotal(Record):
+    """What the verdicts of the bank's side of one code and currency come to.
+
+    `amount` is of the statements or, of what is unknown, what the bank moved.
+    """
+
+    code: str
+    rows: int
+    amount: Amount
+    currency: str
+
+
 def payable_statement(store: Store, number: str) -> PayableStatement:
     """Return a statement by its number; raise `NotFound`."""
     found = store.record(PayableStatement, "services/payouts:payable", number=number)
@@ -113,3 +126,22 @@ def payout_states(
         number=number,
         limit=limit,
     )
+
+
+def bank_totals(
+    store: Store, moment: datetime, institution_id: UUID | None = None
+) -> list[BankTotal]:
+    """Return what the verdicts of the bank's side come to (rules.md#bank-verdicts).
+
+    What is unknown is of no institution, and is there where none is asked for.
+    """
+    sums: dict[tuple[str, str], list[Amount]] = {}
+    for each in payout_states(store, moment, institution_id=institution_id):
+        sums.setdefault((each.state, each.currency), []).append(each.amount)
+    totals = [
+        BankTotal(code=code, rows=len(amounts), amount=sum(amounts, Decimal()), currency=currency)
+        for (code, currency), amounts in sorted(sums.items())
+    ]
+    if institution_id is not None:
+        return totals
+    return [*totals, *store.records(BankTotal, "services/payouts:unknown_totals")]

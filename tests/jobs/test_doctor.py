@@ -14,10 +14,13 @@ from cardoffers_cli.domain.row_kinds import CREDITS
 from cardoffers_cli.files.bundled import copy_sample_data
 from cardoffers_cli.jobs import offers, reverse, settle
 from cardoffers_cli.jobs.catalogue import importing as catalogue
+from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.context.runs import start_run
 from cardoffers_cli.jobs.keys import keys
+from cardoffers_cli.jobs.payouts.bank import import_bank_file
+from cardoffers_cli.jobs.payouts.exporting import export_payout
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.river import match as elsewhere
 from cardoffers_cli.jobs.river.imports import ImportOptions, import_file
@@ -41,7 +44,7 @@ from cardoffers_cli.store.signing_secrets import read_secrets
 from cardoffers_cli.store.usage_journal import UsageJournal
 from sizes import at_the_gate, one_in
 from tables import HASHED, select
-from work import found, new_store, taken
+from work import found, new_store, settings, taken
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +96,26 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Job:
     for period in ("2026-09", "2026-10"):
         close_all(replace(made, now=HELD + timedelta(days=40)), period)
         close_invoices(replace(made, now=HELD + timedelta(days=40)), period)
+    pay_one(made)
     return made
+
+
+def pay_one(made: Job) -> None:
+    """Export a statement for payment, and let the bank say that it was paid."""
+    given = GivenAccount(account=ACCOUNT, holder="Larkmere plc")
+    set_institution(made, "larkmere", {}, account=given)
+    payer = settings(payer_name="Offers", payer_account=ACCOUNT)
+    ((number,),) = found(made, "select min(number) from statements where payable > 0")
+    pays = replace(made, now=HELD + timedelta(days=41), settings=payer)
+    export_payout(pays, number, "csv", made.path.with_name("payment.csv"))
+    bank = made.path.with_name("bank.csv")
+    bank.write_text(
+        f"payment_id,status,amount,currency,booked_at\n{number},booked,1.00,GBP,2026-11-01\n"
+    )
+    import_bank_file(pays, bank)
+
+
+ACCOUNT = "GB33BUKB20201555555555"
 
 
 def reconcile_some(made: Job) -> None:
@@ -256,6 +278,7 @@ TOLD_WRONG = [
 """What is done to events so that they say something else than the ledger."""
 
 
+PAID_ONCE = "payouts_pay_their_statement"
 STATED_ONCE = "statements_take_each_settlement_once"
 TAKEN_BACK_WRONG = [
     "event = 'redemption.undone' where event = 'redemption.reversed'",
@@ -314,7 +337,7 @@ LOOKS = [
     "update recent_purchases set transacted_at = transacted_at + interval 1 second where line = 2",
 ]
 """What is done to purchases, or to what those that are alike are found by."""
-CREDITED = [
+CREDITED_WRONG = [
     "insert into credits select * from credits limit 1",
     "update credits set ref_hash = ref_hash - 1 where line = 3",
     "update credits set credit_ref = credit_ref || 'x' where line = 3",
@@ -355,7 +378,7 @@ BREAKS = {
     **dict.fromkeys(QUEUE, WAITING),
     **dict.fromkeys(INDEX, "references_are_indexed"),
     **dict.fromkeys(LOOKS, "looks_are_indexed"),
-    **dict.fromkeys(CREDITED, "credits_are_as_they_were_sent"),
+    **dict.fromkeys(CREDITED_WRONG, "credits_are_as_they_were_sent"),
     "delete from credits where line = 3": "imports_have_their_rows",
     "insert into recent_purchases select * from purchases limit 1": "transaction_refs_unique",
     "insert into recent_decisions select * from recent_decisions limit 1": "decided_once",
@@ -422,6 +445,11 @@ BREAKS = {
     ),
     "update statements set entries = entries + 1, payable = payable + 1": "statements_add_up",
     "update statements set payable = payable + 1": "statements_add_up",
+    "update payouts set amount = amount + 1": PAID_ONCE,
+    "update payouts set number = 'X'": PAID_ONCE,
+    "update payouts set currency = 'JPY'": PAID_ONCE,
+    "update payouts set content = content || ' '": PAID_ONCE,
+    "insert into bank_entries from bank_entries": PAID_ONCE,
     "update statements set carried_out = -1, payable = payable + 1": "statements_add_up",
     "update statements set entry_count = entry_count + 1": "statements_add_up",
     "update statements set adjustment_count = 7": "statements_add_up",

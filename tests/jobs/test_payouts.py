@@ -26,6 +26,9 @@ from cardoffers_cli.jobs.payouts.reading import (
     payouts,
     show_payout,
 )
+from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
+from cardoffers_cli.jobs.statements.reading import show_statement
+from cardoffers_cli.store.audits import offending
 from tables import NOON, select
 from work import kept, once, settings, with_catalogue
 
@@ -219,6 +222,49 @@ def test_each_payout_has_one_verdict(
         verdicts = Counter(each.code for each in bank_verdicts(store, made.now))
     strange = sum(b"000009" in content for content in files)
     assert Counter([state, *["bank_unknown"] * strange]) == verdicts
+
+
+def test_reconcile_tells_the_side_of_the_bank_too(made: Job) -> None:
+    close(made, "ALDER-2026-000002", amount="10")
+    exported(made)
+    assert [("unpaid", 2, "1244.50")] == _of_bank(made, "alder")
+    taken(made, camt(PAID, entry("5.00", named="RENT", ref="B-7")))
+    paid = [("paid", 1, "1234.50"), ("unpaid", 1, "10.00")]
+    assert [*paid, ("bank_unknown", 1, "5.00")] == _of_bank(made, None)
+    assert paid == _of_bank(made, "alder")
+
+
+def _of_bank(made: Job, institution: str | None) -> list[tuple[str, int, str]]:
+    told = reconcile(made, institution)
+    return [(each.code, each.rows, str(each.amount)) for each in told.bank or ()]
+
+
+def test_a_statement_shows_what_is_paid_of_it(made: Job) -> None:
+    shown = show_statement(made, NUMBER)
+    assert ("unpaid", None) == (shown.payout_state, shown.bank_code)
+    exported(made)
+    taken(made, camt(PAID, BACK))
+    shown = show_statement(made, NUMBER)
+    assert ("returned", "AC04") == (shown.payout_state, shown.bank_code)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update payouts set amount = amount + 1",
+        "update payouts set number = 'X'",
+        "update payouts set currency = 'JPY'",
+        "update payouts set content = content || ' '",
+        "insert into bank_entries from bank_entries",
+    ],
+)
+def test_the_audit_finds_a_payout_that_was_changed(made: Job, change: str) -> None:
+    exported(made)
+    taken(made, camt(PAID))
+    with made.store() as store:
+        assert 0 == offending(store, "payouts_pay_their_statement")[0]
+        select(store, change)
+        assert 1 == offending(store, "payouts_pay_their_statement")[0]
 
 
 def test_a_return_of_nacha_is_known_by_its_trace_number(tmp_path: Path) -> None:

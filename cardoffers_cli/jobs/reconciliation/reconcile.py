@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.records import if_any
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.pipeline.reconcile import (
     ControlTotals,
@@ -18,6 +19,7 @@ from cardoffers_cli.pipeline.reconcile import (
     states,
 )
 from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.payouts import BankTotal, bank_totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,12 +32,14 @@ if TYPE_CHECKING:
 class ReconciledTold(FindingStates):
     """What a run found, in the shape of `reconcile --format json`.
 
-    Where nobody sent a credited row there is no run, and nothing is said.
+    Where nobody sent a credited row there is no run, and nothing is said. `bank` is the side of the
+    bank: what is paid of statements, where there are any (rules.md#bank-verdicts).
     """
 
     run_id: UUID | None
     verdicts: Sequence[VerdictTotal]
     control: ControlTotals
+    bank: Sequence[BankTotal] | None = if_any()
     dry_run: bool
 
 
@@ -50,10 +54,13 @@ def reconcile_in(
     store: Store, job: Job, institution_id: UUID | None = None, *, dry_run: bool = False
 ) -> ReconciledTold:
     """Reconcile in the caller's transaction, as one run, whoever sent credited rows."""
+    bank = bank_totals(store, job.now, institution_id) or None
     if not is_any_credited(store, institution_id):
         nothing = ControlTotals(redemptions=0, credited_rows=0, verdicts=0)
         none = FindingStates(open=0, accepted=0, resolved=0)
-        return ReconciledTold(run_id=None, verdicts=[], **none, control=nothing, dry_run=dry_run)
+        return ReconciledTold(
+            run_id=None, verdicts=[], **none, control=nothing, bank=bank, dry_run=dry_run
+        )
     with run_record(store, kind="reconcile", now=job.now, actor=job.actor) as run:
         referred = refer(store, institution_id, run_no=run.run_no)
         both = find_both(store, referred, run_no=run.run_no)
@@ -63,6 +70,7 @@ def reconcile_in(
             verdicts=said(store, run_no=run.run_no, now=job.now),
             **states(store, run_no=run.run_no),
             control=control(store, run_no=run.run_no),
+            bank=bank,
             dry_run=dry_run,
         )
         run.counts.update(told)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.records import if_any
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.statements.closing import StatementTold, told_of
 from cardoffers_cli.jobs.statements.invoicing import InvoiceTold
 from cardoffers_cli.jobs.statements.invoicing import told_of as invoice_told
 from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.invoices import find_invoice, list_invoices, merchant_of
+from cardoffers_cli.services.payouts import payout_states
 from cardoffers_cli.services.statements import (
     StatedSettlement,
     find_statement,
@@ -24,8 +26,13 @@ if TYPE_CHECKING:
 
 
 class ShownStatement(StatementTold):
-    """A statement with the settlements that it took."""
+    """A statement with the settlements that it took, and what is paid of it by the bank.
 
+    `payout_state` is there where anything is to be paid (rules.md#bank-verdicts).
+    """
+
+    payout_state: str | None = if_any()
+    bank_code: str | None = if_any()
     settlements: Sequence[StatedSettlement]
 
 
@@ -44,8 +51,15 @@ def show_statement(job: Job, number: str) -> ShownStatement:
     with reading(job) as source:
         statement = find_statement(source.store, number)
         settlements = settlements_of(source.store, statement)
+        owner = statement.institution_id
+        paid = payout_states(source.store, job.now, institution_id=owner, number=number)
     told = told_of(statement)
-    return ShownStatement.part({**told, "from_": told.from_}, settlements=settlements)
+    return ShownStatement.part(
+        {**told, "from_": told.from_},
+        settlements=settlements,
+        payout_state=paid[0].state if paid else None,
+        bank_code=paid[0].bank_code if paid else None,
+    )
 
 
 def invoice_rows(job: Job, merchant: str | None, *, limit: int) -> tuple[list[InvoiceTold], int]:

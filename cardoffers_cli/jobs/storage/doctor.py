@@ -45,6 +45,7 @@ QUICK = frozenset(
         "no_leftover_files",
         "one_entry_per_redemption",
         "one_event_per_redemption",
+        "payouts_pay_their_statement",
         "security_log_is_whole",
         "settlements_add_up",
         "signing_secrets_are_there",

@@ -100,3 +100,23 @@ where statements.payable > 0
     and ($number is null or statements.number = $number)
 order by statements.closed_at desc, statements.number desc
 limit $limit;
+
+-- name: unknown_totals
+-- What no payout explains of what banks said (rules.md#bank-verdicts), whichever institution it may
+-- be of. Grain: one row per currency.
+select
+    'bank_unknown' as code, count(*) as rows,
+    cast(coalesce(sum(bank_entries.amount), 0) as decimal(38, 4)) as amount, bank_entries.currency
+from bank_entries
+where bank_entries.currency is not null
+    and (
+        bank_entries.status in ('returned', 'rejected')
+        or (bank_entries.status = 'booked' and bank_entries.direction = 'debit')
+    )
+    and not exists (
+        select 1
+        from payout_entries
+        where payout_entries.entry_id = bank_entries.entry_id
+    )
+group by bank_entries.currency
+order by bank_entries.currency;

@@ -1,0 +1,19 @@
+-- name: payouts_pay_their_statement
+-- Payouts that are not what their statement pays, or whose file is not the one whose digest was told;
+-- and entries of banks that stand there twice. Grain: one row per payout, or entry.
+select payouts.number, payouts.amount, statements.payable
+from payouts
+left join statements
+    on statements.number = payouts.number
+    and statements.institution_id = payouts.institution_id
+where statements.number is null
+    or payouts.amount <> statements.payable
+    or payouts.currency <> statements.currency
+    or payouts.sha256 <> sha256(payouts.content)
+    or not contains(payouts.content, payouts.payment_id)
+union all
+select cast(bank_entries.entry_id as varchar), min(bank_entries.amount), count(*)
+from bank_entries
+group by bank_entries.entry_id
+having count(*) > 1
+order by all;
