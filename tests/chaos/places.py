@@ -16,6 +16,7 @@ A store knows where its history and its nights are, so all that happens happens 
     logged    killed when it had committed, its log still beside it
     changed   after a night, one of whose files grew since
     carded    a store in which card numbers stand
+    payable   with a statement that pays an institution, which has an account
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ chaos-0002,2.50,failed,2026-10-08T06:00:00Z,ACCOUNT_CLOSED,CR-2
 _CARDED = "update recent_purchase_details set merchant_descriptor = 'shop 4111 1111 1111 1111'"
 _TORN = 40
 """Bytes at the end of a log that were never written."""
+_ACCOUNT = "GB33BUKB20201555555555"
 _BANK = "payment_id,status,amount,currency,booked_at\nRENT,booked,100.00,GBP,2026-10-09\n"
 
 
@@ -158,6 +160,7 @@ class Places:
             "logged": self._logged,
             "changed": self._changed,
             "carded": self._carded,
+            "payable": self._payable,
         }
 
     def _empty(self) -> None:
@@ -242,6 +245,14 @@ class Places:
         self.put("ready")
         with job_of(self.place).store() as store, store.transaction():
             select(store, _CARDED)
+
+    def _payable(self) -> None:
+        self.put("ready")
+        self._do("settle")
+        self._do("statement close -i larkmere --period 2026-10", as_of="2026-11-02")
+        self._do(f"institution set larkmere --account {_ACCOUNT}")
+        payer = f'payer_name = "Offers"\npayer_account = "{_ACCOUNT}"\n'
+        (self.place / "payer.toml").write_text(payer)
 
     def _logged(self) -> None:
         """Kill a match between its commit and the end, which is soon after."""

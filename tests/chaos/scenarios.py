@@ -39,6 +39,7 @@ ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
 ready     0  0  reconcile
 ready     5  5  reconcile accept latest --reason receipt
 ready     0  0  bank import bank.csv
+payable   0  0  payout export --statement LARKMERE-2026-000001 --form csv -o pay --config payer.toml
 ready     0  0  match
 ready     0  0  settle
 ready     0  0  statement close -i larkmere --period 2026-09
