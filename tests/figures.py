@@ -140,8 +140,8 @@ class Figure:
 NEW = {"cardholder_token": "new", "card_token": "new", "card_acceptor_id": "new"}
 
 FIGURES = [
-    Figure("lines of Python", 31_000, 71_000, lambda texts, _: python_lines(texts)),
-    Figure("lines of SQL", 8_000, 17_500, lambda texts, _: sql_lines(texts)),
+    Figure("lines of Python", 31_000, 71_300, lambda texts, _: python_lines(texts)),
+    Figure("lines of SQL", 8_000, 17_850, lambda texts, _: sql_lines(texts)),
     Figure("class names of several classes", 0, 0, lambda _, house: shared_class_names(house)),
     Figure(
         "rings of imports",
@@ -152,7 +152,7 @@ FIGURES = [
     Figure("dict[str, Any]", 60, 50, lambda texts, _: untyped_dicts(texts)),
     Figure("public functions whose rows have no class", 0, 0, lambda _, house: unnamed_rows(house)),
     Figure(
-        f"pairs of places with {RUN} equal lines", 110, 45, lambda texts, _: repeated_runs(texts)
+        f"pairs of places with {RUN} equal lines", 110, 50, lambda texts, _: repeated_runs(texts)
     ),
     Figure("statements of one POST", 17, 7, lambda *_: statements_of("")),
     Figure("statements of one POST of what is new", 17, 12, lambda *_: statements_of("", **NEW)),

@@ -322,7 +322,9 @@ def _refuse_open_findings(
         owner,
         action=KIND,
         subject=f"{owner.slug} {period}",
-        details={each.code: f"{each.findings} of {_money(each)}" for each in found},
+        details={
+            f"{each.code} {each.currency}": f"{each.findings} of {_money(each)}" for each in found
+        },
         amount=amount,
         currency=owner.currency,
         dry_run=dry_run,
