@@ -54,7 +54,7 @@ insert into outbox (
 with taken_back as materialized (
     select
         redemption_entries.redemption_no, redemption_entries.redemption_id,
-        redemption_entries.institution_id, redemption_entries.purchase_no,
+        redemption_entries.institution_id, redemption_entries.transaction_ref,
         redemption_entries.cardholder_no, redemption_entries.offer_no,
         redemption_entries.institution_payout_amount, redemption_entries.currency,
         redemption_entries.reversal_reason, redemption_entries.reversed_at
@@ -82,7 +82,7 @@ select
         currencies.minor_unit,
         taken_back.reversal_reason,
         taken_back.reversed_at,
-        purchases.transaction_ref,
+        taken_back.transaction_ref,
         taken_back.currency
     ),
     taken_back.reversed_at,
@@ -94,9 +94,6 @@ inner join cardholders
     on cardholders.cardholder_no = taken_back.cardholder_no
     and cardholders.institution_id = taken_back.institution_id
 inner join currencies on currencies.currency = taken_back.currency
-left join purchases
-    on purchases.purchase_no = taken_back.purchase_no
-    and purchases.institution_id = taken_back.institution_id
 where not exists (
     select 1
     from outbox
