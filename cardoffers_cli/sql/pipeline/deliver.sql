@@ -28,7 +28,8 @@ where claimed_at is not null;
 -- makes: due(redemption_no, event, institution_id)
 -- Makes due: events that were due by a moment, the longest waiting of each institution in turn.
 -- Institutions that have $most_open attempts under way wait for the next time; those whose secret is
--- not $at_hand are left out. Reads deliveries and the secrets active now. Grain: one row per event.
+-- not $at_hand are left out. Reads deliveries and the secrets active now. Of the events of a
+-- redemption one at most is ready, so its number alone tells rows apart. Grain: one row per event.
 create temp table due as
 with under_way as (
     select outbox.institution_id
@@ -45,7 +46,7 @@ ready as (
         deliveries.next_attempt_at,
         row_number() over (
             partition by deliveries.institution_id
-            order by deliveries.next_attempt_at, deliveries.redemption_no, deliveries.event
+            order by deliveries.next_attempt_at, deliveries.redemption_no
         ) as place
     from deliveries
     inner join signing_secrets($now) as signing
@@ -63,7 +64,7 @@ ready as (
 )
 select ready.redemption_no, ready.event, ready.institution_id
 from ready
-order by ready.place, ready.next_attempt_at, ready.redemption_no, ready.event
+order by ready.place, ready.next_attempt_at, ready.redemption_no
 limit $most;
 
 -- name: one
