@@ -185,7 +185,8 @@ class Places:
         self._do(f"webhook set -i larkmere --url {self.receiver.url} --from all")
         self._do(f"webhook set -i tarnhollow --url {_NOBODY} --from all")
         self._do("webhook send", ends=3)
-        self._do(f"webhook set -i tarnhollow --url {self.receiver.url}")
+        both = "--events completed,reversed"
+        self._do(f"webhook set -i tarnhollow --url {self.receiver.url} {both}")
         key = "key create -i larkmere --name app --scopes offers,transactions"
         self._do(f"{key} --expires 2026-10-12 --key-file app.key", as_of=EARLIER)
         self._do("key notices")
