@@ -62,7 +62,8 @@ class Binder:
     """Binds queries in the order in which what they read comes to be.
 
     Two queries may make one table in different forms, so every reader is tried before the next
-    table is made.
+    table is made. Who reads one of several forms beside a table that came later is tried again at
+    the end, with each form in its turn.
     """
 
     def __init__(
@@ -74,6 +75,8 @@ class Binder:
         self.errors: dict[str, str] = {}
         self.columns: dict[str, list[str]] = {}
         """The columns of every table made, by the query that makes it."""
+        self.forms: dict[str, list[tuple[str, str]]] = {}
+        """The queries that made each table, with their addresses."""
 
     def bind_all(self, waiting: dict[str, str]) -> dict[str, str]:
         """Return what does not bind, with the reason.
@@ -86,7 +89,18 @@ class Binder:
             for address in [*self.errors]:
                 if not names.isdisjoint(WORD.findall(waiting[address])):
                     del self.errors[address]
+        for reader in [*self.errors]:
+            read = WORD.findall(waiting[reader])
+            forms = [form for name in read for form in self.forms.get(name, [])]
+            if any(self._remade(*form) and self._binds(reader, waiting[reader]) for form in forms):
+                del self.errors[reader]
         return self.errors
+
+    def _remade(self, address: str, making: str) -> bool:
+        """Say whether a table could be made anew, in a form that it had."""
+        binds = self._binds(address, making)  # which gives it its frame, too
+        self.errors.pop(address, None)
+        return binds and bool(self._make(address, making))
 
     def _step(self, waiting: dict[str, str]) -> str | None:
         """Bind what can be bound, up to the first that makes a table; return its name."""
@@ -109,6 +123,8 @@ class Binder:
         self._run(making)
         described = self.connection.execute(f"describe {name}").fetchall()
         self.columns[address] = [column for column, *_ in described]
+        if (address, making) not in self.forms.setdefault(name, []):
+            self.forms[name].append((address, making))
         return name
 
     def _binds(self, address: str, sql: str) -> bool:
