@@ -301,10 +301,23 @@ insert into reconciliation_verdicts (
 )
 select
     judged.institution_id, judged.subject, judged.subject_no, $run_no, judged.code,
-    finding_of(judged.institution_id, judged.code, judged.subject, judged.subject_no),
+    finding_of(
+        judged.institution_id, judged.code, judged.subject, redemptions.redemption_id,
+        credits.credit_ref
+    ),
     judged.currency, judged.amount, judged.credited_amount, judged.moved_amount,
     judged.credited_rows, judged.since_at
-from judged;
+from judged
+left join redemptions
+    on judged.subject = 'redemption'
+    and redemptions.redemption_no = judged.subject_no
+    and redemptions.institution_id = judged.institution_id
+    and not is_verdict_final(judged.code)
+left join credits
+    on judged.subject = 'credit'
+    and credits.credit_no = judged.subject_no
+    and credits.institution_id = judged.institution_id
+    and not is_verdict_final(judged.code);
 
 -- name: later_verdicts
 -- reads: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
@@ -341,13 +354,26 @@ said as (
 )
 select
     looked_at.institution_id, looked_at.subject, looked_at.subject_no, $run_no, looked_at.code,
-    finding_of(looked_at.institution_id, looked_at.code, looked_at.subject, looked_at.subject_no),
+    finding_of(
+        looked_at.institution_id, looked_at.code, looked_at.subject, redemptions.redemption_id,
+        credits.credit_ref
+    ),
     looked_at.currency, looked_at.amount, looked_at.credited_amount, looked_at.moved_amount,
     looked_at.credited_rows, looked_at.since_at
 from looked_at
 left join said
     on said.subject = looked_at.subject
     and said.subject_no = looked_at.subject_no
+left join redemptions
+    on looked_at.subject = 'redemption'
+    and redemptions.redemption_no = looked_at.subject_no
+    and redemptions.institution_id = looked_at.institution_id
+    and not is_verdict_final(looked_at.code)
+left join credits
+    on looked_at.subject = 'credit'
+    and credits.credit_no = looked_at.subject_no
+    and credits.institution_id = looked_at.institution_id
+    and not is_verdict_final(looked_at.code)
 where said.newest is distinct from (
         looked_at.code, looked_at.credited_amount, looked_at.moved_amount, looked_at.credited_rows
     );

@@ -17,7 +17,7 @@ with page as materialized (
         )
     order by
         state_no, reconciliation_findings.since_at, reconciliation_findings.subject,
-        reconciliation_findings.subject_no, reconciliation_findings.first_run_no
+        reconciliation_findings.finding_id, reconciliation_findings.first_run_no
     limit $limit
 )
 select
@@ -45,7 +45,7 @@ left join credits
     on page.subject = 'credit'
     and credits.credit_no = page.subject_no
     and credits.institution_id = page.institution_id
-order by page.state_no, page.since_at, page.subject, page.subject_no, page.first_run_no;
+order by page.state_no, page.since_at, page.subject, page.finding_id, page.first_run_no;
 
 -- name: credited_rows
 -- The credited rows that a finding is about, in the order in which they are read

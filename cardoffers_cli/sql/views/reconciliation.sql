@@ -15,13 +15,15 @@ create or replace macro is_verdict_final(code) as
 
 -- name: finding_of
 -- The id of what a verdict says is wrong with a subject, null where nothing is: the same, found again,
--- has the same id (rules.md#findings-of-reconciliation).
-create or replace macro finding_of(institution_id, code, subject, subject_no) as
+-- has the same id, in whatever order things came in (rules.md#findings-of-reconciliation). A subject
+-- is named by the id of its redemption, or the reference of its credited row.
+create or replace macro finding_of(institution_id, code, subject, redemption_id, credit_ref) as
     case
         when not is_verdict_final(code) and code <> 'credit_awaited'
             then derived_id(
                 'finding' || chr(31) || cast(institution_id as varchar) || chr(31) || code
-                || chr(31) || subject || chr(31) || cast(subject_no as varchar)
+                || chr(31) || subject || chr(31)
+                || coalesce(cast(redemption_id as varchar), credit_ref)
             )
     end;
 
