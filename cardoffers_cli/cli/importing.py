@@ -66,13 +66,16 @@ def import_command(kind: "RowKind", about: str) -> "Callable[..., None]":
         from cardoffers_cli.jobs.river.intake import Outputs
 
         desk = Desk.of(ctx, engine=engine)
+        written = {"--errors": errors, "--valid": valid, "--rejected": rejected}
+        one_file_for(sources, *written.values())
+        desk.writes(written, reads=sources)
         is_other = no_profile or delimiter != "," or sheet is not None
         layout = layout_of(profile, delimiter, sheet)
         options = ImportOptions(
             delimiter=delimiter,
             assume_timezone=assume_timezone,
             allow_unterminated=allow_unterminated,
-            profile=layout_for(desk, institution, layout, is_other=is_other),
+            profile=layout_for(desk, institution, layout, is_other=is_other, to_write=True),
             sheet=sheet,
             dry_run=dry_run,
             kind=kind,
@@ -108,13 +111,6 @@ def _import(
     from cardoffers_cli.jobs.river.imports import import_file
     from cardoffers_cli.jobs.river.intake import FileReport
 
-    written = {
-        "--errors": outputs.errors,
-        "--valid": outputs.valid,
-        "--rejected": outputs.rejected,
-    }
-    one_file_for(sources, *written.values())
-    desk.writes(written, reads=sources)
     documents, reports, taken = [], list[FileReport](), list[str]()
     for source in sources:
         try:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.profiles.guessing import GuessedLayout
     from cardoffers_cli.files.samples.plan import Plan
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.store.store import Store
 
 _SHOWN_ROWS = 5
 _PLAIN = {"amount", "currency", "transacted_at", "mcc", "instrument_type", "network"}
@@ -206,11 +207,21 @@ def kept_profiles(job: Job) -> list[ShownProfile]:
     ]
 
 
-def kept_layout(job: Job, institution: str) -> Profile | None:
-    """Return the profile that an institution keeps, if it keeps one."""
+def kept_layout(job: Job, institution: str, *, to_write: bool = False) -> Profile | None:
+    """Return the profile that an institution keeps, if it keeps one.
+
+    What is `to_write` is read by the profile of the store itself, never by that of a snapshot.
+    """
+    if to_write:
+        with job.store(read_only=True) as store:
+            return _layout_in(store, institution)
     with reading(job) as source:
-        owner = find_institution(source.store, institution)
-        kept = find_profile(source.store, owner.id)
+        return _layout_in(source.store, institution)
+
+
+def _layout_in(store: Store, institution: str) -> Profile | None:
+    owner = find_institution(store, institution)
+    kept = find_profile(store, owner.id)
     return parse_profile(kept.toml, f"The profile of {owner.slug}") if kept else None
 
 

@@ -95,6 +95,7 @@ def layout_for(
     layout: "Profile | None",
     *,
     is_other: bool,
+    to_write: bool = False,
 ) -> "Profile | None":
     """Return the profile that was named, or else the one that an institution keeps, and say so.
 
@@ -104,7 +105,7 @@ def layout_for(
 
     if layout is not None or is_other:
         return layout
-    kept = kept_layout(desk.job, institution)
+    kept = kept_layout(desk.job, institution, to_write=to_write)
     if kept is not None:
         desk.note(
             f"Read by the profile that {institution} keeps; --no-profile reads our own layout."
