@@ -34,6 +34,7 @@ BOUGHT = "2026-10-01"
 HELD = "2026-10-08"
 LATER = "2026-10-09"
 SEEN = "2026-10-10"
+CLOSED = "2026-11-01"
 REVERSED = "8635c2d0-9d47-88e0-a248-3ba3be40c0d2"
 
 
@@ -100,7 +101,16 @@ REPORTS = table(f"""
     refunds.csv            0  {LATER}   refund list -i larkmere --all
     status.json            0  {LATER}   status
 """)
-STORY = (*BEFORE, *IMPORTS, *MONEY, *OFFERS, *REPORTS)
+MONTH = table(f"""
+    import-credits.json    0  {CLOSED}  credit import credits/larkmere.csv -i larkmere
+    reconcile.json         3  {CLOSED}  reconcile
+    findings.csv           0  {CLOSED}  reconcile list -i larkmere
+    statement.json         0  {CLOSED}  statement close -i tarnhollow --period 2026-10
+    statements.csv         3  {CLOSED}  statement close --all --period 2026-10
+    invoices.csv           0  {CLOSED}  invoice close --period 2026-10
+    verified.json          0  {CLOSED}  statement verify
+""")
+STORY = (*BEFORE, *IMPORTS, *MONEY, *OFFERS, *REPORTS, *MONTH)
 FINDINGS = "errors.csv"
 
 MADE_ANEW = re.compile(r'("(?:run_id|import_id|already_imported)": ")[0-9a-f-]{36}"')
@@ -175,6 +185,8 @@ def test_everything_again_changes_nothing(story: dict[str, str]) -> None:
     assert (0, []) == (settled["settled"], settled["settlements"])
     run(f"redemption reverse {REVERSED} --reason again", exit_code=4)
     assert story["add-again.json"] == run(OFFERS[2].line)
+    closed = MONTH[2:]  # by when there is something to pay, which `reconcile` says
+    assert [story[step.golden] for step in closed] == [tell(step) for step in closed]
     assert [] == json.loads(run("store migrate"))["applied"]
     assert {name: story[name] for name in reports()} == reports()
 
@@ -215,6 +227,8 @@ def test_shuffled_and_cut_input_gives_the_same_answers(
     for step in (*MONEY, *OFFERS):
         tell(step)
     assert {name: story[name] for name in reports()} == reports()
+    month = {step.golden: tell(step) for step in MONTH}
+    assert {name: story[name] for name in month} == month
 
 
 def cut(path: Path, chance: random.Random) -> Iterator[Path]:

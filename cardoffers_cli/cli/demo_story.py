@@ -15,6 +15,7 @@ from cardoffers_cli.cli.file_reports import first_lines
 from cardoffers_cli.cli.funnel import picture
 from cardoffers_cli.cli.kernel.show import Sheet, Text, read_columns
 from cardoffers_cli.cli.match import decided
+from cardoffers_cli.cli.reconcile import reconciled
 from cardoffers_cli.cli.refund import applied
 
 if TYPE_CHECKING:
@@ -63,8 +64,10 @@ def _chapters(steps: Sequence[DemoStep]) -> Iterator[Chapter]:
     yield "offers", [*named["feed"], *named.get("add", [])], _offers
     yield "funnel", named["funnel"], lambda found: iter([Text(picture(found))])
     yield "again", [imports[2], matches[1], settles[-1]], _again
-    yield "refunds", named["refund_import"] + named["refund"], lambda _, told: applied(told)
+    yield "refunds", named["refunds_import"] + named["refund"], lambda _, told: applied(told)
     yield "unresolved", named["unresolved"], _unresolved
+    yield "credits", named["credits_import"] + named["reconcile"], lambda _, told: reconciled(told)
+    yield "statement", named["statement"], _statement
 
 
 def _prose(text: str) -> Text:
@@ -132,3 +135,7 @@ def _again(taken: Any, matched: Any, settled: Any) -> Iterator[Block]:
 
 def _unresolved(found: Any) -> Iterator[Block]:
     yield Sheet("unresolved", read_columns("demo_story.unresolved"), found["data"])
+
+
+def _statement(closed: Any) -> Iterator[Block]:
+    yield Sheet("statement", read_columns("demo_story.statement"), [closed])

@@ -55,7 +55,7 @@ def reconcile(
 
     desk = Desk.of(ctx)
     told = run(desk.job, institution, dry_run=dry_run)
-    desk.show(told, *_told(told), exit_code=WITH_FINDINGS if told.open else 0)
+    desk.show(told, *reconciled(told), exit_code=WITH_FINDINGS if told.open else 0)
 
 
 @app.command("list")
@@ -113,7 +113,7 @@ def accept(
     desk.show(done)
 
 
-def _told(told: "ReconciledTold") -> Iterator[Block]:
+def reconciled(told: "ReconciledTold") -> Iterator[Block]:
     """Show the verdicts, the totals of both sides, and what is open."""
     rows = [{**each, "meaning": meaning_of(each.code).says} for each in told.verdicts]
     yield Sheet("verdicts", VERDICTS, rows)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.errors import Refused
 from cardoffers_cli.domain.moments import format_moment
-from cardoffers_cli.domain.row_kinds import REFUNDS
+from cardoffers_cli.domain.periods import Period
+from cardoffers_cli.domain.row_kinds import CREDITS, REFUNDS
 from cardoffers_cli.files.bundled import copy_sample_data, write_sample_tokens
 from cardoffers_cli.files.samples.plan import DEFAULT_END
 from cardoffers_cli.files.transactions import FileReading
@@ -23,6 +24,7 @@ from cardoffers_cli.jobs.catalogue.importing import import_catalogue
 from cardoffers_cli.jobs.catalogue.webhooks import set_webhook
 from cardoffers_cli.jobs.context.clock import Clock
 from cardoffers_cli.jobs.offers import AddRequest, FeedRequest, add_offer, read_feed
+from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.refunds.apply import apply_refunds
 from cardoffers_cli.jobs.reports.funnel import read_funnel
 from cardoffers_cli.jobs.reports.reports import report_page, unresolved_rows
@@ -31,6 +33,7 @@ from cardoffers_cli.jobs.river.intake import Outputs
 from cardoffers_cli.jobs.river.match import match_purchases
 from cardoffers_cli.jobs.river.validate import validate
 from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.statements.closing import close_statement
 from cardoffers_cli.jobs.storage.stores import init
 from cardoffers_cli.jobs.webhooks.deliver import send
 from cardoffers_cli.wire.receiver import Receiver
@@ -38,18 +41,20 @@ from cardoffers_cli.wire.receiver import Receiver
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from cardoffers_cli.domain.row_kinds import RowKind
     from cardoffers_cli.jobs.context.job import Job
 
 CLOCK = datetime.combine(DEFAULT_END, time())
 """When the demo takes place unless another moment is given: right after the sample's last day."""
 
-STEPS = 20
+STEPS = 23
 """How many steps there are, for the progress shown meanwhile."""
 
 _STORE = "cardoffers.duckdb"
 _TOKENS = "cardholder.txt"
 _KEPT = "signing-secret.txt"
 _BANK = "larkmere"
+_OTHER_BANK = "tarnhollow"  # which sends no credited file
 _EXAMPLES = 3
 _FUNNEL_DAYS = 100
 
@@ -131,9 +136,10 @@ class _Demo:
         yield self._import("transactions/larkmere.csv", "larkmere")
         yield self._match()
         yield self._settle()
-        yield self._import_refunds(f"refunds/{_BANK}.csv")
+        yield self._import_kind(REFUNDS)
         yield self._step("refund", "refund apply", apply_refunds(self._job))
         yield self._unresolved()
+        yield from self._month_end()
 
     def _step(self, name: str, words: str, result: Any, reads: str = "") -> DemoStep:
         source = f" < {reads}" if reads else ""
@@ -165,11 +171,12 @@ class _Demo:
             )
         return self._step("import", words, said)
 
-    def _import_refunds(self, file: str) -> DemoStep:
-        path, options = str(self._folder / file), ImportOptions(kind=REFUNDS)
-        made = import_file(path, _BANK, self._job, options, outputs=Outputs())
-        words = f"refund import {file} -i {_BANK}"
-        return self._step("refund_import", words, {**made.document(), "file": file})
+    def _import_kind(self, kind: RowKind) -> DemoStep:
+        """Take in the file that the bank sends of another kind of rows."""
+        file, options = f"{kind.name}/{_BANK}.csv", ImportOptions(kind=kind)
+        made = import_file(str(self._folder / file), _BANK, self._job, options, outputs=Outputs())
+        words = f"{kind.command} {file} -i {_BANK}"
+        return self._step(f"{kind.name}_import", words, {**made.document(), "file": file})
 
     def _match(self) -> DemoStep:
         return self._step("match", "match", match_purchases(self._job).document())
@@ -225,3 +232,13 @@ class _Demo:
     def _unresolved(self) -> DemoStep:
         rows = unresolved_rows(self._job, limit=_EXAMPLES)
         return self._step("unresolved", f"report unresolved --limit {_EXAMPLES}", {"data": rows})
+
+    def _month_end(self) -> Iterator[DemoStep]:
+        """Hold what the bank credited against the books, and close the month of another bank."""
+        period = Period.at(self._job.now)
+        self._job = replace(self._job, now=period.to_at)
+        yield self._import_kind(CREDITS)
+        yield self._step("reconcile", f"reconcile -i {_BANK}", reconcile(self._job, _BANK))
+        words = f"statement close -i {_OTHER_BANK} --period {period}"
+        closed = close_statement(self._job, _OTHER_BANK, str(period))
+        yield self._step("statement", words, closed)
