@@ -120,7 +120,10 @@ class Closed(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class SaidOf:
-    """What a refusal says: whose period it is, and the commands that close and preview it."""
+    """What a refusal says: whose period it is, and the commands that close and preview it.
+
+    In that of the preview the period is put: `{}`, or what of it the command takes.
+    """
 
     of_whom: str
     close: str
@@ -267,7 +270,7 @@ def refuse_unless_next(
             f"{period.title} has not ended: it can be closed from {format_brief(period.to_at)} UTC"
             " on.",
             code="period_not_ended",
-            hint=f"`{said.preview} --period {period}` shows what it comes to so far.",
+            hint=f"`{said.preview.format(period)}` shows what it comes to so far.",
         )
 
 
@@ -292,7 +295,7 @@ def _said_of(owner: Institution) -> SaidOf:
     return SaidOf(
         of_whom=f"of {owner.slug}",
         close=f"cardoffers statement close -i {owner.slug}",
-        preview=f"cardoffers statement preview -i {owner.slug}",
+        preview=f"cardoffers statement preview -i {owner.slug} --period {{}}",
     )
 
 

@@ -33,7 +33,7 @@ INVOICES, CREDIT_NOTES = "INV", "CN"
 _SAID = SaidOf(
     of_whom="of invoices",
     close="cardoffers invoice close",
-    preview="cardoffers report merchants",
+    preview="cardoffers report merchants --from {0.from_at:%Y-%m-%d} --to {0.to_at:%Y-%m-%d}",
 )
 
 
