@@ -89,7 +89,7 @@ LINES = """
 0   invoice show INV-2026-000001
 0   invoice export INV-2026-000001
 0   invoice verify
-0 ~ nightly drop
+3 ~ nightly drop
 0   payout export --statement {statement} --form pain.001 -o payment.xml --config payer.toml
 0   payout list
 0   payout show {statement}

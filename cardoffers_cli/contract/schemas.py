@@ -16,9 +16,9 @@ from cardoffers_cli.contract.parameters import TOKEN_SCHEMA
 from cardoffers_cli.contract.reports import MOST_ROWS, STATES
 from cardoffers_cli.domain.personal import PROGRAM_ORDER, WEIGHTS
 from cardoffers_cli.domain.records import members_of
+from cardoffers_cli.domain.row_kinds import FREE_TEXTS
 from cardoffers_cli.domain.tokens import mask
 from cardoffers_cli.files.fields import (
-    FREE_TEXTS,
     IDENTIFIER_TYPES,
     IDENTIFIERS,
     INSTRUMENT_TYPES,

@@ -53,9 +53,11 @@ VALUES = {
         "2026-03-18T13:12:54.1+02:00",
     ],
     "kind": ["refund", "void", "Void"],
+    "status": ["credited", "failed", "reversed", "Failed"],
+    "redemption_id": [UUID, UUID[::-1]],
     "institution_id": [UUID, UUID[::-1]],
 }
-VALUES["refunded_at"] = VALUES["transacted_at"]
+VALUES["refunded_at"] = VALUES["credited_at"] = VALUES["transacted_at"]
 ROW = st.fixed_dictionaries(
     {
         name: st.none() | st.sampled_from([*VALUES.get(name, [*GOOD, *TOKENS]), *ODD])
@@ -77,6 +79,11 @@ MOSTLY_GOOD = st.fixed_dictionaries(
         "refunded_at": st.sampled_from(VALUES["refunded_at"]),
         "original_transaction_ref": st.none() | st.sampled_from(["r" * 128, "r" * 129]),
         "kind": st.none() | st.sampled_from(VALUES["kind"]),
+        "credit_ref": st.sampled_from(["r" * 128, "r" * 129]),
+        "credited_at": st.sampled_from(VALUES["credited_at"]),
+        "redemption_id": st.none() | st.sampled_from(VALUES["redemption_id"]),
+        "status": st.sampled_from(VALUES["status"]),
+        "failure_code": st.none() | st.sampled_from(["R2", "r" * 129]),
         "merchant_id": st.none() | st.sampled_from(VALUES["merchant_id"]),
     }
 )
