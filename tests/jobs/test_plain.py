@@ -25,7 +25,7 @@ from test_every_door import GOOD, all_of_them, csv_of, json_of, lines_of
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = sorted((CHECKOUT / "sample_data" / "transactions").iterdir())
 CORPORA = CHECKOUT.parent / "shared" / "data" / "corpora"
-MUTATIONS = 100_000 if FULL else tries(100, 2_000)
+MUTATIONS = 100_000 if FULL else tries(100, 600)
 
 SUFFIXES = {".csv", ".json"}
 STEP = tries(10, 1)

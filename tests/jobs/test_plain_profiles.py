@@ -28,7 +28,7 @@ from sizes import FULL, tries
 if TYPE_CHECKING:
     from cardoffers_cli.domain.profiles import Profile
 
-MUTATIONS = 20_000 if FULL else tries(100, 1_000)
+MUTATIONS = 20_000 if FULL else tries(100, 400)
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "layouts"
 EXPORTS = sorted(PUBLISHED.glob("*/export.*"))
 

@@ -256,7 +256,7 @@ KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
 from work import job
-insert = "insert into merchants values (uuid(), 1, 'm', null)"
+insert = "insert into merchants by name select uuid() as merchant_id, 1 as merchant_no, 'm' as name"
 with job(sys.argv[1]).store() as store:
     for _ in range(3):
         with store.transaction():

@@ -185,7 +185,7 @@ def test_files_that_were_changed_by_chance(
     """One byte, line or field of a file is changed; many of them are enough for any rule."""
     chance = random.Random(4)  # noqa: S311
     lines = (TRANSACTIONS / "larkmere-dirty.csv").read_bytes().splitlines(keepends=True)
-    for number in range(5_000 if FULL else tries(20, 300)):
+    for number in range(5_000 if FULL else tries(20, 100)):
         assert_equal(used, tmp_path / f"{number}.csv", changed(lines, chance), monkeypatch)
 
 
