@@ -54,11 +54,13 @@ create temp macro tail(number, what, size) as
 create temp macro merchant(number) as cast(
     '00000000-0000-4000-8000-' || lpad(cast(number as varchar), 12, '0') as uuid);
 create temp macro larkmere() as cast('11111111-1111-4111-8111-111111111111' as uuid);
-insert into institutions values
-    (larkmere(), 'larkmere', 'Larkmere', 'growth', 'GBP', 'en|es', 100, 20, 0, null, false,
-        180, 'never', null);
-insert into merchants
-select merchant(range), range, 'Merchant ' || range, 'category ' || range % 24
+insert into institutions by name
+select larkmere() as institution_id, 'larkmere' as slug, 'Larkmere' as name, 'growth' as plan,
+    'GBP' as currency, 'en|es' as languages, 100 as max_active_offers, 20 as widget_limit,
+    0 as settlement_hold_days;
+insert into merchants by name
+select merchant(range) as merchant_id, range as merchant_no, 'Merchant ' || range as name,
+    'category ' || range % 24 as category
 from range(1, $merchants + 1);
 insert into identifiers
 select range, 'card_acceptor', lpad(cast(range as varchar), 15, '0'),
