@@ -113,6 +113,7 @@ MORE_ROWS = {
     "import": {"imports", "duplicates", "rejects"},
     "refund import": {"imports", "duplicates", "rejects"},
     "credit import": {"imports", "duplicates", "rejects"},
+    "bank import": {"bank_files"},
     "api": {"imports", "duplicates"},
     "webhook": {"attempts", "security_log"},
     "nightly": {"attempts"},
