@@ -433,7 +433,7 @@ def test_what_was_changed_is_found(made: Job, says: str, harm: str) -> None:
 
 # Simulated months, held against plain code
 
-MONTHS = 10_000 if FULL else tries(20, 200)
+MONTHS = 10_000 if FULL else tries(20, 60)
 MONTHS_OF_ONE = 10
 
 

@@ -364,7 +364,7 @@ def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
 def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
     """Orders and cuts of the same refunds, which come to no more than their purchases: 2 s."""
     chance = random.Random(seed)  # noqa: S311 - examples, not secrets
-    histories = [history(chance, number) for number in range(tries(6, 30))]
+    histories = [history(chance, number) for number in range(tries(6, 12))]
     purchases, _ = histories_rows(histories)
     refunds = [
         {
