@@ -79,7 +79,7 @@ LINES = """
 0   settle
 0   statement preview -i larkmere --period 2026-10
 0   statement close -i larkmere --period 2026-09
-3   statement close --all --period 2026-10
+3   statement close --all --period 2026-09
 0   statement list
 0   statement show {statement}
 0   statement export {statement}
@@ -90,7 +90,7 @@ LINES = """
 0   invoice export INV-2026-000001
 0   invoice verify
 3 ~ nightly drop
-0   payout export --statement {statement} --form pain.001 -o payment.xml --config payer.toml
+4   payout export --statement {statement} --form pain.001 -o payment.xml --config payer.toml
 0   payout list
 0   payout show {statement}
 0 ~ bank import bank.csv
