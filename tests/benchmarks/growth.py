@@ -2,11 +2,12 @@
 
     python tests/benchmarks/growth.py [--sizes 0 500000 5000000 50000000] [--links 600000]
                                       [--new 100000] [--repeat 3] [--work FOLDER]
+                                      [--file-rows 5000000]
 
-One store takes its catalogue and then its history: purchases of random references in
-files of at most five million, matched. A night without files reports that history and looks at all
-of it, once. Then, on copies, new files are imported and matched, another night runs, and every page
-is asked for, also for what is not there.
+One store takes its catalogue and then its history: purchases of random references in files of at
+most five million (`--file-rows`), matched. A night without files reports that history and looks at
+all of it, once. Then, on copies, new files are imported and matched, another night runs, and every
+page is asked for, also for what is not there.
 
 Each figure is a whole process: the CPU seconds of all its threads, and beside them the seconds that
 passed. Reads are medians. What changes the store is held against the smallest size; what reads it
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 CATALOGUE_AT, BOUGHT_BY, AS_OF = "2026-07-01", "2026-10-01", "2026-10-02"
 DRAWN_ROWS = 200_000
 """Rows of the sample that cardholders and merchants are drawn from."""
-FILE_ROWS = 5_000_000
 CHANGES = {"import": 2.0, "import, ten times": 1.3, "match": 1.5, "nightly": 1.5}
 """What changes the store -> at most how many times its cost in the smallest one."""
 READ_GOAL, READ_GOAL_S, MEMORY_GOAL_MIB = 1.5, 1.0, 2048
@@ -79,11 +79,12 @@ def write_rows(sample: Path, to: Path, count: int, seed: int) -> None:
 class Growing:
     """The store that grows, and what each question cost at each size."""
 
-    def __init__(self, work: Path, links: int, new: int, repeat: int) -> None:
+    def __init__(self, work: Path, options: argparse.Namespace) -> None:
         self.work = work
-        self.links = links
-        self.new = new
-        self.repeat = repeat
+        self.links: int = options.links
+        self.new: int = options.new
+        self.repeat: int = options.repeat
+        self.file_rows: int = options.file_rows
         self.rows = 0
         self.files = 0
         self.costs: dict[str, dict[int, list[Ended]]] = defaultdict(lambda: defaultdict(list))
@@ -106,7 +107,7 @@ class Growing:
     def grow(self, size: int) -> None:
         """Import and match until the history has this many purchases."""
         while self.rows < size:
-            count = min(FILE_ROWS, size - self.rows)
+            count = min(self.file_rows, size - self.rows)
             file = self.file(self.work, count)
             self._cost(
                 "history: import", self.store, "import", file, "-i", "larkmere", as_of=BOUGHT_BY
@@ -236,10 +237,11 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=600_000)
     parser.add_argument("--new", type=int, default=100_000, help="rows of a new file")
     parser.add_argument("--repeat", type=int, default=3, help="turns of each read")
+    parser.add_argument("--file-rows", type=int, default=5_000_000, help="the most of one file")
     parser.add_argument("--work", type=Path, help="keep data and stores in this folder")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.work) as scratch:
-        growing = Growing(Path(scratch).resolve(), options.links, options.new, options.repeat)
+        growing = Growing(Path(scratch).resolve(), options)
         growing.begin()
         for size in options.sizes:
             growing.grow(size)
