@@ -209,7 +209,8 @@ _FIELDS = (
     _error(
         "amount_not_positive",
         "the amount is zero or negative",
-        "write amounts above zero; send refunds in a file of their own: `cardoffers help files`",
+        "write amounts above zero; send refunds in a file of their own (`cardoffers help files`), "
+        "and a credit that was taken back with the status reversed",
     ),
     _error("amount_too_large", "the amount is 10^12 or more", "check the unit of the amounts"),
     _error(
