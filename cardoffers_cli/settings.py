@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 
 _PREFIX = "CARDOFFERS_"
 _PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide")
+_TABLES = {
+    "engine": {"url": "engine", "root": "engine_root"},
+    "hooks": {
+        name: f"hooks_{name}"
+        for name in ("on_start", "on_success", "on_failure", "on_findings", "ping", "deadline_s")
+    },
+}
+"""Table of the file -> what a setting is called in it, and its own name."""
+_HOOK = "a command, as text or as a list of its words, or an https URL"
+Hook = str | tuple[str, ...] | None
 _SIZE = r"^[1-9][0-9]*(\.[0-9]+)? ?([KMGT]i?B)$"
 
 
@@ -155,6 +165,20 @@ class Settings(BaseModel):
         pattern=r"^[A-Z0-9]{1,10}$",
         description="the company identification that the bank gave for NACHA",
     )
+    hooks_on_start: Hook = Field(None, repr=False, description=_HOOK)
+    hooks_on_success: Hook = Field(None, repr=False, description=_HOOK)
+    hooks_on_failure: Hook = Field(None, repr=False, description=_HOOK)
+    hooks_on_findings: Hook = Field(None, repr=False, description=_HOOK)
+    hooks_ping: str | None = Field(
+        None, repr=False, description="the https URL of a check of a ping service"
+    )
+    hooks_deadline_s: float = Field(
+        60,
+        gt=0,
+        le=3600,
+        allow_inf_nan=False,
+        description="seconds that a command may take, more than 0, at most 3600",
+    )
     pyodide: Path | None = Field(
         None,
         description="the npm package of the runtime that `pack build` puts into a page; unset: "
@@ -216,20 +240,20 @@ def _read_file(path: Path) -> Mapping[str, Any]:
             code="configuration_syntax",
             hint='Write one setting a line, for example: memory_limit = "2GiB"',
         ) from None
-    inside = {
-        name: path.parent / values[name] for name in _PATHS if isinstance(values.get(name), str)
-    }
-    return _flat({**values, **inside})
+    flat = _flat(values)
+    paths = {name: path.parent / flat[name] for name in _PATHS if isinstance(flat.get(name), str)}
+    return {**flat, **paths}
 
 
 def _flat(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Take the settings of an engine out of their table, if they are in one."""
-    table = values.get("engine")
-    if not isinstance(table, dict):
-        return values
-    names = {"url": "engine", "root": "engine_root"}
-    inside = {names.get(name, f"engine.{name}"): value for name, value in table.items()}
-    return {name: value for name, value in values.items() if name != "engine"} | inside
+    """Take the settings of a table out of it, where they are in one."""
+    tables = {name: values[name] for name in _TABLES if isinstance(values.get(name), dict)}
+    inside = {
+        _TABLES[table].get(name, f"{table}.{name}"): value
+        for table, members in tables.items()
+        for name, value in members.items()
+    }
+    return {name: value for name, value in values.items() if name not in tables} | inside
 
 
 def _place(

@@ -59,6 +59,12 @@ def test_the_defaults() -> None:
         "payer_name": None,
         "payer_account": None,
         "payer_id": None,
+        "hooks_on_start": None,
+        "hooks_on_success": None,
+        "hooks_on_failure": None,
+        "hooks_on_findings": None,
+        "hooks_ping": None,
+        "hooks_deadline_s": 60,
         "pyodide": None,
     } == read_settings({}, {}).model_dump()
 
@@ -107,6 +113,19 @@ def test_an_engine_may_have_a_table_of_its_own(config: Any, text: str) -> None:
     assert ("sc://spark:15002", "s3://bucket/history") == (settings.engine, settings.engine_root)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'hooks_on_start = ["echo", "a b"]\nhooks_on_failure = "echo c"',
+        '[hooks]\non_start = ["echo", "a b"]\non_failure = "echo c"',
+    ],
+    ids=["flat", "table"],
+)
+def test_hooks_may_have_a_table_of_their_own(config: Any, text: str) -> None:
+    settings = read_settings({}, {}, config(text))
+    assert (("echo", "a b"), "echo c") == (settings.hooks_on_start, settings.hooks_on_failure)
+
+
 def test_the_address_of_an_engine_is_not_shown() -> None:
     settings = read_settings({}, {"CARDOFFERS_ENGINE": "sc://spark:15002/;token=secret"})
     assert "secret" not in repr(settings)
@@ -124,6 +143,9 @@ def test_insecure_webhooks_are_allowed_by_the_environment(text: str) -> None:
         ("setting_unknown", "no setting 'treads'", "threads", "treads = 2"),
         ("setting_unknown", "no setting 'engine.threads'", "threads", "[engine]\nthreads = 2"),
         ("setting_unknown", "no setting 'more'", "threads", "[more]\nthreads = 2"),
+        ("setting_unknown", "no setting 'hooks.on_end'", "hooks_on_start", "[hooks]\non_end = 'x'"),
+        ("setting_invalid", "hooks_on_start in", "a command", "[hooks]\non_start = 7"),
+        ("setting_invalid", "hooks_on_start in", "a command", "[hooks.on_start]\na = 'x'"),
         ("setting_invalid", "engine in", "sc://host", 'engine = "spark:15002"'),
         ("setting_invalid", "memory_limit in", "512MiB", 'memory_limit = "lots"'),
         ("setting_invalid", "memory_limit in", "512MiB", "memory_limit = 512"),

@@ -6,7 +6,7 @@ remaining time; in a log a line says so now and then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.cli.kernel.desk import Desk
     from cardoffers_cli.cli.kernel.progress import Progress
+    from cardoffers_cli.jobs.night.hooks import HookOutcome
     from cardoffers_cli.jobs.night.order import ToldStep
     from cardoffers_cli.jobs.night.result import NightResult
 
@@ -65,6 +66,16 @@ class NightLines(Onlooker):
         """Whether a signal came."""
         return exits.is_interrupted()
 
+    def told(self, outcome: HookOutcome) -> None:
+        """Say of a hook that it failed, also to those who want quiet."""
+        if outcome.error:
+            exits.tell("\n".join(failed_hook(outcome)), as_it_is=True)
+
+    def ending(self, error: BaseException) -> tuple[int, str]:
+        """Return what the command ends with."""
+        ending = exits.ending_by(error)
+        return ending.exit_code, ending.code
+
 
 class JsonLines(NightLines):
     """For machines: one JSON object a line, when a step begins and when it ends."""
@@ -80,6 +91,10 @@ class JsonLines(NightLines):
         """Say what the step came to."""
         self._say({"event": "step_ends", "step": step.name, **step})
 
+    def told(self, outcome: HookOutcome) -> None:
+        """Say what came of a hook."""
+        self._say({"event": "hook", **outcome, "hook": outcome.event})
+
     def over(self, result: NightResult) -> None:
         """Say what the night came to, and every finding."""
         names = ("run_id", "night", "status", "findings", "reports")
@@ -87,6 +102,13 @@ class JsonLines(NightLines):
 
     def _say(self, members: Mapping[str, Any]) -> None:
         exits.tell(dumps({"at": real_now(), **members}), as_it_is=True)
+
+
+def failed_hook(outcome: HookOutcome) -> Iterator[str]:
+    """Yield what to know of a hook that failed: who was not told, why, and what it said."""
+    yield f"warning: The hook {outcome.event}, {outcome.to}, failed: {outcome.error}."
+    yield from (f"    {line}" for line in (outcome.output or "").splitlines())
+    yield "    -> cardoffers help environment, on hooks; of the run itself it changes nothing"
 
 
 _UNSAID = {"security_log_head", "after_run_no", "up_to_run_no"}

@@ -64,8 +64,16 @@ def ending_lines(result: NightResult) -> Iterator[str]:
     which = f"Nightly run of {result.night}, run {result.run_id}"
     yield f"{which}: {status}{dry}; {', '.join(counts)}."
     yield from findings_lines(result.findings)
+    if result.dry_run:
+        yield from _hook_lines(result)
     if result.reports:
         yield f"Page: {result.reports}/{PAGE}"
+
+
+def _hook_lines(result: NightResult) -> Iterator[str]:
+    """Yield who would be told of the run."""
+    for hook in result.hooks or ():
+        yield f"Would be told {hook.event}: {hook.to}"
 
 
 def _said(result: NightResult) -> Iterator[str]:
@@ -75,6 +83,7 @@ def _said(result: NightResult) -> Iterator[str]:
     elif result.dry_run:
         yield f"The nightly run of {result.night} would come to this."
         yield "Nothing was written (--dry-run)."
+        yield from _hook_lines(result)
     else:
         took = sum(step.seconds for step in result.steps)
         files = sum(found.status == "imported" for found in result.imports)

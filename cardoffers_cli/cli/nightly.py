@@ -13,9 +13,6 @@ from cardoffers_cli.domain.moments import parse_duration
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.result import NightResult
 
-WITH_FINDINGS = 3
-
-
 LogFormat = Literal["text", "json"]
 """How a night tells what it does."""
 
@@ -73,6 +70,7 @@ def show_night(desk: Desk, result: "NightResult", log_format: LogFormat) -> None
     """
     from cardoffers_cli.cli.kernel import exits
     from cardoffers_cli.cli.night_screen import ending_lines, night_blocks
+    from cardoffers_cli.jobs.night.result import exit_code_of
 
     exit_code = exit_code_of(result)
     is_read = desk.is_terminal and desk.format is Format.table
@@ -93,11 +91,3 @@ def onlooker(desk: Desk, log_format: LogFormat) -> Any:
 def as_seconds(value: Any) -> float:
     """Return an option that its callback has turned into seconds; Typer leaves a default as is."""
     return duration(value) if isinstance(value, str) else float(value)
-
-
-def exit_code_of(result: "NightResult") -> int:
-    """Return 3 where a finding needs attention."""
-    from cardoffers_cli.jobs.night.result import needs_attention
-
-    is_over = result.status == "nothing_new"
-    return WITH_FINDINGS if needs_attention(result) and not is_over else 0

@@ -82,7 +82,7 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
 
         hang_up()
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  nothing may pass the last door
-        ending = ending_of(_INTERRUPTION.kind() if _INTERRUPTION.kind else error)
+        ending = ending_by(error)
         if "--debug" in args:
             tell(_stack(error), as_it_is=True)
         if _wants_json(args):
@@ -91,6 +91,11 @@ def run(work: Callable[[], Any], args: Sequence[str]) -> int:
             tell(_as_text(ending), coloured="--no-color" not in args)
         return ending.exit_code
     return 0
+
+
+def ending_by(error: BaseException) -> Ending:
+    """Translate the error that ends a command, which may be in place of an interruption."""
+    return ending_of(_INTERRUPTION.kind() if _INTERRUPTION.kind else error)
 
 
 def ending_of(error: BaseException) -> Ending:

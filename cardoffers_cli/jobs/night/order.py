@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.files.processed import Processed
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.night.hooks import HookOutcome
     from cardoffers_cli.jobs.river.engines import Computed
     from cardoffers_cli.services.nights import Counts, Night, NightStep
 
@@ -73,6 +74,13 @@ class Onlooker:
     def is_stopping(self) -> bool:
         """Whether somebody told the program to stop; then an error is nobody's fault."""
         return False
+
+    def told(self, outcome: HookOutcome) -> None:
+        """Hear what came of a hook."""
+
+    def ending(self, error: BaseException) -> tuple[int, str]:  # noqa: ARG002
+        """Return the exit code that a night ends with for an error, and the error's code."""
+        return 1, "unexpected"
 
 
 @dataclass(kw_only=True)

@@ -16,6 +16,7 @@ from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.night.run import begin, unfinished_night, work_of
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.jobs.night.steps import rehearse as rehearse_step
+from cardoffers_cli.jobs.night.watched import Watched
 from cardoffers_cli.services import nights
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 def rehearse(job: Job, order: Order) -> NightResult:
     """Return the result that the night would have, as far as the store decides it."""
+    watched = Watched(job, Onlooker())
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])
@@ -34,25 +36,26 @@ def rehearse(job: Job, order: Order) -> NightResult:
     with job.store() as store, store.transaction(keep=False):
         work = work_of(job, begin(store, job, order, found.files), order, Onlooker())
         work.remarks = [*remarks, *found.remarks]
-        return _rehearsed(store, work)
+        return _rehearsed(store, work, watched)
 
 
 def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
     """Return the result that a night would have if it went on; raise as `resume_night` does."""
+    watched = Watched(job, Onlooker())
     night = unfinished_night(job, run_id)
     order = Order(drop=Path(night.drop_folder))
     remarks = check_places(job, order)
     with job.store() as store, store.transaction(keep=False):
         work = work_of(job, night, order, Onlooker())
         work.remarks = remarks
-        return _rehearsed(store, work)
+        return _rehearsed(store, work, watched)
 
 
-def _rehearsed(store: Store, work: Work) -> NightResult:
+def _rehearsed(store: Store, work: Work, watched: Watched) -> NightResult:
     """Rehearse the steps that are not recorded, in the caller's transaction."""
     done = {step.name for step in nights.steps(store, work.night)}
     for position, step in enumerate(STEPS, start=1):
         if step.name not in done:
             rehearse_step(step, position, work, store)
     result = result_of(store, work.job.path, work.night, status="rehearsed")
-    return replace(result, dry_run=True)
+    return replace(result, dry_run=True, hooks=watched.would_tell())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.json_text import pieces
-from cardoffers_cli.domain.records import OpenRecord, Record
+from cardoffers_cli.domain.records import OpenRecord, Record, if_any
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.processed import DONE, FAILED, Processed
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from cardoffers_cli.jobs.night.hooks import HookOutcome
     from cardoffers_cli.jobs.night.order import ToldStep
     from cardoffers_cli.services.nights import CameIn, Night, NightFile, NightFinding
     from cardoffers_cli.store.store import Store
 
-_RESULT = "result.json"
+RESULT = "result.json"
+NOTHING_NEW = "nothing_new"
+"""The status of a run that had ended before, and had nothing to add."""
+WITH_FINDINGS = 3
+"""The exit code where a finding needs attention."""
 _SAID = {"file", "is_kept"}
 """What of the report on a file `file` and `kept_as` say."""
 
@@ -43,7 +48,8 @@ class NightImport(OpenRecord):
 class NightResult(Record):
     """What a night came to, with its findings in the order of its steps.
 
-    `processed` is where the files are kept that it took, `reports` the folder of its reports.
+    `processed` is where the files are kept that it took, `reports` the folder of its reports,
+    `hooks` what came of those that were told until then.
     """
 
     run_id: UUID
@@ -60,6 +66,7 @@ class NightResult(Record):
     reports: str | None
     security_log_head: str | None
     dry_run: bool
+    hooks: list[HookOutcome] | None = if_any()
 
 
 def result_of(store: Store, path: Path, night: Night, *, status: str) -> NightResult:
@@ -90,7 +97,7 @@ def write_result(path: Path, result: NightResult, *, mode: int) -> None:
     folder = runs_folder(path) / str(result.run_id)
     make_folder(folder)
     clear_drafts(folder)
-    with replacing(folder / _RESULT, mode=mode) as out:
+    with replacing(folder / RESULT, mode=mode) as out:
         out.writelines(piece.encode() for piece in pieces(result, indent=2))
         out.write(b"\n")
 
@@ -98,6 +105,12 @@ def write_result(path: Path, result: NightResult, *, mode: int) -> None:
 def needs_attention(result: NightResult) -> bool:
     """Return whether a finding needs attention."""
     return any(found.level != WITHOUT_CONSEQUENCE for found in result.findings)
+
+
+def exit_code_of(result: NightResult) -> int:
+    """Return the exit code of a run that came to its end: 3 where a finding needs attention."""
+    is_over = result.status == NOTHING_NEW
+    return WITH_FINDINGS if needs_attention(result) and not is_over else 0
 
 
 def _import(file: NightFile, night: Night) -> NightImport:

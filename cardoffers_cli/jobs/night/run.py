@@ -25,8 +25,9 @@ from cardoffers_cli.jobs.night.checks import (
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
 from cardoffers_cli.jobs.night.order import Onlooker, Order, Work
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
-from cardoffers_cli.jobs.night.result import result_of, write_result
+from cardoffers_cli.jobs.night.result import NOTHING_NEW, result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
+from cardoffers_cli.jobs.night.watched import Watched
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.leftovers import sweep
@@ -49,12 +50,15 @@ def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> Night
     """Run the night of the job's date, or what is left of it; return its result.
 
     `status` is `finished`, or `nothing_new` for a night that had ended and has nothing to add.
-    Raises `StoreBusy` night_busy, `NoSpace`, and `Refused` clock_backwards or read_only.
+    Raises `ConfigurationError` hook_unusable, `StoreBusy` night_busy, `NoSpace`, and `Refused`
+    clock_backwards or read_only.
     """
-    must_exist(job.path)
-    remarks = check_places(job, order)
-    with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
-        return _Nights(job, order, onlooker or Onlooker(), lock, remarks).run()
+    onlooker = onlooker or Onlooker()
+    with Watched(job, onlooker) as watched:
+        must_exist(job.path)
+        remarks = check_places(job, order)
+        with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
+            return _Nights(job, order, onlooker, lock, remarks, watched=watched).run()
 
 
 def resume_night(
@@ -66,11 +70,14 @@ def resume_night(
     onlooker: Onlooker | None = None,
 ) -> NightResult:
     """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
+    onlooker = onlooker or Onlooker()
+    watched = Watched(job, onlooker)
     night = unfinished_night(job, run_id)
-    order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
-    remarks = check_places(job, order)
-    with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
-        return _Nights(job, order, onlooker or Onlooker(), lock, remarks).go_on(night)
+    with watched:
+        order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
+        remarks = check_places(job, order)
+        with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
+            return _Nights(job, order, onlooker, lock, remarks, watched=watched).go_on(night)
 
 
 def unfinished_night(job: Job, run_id: str | None) -> Night:
@@ -98,12 +105,15 @@ class _Nights:
         onlooker: Onlooker,
         lock: Lock,
         remarks: list[NightFinding],
+        *,
+        watched: Watched,
     ) -> None:
         self._job = job
         self._order = order
         self._onlooker = onlooker
         self._lock = lock
         self._remarks = remarks
+        self._watched = watched
 
     def run(self) -> NightResult:
         """Finish what was left, then run the night of the date, if it has not just been that."""
@@ -119,6 +129,7 @@ class _Nights:
         """Do the steps of a night that are not recorded, and end it."""
         self._sweep()
         self._lock.tell(run_id=str(night.run_id))
+        self._watched.begins(night)
         if night.processed_folder is None:
             with self._job.store() as store, store.transaction():
                 night = nights.keep_in(store, night, str(processed_root(self._job)))
@@ -133,7 +144,7 @@ class _Nights:
             self._onlooker.begins(step.name, position, len(STEPS))
             self._onlooker.ends(do(step, position, work))
         self._lock.tell(step="end")
-        return _end(work)
+        return self._watched.ends(_end(work))
 
     def _sweep(self) -> None:
         """Remove what a killed process left beside the store, which an audit would tell of."""
@@ -146,8 +157,11 @@ class _Nights:
             newest, newest_run_no = nights.newest_finished(store)
             is_of_date = newest is not None and newest.as_of.date() == self._job.now.date()
             is_new = found.files or newest is None or newest.last_run_no != newest_run_no
+            over = None
             if newest and is_of_date and not is_new:
-                return result_of(store, self._job.path, newest, status="nothing_new")
+                over = result_of(store, self._job.path, newest, status=NOTHING_NEW)
+        if over is not None:
+            return self._watched.ends(over)
         check_clock(self._job, self._order, newest)
         check_space(self._job)
         self._remarks = [*self._remarks, *found.remarks]
