@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError, field_validator
 
 from cardoffers_cli.domain.errors import ConfigurationError
+from cardoffers_cli.domain.pickups import PATHS as PICKUP_PATHS
+from cardoffers_cli.domain.pickups import PickupPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _PREFIX = "CARDOFFERS_"
 _PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide")
@@ -184,6 +186,11 @@ class Settings(BaseModel):
         description="the npm package of the runtime that `pack build` puts into a page; unset: "
         "beside the store",
     )
+    pickup: dict[str, PickupPlace] = Field(
+        {},
+        description="a table [pickup.INST] for each institution whose files are fetched;"
+        " `cardoffers help pickup` has an example",
+    )
 
     @property
     def mode(self) -> int:
@@ -217,8 +224,9 @@ def read_settings(
     try:
         return Settings.model_validate({**from_file, **from_environment, **given})
     except ValidationError as error:
-        name = str(error.errors()[0]["loc"][0])
-        raise _wrong(name, _place(name, given, from_environment, named)) from None
+        where = [str(each) for each in error.errors()[0]["loc"]]
+        place = _place(where[0], given, from_environment, named)
+        raise (_wrong_place(where, place) if where[1:] else _wrong(where[0], place)) from None
 
 
 def _variable(name: str) -> str:
@@ -240,9 +248,31 @@ def _read_file(path: Path) -> Mapping[str, Any]:
             code="configuration_syntax",
             hint='Write one setting a line, for example: memory_limit = "2GiB"',
         ) from None
-    flat = _flat(values)
+    flat = {**_flat(values), **_places(values, path.parent)}
     paths = {name: path.parent / flat[name] for name in _PATHS if isinstance(flat.get(name), str)}
     return {**flat, **paths}
+
+
+def _places(values: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Return the tables of places to fetch from, their paths meant from a folder."""
+    places = values.get("pickup")
+    if not isinstance(places, dict):
+        return {}
+    return {
+        "pickup": {
+            name: {
+                **place,
+                **{
+                    each: str(folder / place[each])
+                    for each in PICKUP_PATHS
+                    if isinstance(place.get(each), str)
+                },
+            }
+            if isinstance(place, dict)
+            else place
+            for name, place in places.items()
+        }
+    }
 
 
 def _flat(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -277,4 +307,26 @@ def _wrong(name: str, place: str) -> ConfigurationError:
         code="setting_invalid",
         hint=f"Write {Settings.model_fields[name].description}.",
         setting=name,
+    )
+
+
+def _wrong_place(where: Sequence[str], place: str) -> ConfigurationError:
+    """Say which setting of a table `[pickup.INST]` is wrong: of the whole table, what it needs."""
+    known = {field.alias or name: field for name, field in PickupPlace.model_fields.items()}
+    table, setting = f"[{'.'.join(where[:2])}]", where[2] if where[2:] else None
+    if setting is not None and setting not in known:
+        return ConfigurationError(
+            f"There is no setting {setting!r} in {table} (it stands {place}).",
+            code="setting_unknown",
+            hint=f"The settings there are: {', '.join(known)}.",
+            setting=".".join(where),
+        )
+    needed = "from, and for sftp:// host_key and key_file; with decrypt_with or signed_by gpg_home"
+    hint = f"Write {known[setting].description if setting else needed}."
+    said = f"The setting {setting} of {table}" if setting else f"The table {table}"
+    return ConfigurationError(
+        f"{said} {place} is not valid.",
+        code="setting_invalid",
+        hint=hint,
+        setting=".".join(where),
     )

@@ -24,8 +24,8 @@ MAY_IMPORT = {
     "http": DOOR,
     "tui": DOOR,
     "contract": {"jobs", "pipeline", "services", "files", "store", "domain", "settings"},
-    "jobs": {"pipeline", "services", "files", "store", "engine", "archive", "wire", "lasting"}
-    | {"domain", "settings"},
+    "jobs": {"pipeline", "services", "files", "store", "engine", "archive", "wire", "pickup"}
+    | {"lasting", "domain", "settings"},
     "pipeline": {"store", "engine", "domain"},
     "services": {"store", "engine", "domain"},
     "files": {"lasting", "domain"},
@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "archive": {"sql", "lasting", "domain"},
     "engine": {"sql"},
     "wire": {"domain"},
+    "pickup": {"archive", "domain"},  # which packages of fsspec there are, the archive knows
     "settings": {"domain"},
     "lasting": set[str](),
     "sql": set[str](),
@@ -69,7 +70,7 @@ ROOMS_OF = {
     "aiohttp": {"wire"},
     "defusedxml": {"files"},
     "duckdb": {"store", "engine"},
-    "fsspec": {"archive"},
+    "fsspec": {"archive", "pickup"},
     "grpc": {"archive"},
     "h11": {"http"},
     "httpx": {"wire"},

@@ -34,6 +34,7 @@ from work import job, new_store
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
+    from multiprocessing.context import ForkServerContext
     from multiprocessing.process import BaseProcess
     from pathlib import Path
 
@@ -60,6 +61,11 @@ _PRELOADED = [
 ]
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(_PRELOADED)
+
+
+def fork_server() -> ForkServerContext:
+    """Return what forks processes that have the program loaded."""
+    return _SERVER
 
 
 @dataclass(frozen=True)

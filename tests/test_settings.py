@@ -10,6 +10,10 @@ import pytest
 from cardoffers_cli.domain.errors import ConfigurationError
 from cardoffers_cli.settings import Settings, read_settings
 
+PICKUP = "[pickup.alder]\n"
+SFTP = 'from = "sftp://ann@host/in"\n'
+SIGNED = f'from = "file:///in"\nsigned_by = "{"A" * 40}"'
+
 
 @pytest.fixture
 def config(tmp_path: Path) -> Any:
@@ -66,6 +70,7 @@ def test_the_defaults() -> None:
         "hooks_ping": None,
         "hooks_deadline_s": 60,
         "pyodide": None,
+        "pickup": {},
     } == read_settings({}, {}).model_dump()
 
 
@@ -153,6 +158,11 @@ def test_insecure_webhooks_are_allowed_by_the_environment(text: str) -> None:
         ("setting_invalid", "lock_wait_s in", "seconds", 'lock_wait_s = "soon"'),
         ("setting_invalid", "serve_trusted_proxies", "10.0.0.5", 'serve_trusted_proxies = "proxy"'),
         ("setting_invalid", "serve_connections in", "from 1", "serve_connections = 0"),
+        ("setting_invalid", "pickup in", "[pickup.INST]", "pickup = 1"),
+        ("setting_invalid", "table [pickup.alder]", "host_key", f"{PICKUP}{SFTP}"),
+        ("setting_invalid", "from of [pickup.alder]", "sftp://", PICKUP + 'from = "ftp://host/"'),
+        ("setting_invalid", "table [pickup.alder]", "gpg_home", PICKUP + SIGNED),
+        ("setting_unknown", "'password' in [pickup.alder]", "after", PICKUP + 'password = "x"'),
         ("configuration_syntax", "is not TOML", "memory_limit", "threads: 2"),
     ],
 )
@@ -177,6 +187,39 @@ def test_a_wrong_variable_is_named() -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read: No such file"):
         read_settings({}, {}, tmp_path / "none.toml")
+
+
+PLACE = f"""{PICKUP}{SFTP}host_key = "ssh-ed25519 {"A" * 68}"\nkey_file = "keys/alder"\n"""
+
+
+def test_paths_of_a_place_are_meant_from_the_folder_of_the_file(
+    config: Any, tmp_path: Path
+) -> None:
+    place = read_settings({}, {}, config(PLACE)).pickup["alder"]
+    assert str(tmp_path / "keys/alder") == place.key_file
+    assert ("sftp://host/in", "/in", "keep") == (place.shown, place.sftp_folder, place.after)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sftp://ann:secret@host/in",
+        "sftp://-oProxyCommand=x@host/in",
+        "sftp://ann@-oProxyCommand=x/in",
+        "sftp://ann@ho st/in",
+        "sftp://host/in",
+        "sftp://ann@host:no/in",
+        "sftp://ann@host/in?x",
+        "sftp://ann@host/%0ain",
+        "s3://key:secret@bucket/in",
+        "https://host/in",
+        "/in",
+    ],
+)
+def test_a_url_that_is_no_place_is_refused_and_not_repeated(config: Any, url: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read_settings({}, {}, config(PLACE.replace("sftp://ann@host/in", url)))
+    assert "secret" not in f"{refused.value.message} {refused.value.hint}"
 
 
 def test_the_example_in_the_help_is_valid() -> None:

@@ -3,7 +3,7 @@
 Endpoint and credentials they find by themselves, in the environment and in their own files of
 configuration; a URL holds none. An object that was written is there for all, and durable. The
 packages are loaded where an archive is at a URL, and nowhere else. To let one be at URLs of another
-scheme, add it to `_PACKAGES`.
+scheme, add it to `PACKAGES`.
 
 Listings are cached, as every look at a file would be a request otherwise, and an opening of DuckDB
 takes several. What was listed is forgotten whenever a store is opened, and listed again: parts do
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-_PACKAGES = {
+PACKAGES = {
     **dict.fromkeys(("s3", "s3a"), "'cardoffers-cli[s3]'"),
     "gs": "gcsfs",
     "abfs": "adlfs",
@@ -133,12 +133,12 @@ def place_of(text: str) -> Place:
             hint="Leave out user, password and what follows a #. Credentials are taken from the "
             "environment, or from where the tools of the object store keep them.",
         )
-    if url.scheme not in _PACKAGES or not url.netloc or "::" in url.path:
+    if url.scheme not in PACKAGES or not url.netloc or "::" in url.path:
         raise UsageError(
             f"No history can be at a URL of {url.scheme}:// like this.",
             code=_NO_PLACE,
             hint="Name a folder, or a URL such as s3://bucket/history; known are "
-            f"{', '.join(sorted(_PACKAGES))}. Mount what is elsewhere.",
+            f"{', '.join(sorted(PACKAGES))}. Mount what is elsewhere.",
         )
     return Bucket(url.geturl().rstrip("/"))
 
@@ -184,7 +184,7 @@ def _filesystem(url: str) -> tuple[Any, str]:
         raise UsageError(
             f"A history at {scheme}:// needs a package that is not installed.",
             code="extra_missing",
-            hint=f"pip install {_PACKAGES[scheme]}",
+            hint=f"pip install {PACKAGES[scheme]}",
         ) from None
     files.retries = _TRIES
     files.default_cache_type = "none"  # DuckDB asks for what it needs; others read 50 MiB ahead

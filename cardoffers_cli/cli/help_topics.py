@@ -24,6 +24,7 @@ from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import NotFound
 from cardoffers_cli.domain.findings import CODES, FILE_CODES, Code
 from cardoffers_cli.domain.nearest import did_you_mean, nearest
+from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
 
 PAGES = {
     "tour": "Everything once, typed and shown, in ten minutes.",
@@ -38,6 +39,7 @@ PAGES = {
     "payments": "Payment files, and what the bank says of them.",
     "validator": "The check of files as one page, for who can install nothing.",
     "statements": "What is owed for a month: statements and invoices, closed and verified.",
+    "pickup": "Fetching files: from SFTP servers, folders and buckets, encrypted and signed.",
     "operations": "The nightly run, support, keys, backups, exit codes.",
     "approvals": "Actions that need a second person, and who counts as one.",
     "reconciliation": "What was credited, held against what was redeemed.",
@@ -170,7 +172,7 @@ def _show_finding(desk: Desk, code: str) -> None:
     desk.show([found.document()], *blocks)
 
 
-KNOWN = {**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES}
+KNOWN = {**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES, **PICKUP_CODES}
 """Every code there is; one that rows and catalogues share is explained for rows."""
 
 USUAL_HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"

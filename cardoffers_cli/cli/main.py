@@ -52,6 +52,7 @@ COMMANDS = (
     Entry("From file to money", "match", "match:match", "Match purchases to offers."),
     Entry("From file to money", "refund", "refund:app", "What came back, and what it takes back."),
     Entry("From file to money", "settle", "settle:settle", "Settle what is due."),
+    Entry("From file to money", "pickup", "pickup:pickup", "Fetch files into the drop folder."),
     Entry("From file to money", "nightly", "nightly:nightly", "All of it, in one run a day."),
     Entry("From file to money", "webhook", "webhook:app", "Tell institutions of redemptions."),
     Entry("From file to money", "redemption", "redemption:app", "Show one, or reverse it."),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MARKER, MANIFEST = ".done", ".manifest.json"
 REPORTS = (".errors.csv", ".rejected.csv", ".rejected.json", ".rejected.jsonl")
 
-_HALVES = (".part", ".partial", ".tmp", ".temp", ".filepart", ".crdownload", ".swp", "~")
+HALVES = (".part", ".partial", ".tmp", ".temp", ".filepart", ".crdownload", ".swp", "~")
 _GZIP = b"\x1f\x8b"
 
 
@@ -176,7 +176,7 @@ def _in_folder(
                 strays.append(Stray(name=shown, what=what_is(found)))
         elif not stat.S_ISREG(found.st_mode):
             strays.append(Stray(name=shown, what=what_is(found)))
-        elif entry.name.endswith((MARKER, MANIFEST, *REPORTS, *_HALVES)):
+        elif entry.name.endswith((MARKER, MANIFEST, *REPORTS, *HALVES)):
             continue
         elif not is_plain(found, folder.owner):
             strays.append(Stray(name=shown, what=what_is(found), code="file_linked"))

@@ -11,6 +11,7 @@ import work
 from cardoffers_cli.cli.help_topics import KNOWN, Example, entries, explain
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
 from cardoffers_cli.files.catalogue import catalogue_files
 from cardoffers_cli.files.transactions import FileReading
 from cardoffers_cli.jobs.river.intake import Outputs
@@ -44,6 +45,7 @@ WITHOUT_EXAMPLE = {
     "kind_of_rows_mismatch",
     # is about where files lie, how large they are, and what lies beside them
     *DROP_CODES,
+    *PICKUP_CODES,
     # is asked of the store, of its clock, or of the settings
     *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
     *("budget_below_spent", "effective_in_future", "webhook_url_refused"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.findings import CODES, FILE_CODES, Finding, make_finding
+from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
 
 WARNINGS = {
     "merchant_missing",
@@ -29,10 +30,11 @@ def test_every_code_of_a_row_has_its_level() -> None:
 def test_no_code_is_both_a_rows_and_a_files() -> None:
     assert set() == CODES.keys() & FILE_CODES.keys()
     assert set() == {*CODES, *FILE_CODES} & DROP_CODES.keys()
+    assert set() == {*CODES, *FILE_CODES, *DROP_CODES} & PICKUP_CODES.keys()
 
 
 def test_every_code_says_what_it_is_and_what_mends_it() -> None:
-    for name, code in {**CODES, **FILE_CODES, **DROP_CODES}.items():
+    for name, code in {**CODES, **FILE_CODES, **DROP_CODES, **PICKUP_CODES}.items():
         assert name == code.code
         assert code.summary, name
         assert code.fix, name

@@ -33,6 +33,7 @@ from cardoffers_cli.jobs.night.faults import failure_of
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
 from cardoffers_cli.jobs.night.manifests import check_digest, check_sums, vouches
 from cardoffers_cli.jobs.night.order import Done
+from cardoffers_cli.jobs.night.picking import tidied_up
 from cardoffers_cli.jobs.night.told import file_counts, file_findings
 from cardoffers_cli.jobs.river.engines import target_of
 from cardoffers_cli.jobs.river.imports import (
@@ -76,6 +77,7 @@ def import_files(work: Work) -> Done:
     with work.job.store(read_only=True) as store:
         files = nights.files(store, work.night)
     take_files(work, files)
+    work.remarks = [*work.remarks, *tidied_up(work.job, work.order.drop)]
     with work.job.store() as store, store.transaction():
         nights.files_moved(store, work.night)
         return taken_in(work, store)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.jobs.night.checks import check_clock, check_places, check_space
 from cardoffers_cli.jobs.night.looking import look_twice
 from cardoffers_cli.jobs.night.order import Onlooker, Order, Work
+from cardoffers_cli.jobs.night.picking import picked_up
 from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.night.run import begin, unfinished_night, work_of
 from cardoffers_cli.jobs.night.steps import STEPS
@@ -31,11 +32,12 @@ def rehearse(job: Job, order: Order) -> NightResult:
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])
+    picked = picked_up(job, order.drop, dry_run=True)
     found = look_twice(job, order.drop)
     check_space(job)
     with job.store() as store, store.transaction(keep=False):
         work = work_of(job, begin(store, job, order, found.files), order, Onlooker())
-        work.remarks = [*remarks, *found.remarks]
+        work.remarks = [*remarks, *picked, *found.remarks]
         return _rehearsed(store, work, watched)
 
 

@@ -23,8 +23,9 @@ from cardoffers_cli.jobs.night.checks import (
     processed_root,
 )
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
-from cardoffers_cli.jobs.night.order import Onlooker, Order, Work
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Onlooker, Order, Work
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
+from cardoffers_cli.jobs.night.picking import picked_up
 from cardoffers_cli.jobs.night.result import NOTHING_NEW, result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
 from cardoffers_cli.jobs.night.watched import Watched
@@ -152,11 +153,13 @@ class _Nights:
             sweep(self._job.path)
 
     def _tonight(self) -> NightResult:
+        picked = picked_up(self._job, self._order.drop)
         found = look_twice(self._job, self._order.drop)
         with self._job.store(read_only=True) as store:
             newest, newest_run_no = nights.newest_finished(store)
             is_of_date = newest is not None and newest.as_of.date() == self._job.now.date()
-            is_new = found.files or newest is None or newest.last_run_no != newest_run_no
+            is_told = any(each.level != WITHOUT_CONSEQUENCE for each in picked)
+            is_new = found.files or is_told or not newest or newest.last_run_no != newest_run_no
             over = None
             if newest and is_of_date and not is_new:
                 over = result_of(store, self._job.path, newest, status=NOTHING_NEW)
@@ -164,7 +167,7 @@ class _Nights:
             return self._watched.ends(over)
         check_clock(self._job, self._order, newest)
         check_space(self._job)
-        self._remarks = [*self._remarks, *found.remarks]
+        self._remarks = [*self._remarks, *picked, *found.remarks]
         with self._job.store() as store, store.transaction():
             night = begin(store, self._job, self._order, found.files)
         return self.go_on(night)

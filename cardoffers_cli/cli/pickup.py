@@ -1,0 +1,54 @@
+"""`cardoffers pickup`: fetch files from where institutions put them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument
+from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
+from cardoffers_cli.domain.counting import counted
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.pickup.told import PickupTold
+
+WITH_FINDINGS = 3
+FILES = read_columns("pickup.files")
+FINDINGS = read_columns("pickup.findings")
+
+
+def pickup(
+    ctx: typer.Context,
+    drop: Annotated[
+        Path | None,
+        argument("DROP_DIR", "Where to put them [the drop folder of the last nightly run]."),
+    ] = None,
+    *,
+    institution: AnyInstitution = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Fetch files from the places of [pickup.INST] into the drop folder, each once."""
+    from cardoffers_cli.jobs.pickup.pickup import needs_attention, pick_up
+
+    desk = Desk.of(ctx)
+    wait_s = desk.options.lock_wait or 0
+    with desk.progress("Fetching files"):
+        told = pick_up(desk.job, drop, institution, wait_s=wait_s, dry_run=dry_run)
+    exit_code = WITH_FINDINGS if needs_attention(told.findings) else 0
+    desk.show(told, *_shown(told), exit_code=exit_code)
+
+
+def _shown(told: "PickupTold") -> Iterator[Block]:
+    yield Sheet("files", FILES, told.files)
+    if told.findings:
+        yield Sheet("findings", FINDINGS, told.findings, title="What to know")
+    if told.dry_run:
+        new = sum(file.state == "new" for file in told.files)
+        yield Text([f"{counted(new, 'file')} would be fetched. Nothing was written (--dry-run)."])
+    else:
+        lines = [f"{counted(told.fetched, 'file')} fetched into {told.drop}."]
+        if told.fetched:
+            lines.append(f"    -> cardoffers nightly {told.drop}")
+        yield Text(lines)

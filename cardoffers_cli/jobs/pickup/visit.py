@@ -1,0 +1,209 @@
+"""Visit one place: finish what was imported, then fetch what is new.
+
+What is to be done follows from what is there and what is recorded, never from what was done in
+this run: so a visit that was broken off anywhere is simply made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.errors import FileUnusable
+from cardoffers_cli.domain.pickups import KEEP
+from cardoffers_cli.files.drop import HALVES, MANIFEST, MARKER, REPORTS, marker_names
+from cardoffers_cli.files.folders import numbered
+from cardoffers_cli.jobs.context.clock import real_now
+from cardoffers_cli.jobs.pickup import told
+from cardoffers_cli.jobs.pickup.fetching import Errand, fetch, place, record
+from cardoffers_cli.jobs.pickup.told import PickedUp, PickupFinding
+from cardoffers_cli.pickup.remote import RemoteRefusal
+from cardoffers_cli.services import pickups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cardoffers_cli.pickup.remote import Listing, Remote, RemoteFile
+    from cardoffers_cli.services.pickups import PickedFile
+
+_NO_INPUT = (MARKER, MANIFEST, *REPORTS, *HALVES)
+_TAKEN_AWAY = frozenset({"removed", "moved", "gone"})
+
+
+@dataclass(kw_only=True)
+class Visit:
+    """One visit of a place, and what is to be told of it."""
+
+    errand: Errand
+    known: Sequence[PickedFile]
+    dry_run: bool = False
+    files: list[PickedUp] = field(default_factory=list)
+    findings: list[PickupFinding] = field(default_factory=list)
+
+    @property
+    def slug(self) -> str:
+        """The institution's."""
+        return self.errand.owner.slug
+
+    @property
+    def is_to_finish(self) -> bool:
+        """Whether an imported file may still lie at its place."""
+        return any(each.outcome is None and each.is_imported for each in self.known)
+
+    def settle_pool(self) -> None:
+        """Put what a killed process recorded and did not place where it belongs."""
+        waiting = {self._id(each): each for each in self.known if each.outcome is None}
+        self.errand.pool.clear(str(self.errand.owner.id), waiting)
+        for file_id, each in waiting.items():
+            if self.errand.pool.has(file_id):
+                self._place(each, self._free(each))
+
+    def finish(self, remote: Remote, listing: Listing) -> None:
+        """Do with imported files at their place what the configuration says."""
+        for each in self.known:
+            if each.outcome is None and each.is_imported:
+                try:
+                    outcome = self._finished(remote, listing, each)
+                except RemoteRefusal as error:
+                    self.findings.append(told.left_there(self.slug, each.remote_name, error))
+                    outcome = "imported"
+                self._tell(each.remote_name, each.size_bytes, outcome, each.drop_name)
+
+    def _finished(self, remote: Remote, listing: Listing, each: PickedFile) -> str:
+        after, outcome = self.errand.place.after, "kept"
+        found = listing.files.get(each.remote_name)
+        if found is None:
+            outcome = "gone"
+        elif found.stamp != each.stamp:
+            outcome = "replaced"
+        elif self.dry_run:
+            return "imported"
+        elif after != KEEP:
+            outcome = self._put_away(remote, listing, each)
+        if not self.dry_run:
+            with self.errand.job.store() as store, store.transaction():
+                owner = self.errand.owner.id
+                pickups.finish(store, owner, each.picked_no, outcome, real_now())
+        return outcome
+
+    def _put_away(self, remote: Remote, listing: Listing, each: PickedFile) -> str:
+        """Remove or move a file at its place, its markers first: one left behind marks the next."""
+        now = remote.look(each.remote_name)
+        if now is None or now.stamp != each.stamp:
+            return "gone" if now is None else "replaced"
+        folder = self.errand.place.folder_to_move_to
+        for name in (*self._markers(listing, each.remote_name), each.remote_name):
+            if folder is None:
+                remote.remove(name)
+            else:
+                remote.move(name, folder, numbered(name))
+        return "removed" if folder is None else "moved"
+
+    def _markers(self, listing: Listing, name: str) -> list[str]:
+        """Return the markers of a file and of no other."""
+        inputs = [each for each in listing.files if not each.endswith(_NO_INPUT) and each != name]
+        others = {marker for each in inputs for marker in marker_names(each)}
+        mine = (each for each in marker_names(name) if each in listing.files)
+        return [each for each in mine if each not in others]
+
+    def fetch(self, remote: Remote, listing: Listing) -> None:
+        """Fetch what is new and ready, so many at once; say what is not to be fetched."""
+        self.findings += told.strays(self.slug, listing.strays)
+        settings = self.errand.job.settings
+        most, new = settings.file_most_per_institution, self._new(listing)
+        for file in new[:most]:
+            if self.dry_run:
+                self._tell(file.name, file.size_bytes, "new")
+                continue
+            try:
+                self._fetch(remote, listing, file)
+            except (FileUnusable, RemoteRefusal) as error:
+                self.findings.append(told.left(self.slug, file.name, error))
+                self._tell(file.name, file.size_bytes, "left")
+        if len(new) > most:
+            self.findings.append(told.too_many(self.slug, len(new) - most, most))
+
+    def _new(self, listing: Listing) -> list[RemoteFile]:
+        recorded = {(each.remote_name, each.stamp): each for each in self.known}
+        new = []
+        for name, file in sorted(listing.files.items()):
+            if name.endswith(_NO_INPUT) or not fnmatchcase(name, self.errand.place.pattern):
+                continue
+            known = recorded.get((name, file.stamp))
+            if (state := known and self._state(known)) is not None:
+                if known and known.outcome is None and not known.is_imported:
+                    self._tell(name, file.size_bytes, state, known.drop_name)
+            elif self._is_ready(listing, file):
+                new.append(file)
+        return new
+
+    def _state(self, known: PickedFile) -> str | None:
+        """Say how far a file is that was fetched; None where it has to be fetched again."""
+        if known.outcome is not None:
+            return "kept" if known.outcome == "kept" else None
+        if known.is_imported:
+            return "imported"
+        if known.is_refused:
+            return "refused"
+        pool, name = self.errand.pool, known.drop_name
+        lies = pool.lies(self.slug, name) or pool.has(self._id(known))
+        return "waiting" if lies or known.is_in_hand else None
+
+    def _is_ready(self, listing: Listing, file: RemoteFile) -> bool:
+        """Whether it is marked, or nobody wrote to it for a while, by the clock of its server."""
+        if any(each in listing.files for each in marker_names(file.name)):
+            return True
+        if self.errand.owner.require_marker:
+            self.findings.append(told.unmarked(self.slug, file.name))
+        elif file.modified_s is None:
+            return True
+        else:
+            age = real_now().replace(tzinfo=UTC).timestamp() - file.modified_s
+            if not 0 <= age < self.errand.job.settings.quiet_s:
+                return True
+        self._tell(file.name, file.size_bytes, "not_ready")
+        return False
+
+    def _fetch(self, remote: Remote, listing: Listing, file: RemoteFile) -> None:
+        fetched = fetch(self.errand, remote, listing, file)
+        before = [each for each in self.known if each.remote_name == file.name]
+        is_same = any(
+            each.sha256 == fetched.sha256 and each.outcome is None and not each.is_refused
+            for each in before
+        )
+        record(self.errand, fetched)
+        if is_same:  # it was touched, and no more
+            self.errand.pool.clear(self.errand.id_of(file.name, file.stamp), ())
+            self._tell(file.name, file.size_bytes, "same")
+            return
+        place(self.errand, file.name, file.stamp, fetched.drop_name)
+        self._tell(file.name, file.size_bytes, "fetched", fetched.drop_name)
+        if before and before[-1].sha256 != fetched.sha256:
+            is_usual = before[-1].outcome in _TAKEN_AWAY
+            self.findings.append(told.came_again(self.slug, file.name, is_usual=is_usual))
+
+    def _free(self, each: PickedFile) -> str:
+        """Return the name that a recorded file gets, which is its own unless that is in use."""
+        pool, name = self.errand.pool, each.drop_name
+        if not pool.lies(self.slug, name):
+            return name
+        free = pool.free_name(self.slug, name)
+        with self.errand.job.store() as store, store.transaction():
+            pickups.placed_as(store, self.errand.owner.id, each.picked_no, free)
+        return free
+
+    def _place(self, each: PickedFile, drop_name: str) -> None:
+        place(self.errand, each.remote_name, each.stamp, drop_name)
+        self._tell(each.remote_name, each.size_bytes, "fetched", drop_name)
+
+    def _id(self, each: PickedFile) -> str:
+        return self.errand.id_of(each.remote_name, each.stamp)
+
+    def _tell(self, name: str, size: int, state: str, drop_name: str | None = None) -> None:
+        self.files.append(
+            PickedUp(
+                institution=self.slug, file=name, size_bytes=size, state=state, drop_name=drop_name
+            )
+        )

@@ -1,0 +1,92 @@
+"""Files that were fetched from places of institutions, and what became of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+class FetchedFile(Record):
+    """A file as it is recorded when it was fetched. Grain: one per place, name and stamp.
+
+    `sha256` is of what lay there, `placed_sha256` of what goes into the drop folder as `drop_name`.
+    """
+
+    institution_id: UUID
+    place: str
+    remote_name: str
+    stamp: str
+    size_bytes: int
+    sha256: str
+    placed_sha256: str
+    drop_name: str
+    fetched_at: datetime
+
+
+class PickedFile(Record):
+    """A file that was fetched, and how far it is; `outcome` is what became of it at its place.
+
+    `is_imported` holds as soon as its bytes are, whoever imported them; `is_refused` says that a
+    nightly run could not take it, and `is_in_hand` that one is about to.
+    """
+
+    picked_no: int
+    remote_name: str
+    stamp: str
+    size_bytes: int
+    sha256: str
+    placed_sha256: str
+    drop_name: str
+    fetched_at: datetime
+    outcome: str | None
+    is_imported: bool
+    is_refused: bool
+    is_in_hand: bool
+
+
+def known(store: Store, institution_id: UUID, place: str) -> list[PickedFile]:
+    """Return what was fetched from a place, the oldest first."""
+    asked = {"institution_id": institution_id, "place": place}
+    return store.records(PickedFile, "services/pickups:known", **asked)
+
+
+def record(store: Store, file: FetchedFile) -> None:
+    """Write a file that was fetched; what is written of it already is replaced."""
+    picked_no = store.value("services/pickups:next")
+    store.execute("services/pickups:record", picked_no=picked_no, **file)
+
+
+def placed_as(store: Store, institution_id: UUID, picked_no: int, drop_name: str) -> None:
+    """Write the name that a file has in the drop folder."""
+    store.execute(
+        "services/pickups:placed_as",
+        institution_id=institution_id,
+        picked_no=picked_no,
+        drop_name=drop_name,
+    )
+
+
+def finish(
+    store: Store, institution_id: UUID, picked_no: int, outcome: str, ended_at: datetime
+) -> None:
+    """Write what became of a file at its place; the first time holds."""
+    store.execute(
+        "services/pickups:finish",
+        institution_id=institution_id,
+        picked_no=picked_no,
+        outcome=outcome,
+        ended_at=ended_at,
+    )
+
+
+def last_folder(store: Store) -> str | None:
+    """Return the drop folder of the newest nightly run, or None before the first."""
+    row = store.row("services/pickups:last_folder")
+    return row["drop_folder"] if row else None
