@@ -224,9 +224,12 @@ def read_settings(
     try:
         return Settings.model_validate({**from_file, **from_environment, **given})
     except ValidationError as error:
-        where = [str(each) for each in error.errors()[0]["loc"]]
+        # What nobody knows comes first: it is often what is missing, in another spelling.
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        where = [str(each) for each in first["loc"]]
         place = _place(where[0], given, from_environment, named)
-        raise (_wrong_place(where, place) if where[1:] else _wrong(where[0], place)) from None
+        is_place = where[0] == "pickup" and where[1:]
+        raise (_wrong_place(where, place) if is_place else _wrong(where[0], place)) from None
 
 
 def _variable(name: str) -> str:
