@@ -1,0 +1,512 @@
+-- name: said
+-- makes: said(identifier_no, text, purchases)
+-- Makes said: what purchases of unknown merchants called them, of one institution or of all. An
+-- identifier without any text is not in it. Grain: one row per identifier and text.
+create temp table said as
+select
+    waiting.identifier_no, purchase_details.merchant_descriptor as text,
+    count(*) as purchases
+from waiting_purchases as waiting
+inner join identifiers on identifiers.identifier_no = waiting.identifier_no
+inner join purchase_details
+    on purchase_details.purchase_no = waiting.purchase_no
+    and purchase_details.institution_id = waiting.institution_id
+left join merchants as sent on sent.merchant_id = waiting.merchant_id
+where identifiers.merchant_id is null
+    and sent.merchant_id is null
+    and purchase_details.merchant_descriptor is not null
+    and ($institution_id is null or waiting.institution_id = $institution_id)
+group by waiting.identifier_no, purchase_details.merchant_descriptor;
+
+-- name: known_said
+-- makes: known_said(merchant_no, identifier_no, text, purchases)
+-- Makes known_said: what merchants are called, by the catalogue and by purchases that carried one of
+-- their identifiers. Grain: one row per merchant, identifier and text; the catalogue's has none.
+create temp table known_said as
+with told as (
+    select
+        purchases.identifier_no, purchase_details.merchant_descriptor as text, count(*) as purchases
+    from purchase_details
+    inner join purchases
+        on purchases.purchase_no = purchase_details.purchase_no
+        and purchases.institution_id = purchase_details.institution_id
+    where purchase_details.merchant_descriptor is not null
+        and purchases.identifier_no is not null
+    group by purchases.identifier_no, purchase_details.merchant_descriptor
+)
+
+select merchants.merchant_no, cast(null as bigint) as identifier_no, merchants.name as text,
+    cast(0 as bigint) as purchases
+from merchants
+union all
+select merchants.merchant_no, told.identifier_no, told.text, told.purchases
+from told
+inner join identifiers on identifiers.identifier_no = told.identifier_no
+inner join merchants on merchants.merchant_id = identifiers.merchant_id;
+
+-- name: normal
+-- reads: said(identifier_no, text, purchases)
+-- reads: known_said(merchant_no, identifier_no, text, purchases)
+-- makes: normal(text, name, compact, head)
+-- Makes normal: each text as names are compared. Letters lose case and accents; a payment facilitator
+-- before a `*`, numbers and words with three digits, legal forms and parts of web addresses go; what
+-- would be left empty stays as it is. `compact` is the name without its blanks, `head` the first word
+-- behind any short prefix and its `*`. Grain: one row per text.
+create temp table normal as
+with texts as (
+    select text from said
+    union
+    select text from known_said
+),
+
+plain as (
+    select text, lower(strip_accents(text)) as lowered
+    from texts
+),
+
+bare as (
+    select
+        text,
+        regexp_replace(
+            lowered,
+            '^\s*(sq|paypal|pp|pypl|dr|tst|sp|ppl|zettle|izettle|sumup|iz|wpy|mp|mercpago|mercadopago'
+            || '|pagseguro|pag|gpay|google|ec|dlo|ebanx|adyen|stripe|clip|conekta)\s*\*\s*',
+            ''
+        ) as behind
+    from plain
+),
+
+split as (
+    select
+        text,
+        regexp_extract_all(
+            regexp_replace(
+                regexp_replace(
+                    regexp_replace(regexp_replace(behind, '[''’`]', '', 'g'), '&', ' and ', 'g'),
+                    '\b([a-z])[.]', '\1', 'g'
+                ),
+                '[^a-z0-9]+', ' ', 'g'
+            ),
+            '[a-z0-9]+'
+        ) as words
+    from bare
+),
+
+kept as (
+    select
+        text,
+        words,
+        list_filter(
+            words,
+            lambda word: not regexp_full_match(word, '[0-9]+|(.*[0-9]){3,}.*')
+                and not regexp_full_match(
+                    word,
+                    'inc|incorp|incorporated|corp|corporation|co|company|ltd|limited|limite|llc|llp|lp|plc|gmbh|ag'
+                    || '|sa|sas|sarl|srl|spa|bv|nv|ltda|eireli|me|epp|cv|rl|cia|the|www|com|net|org|http|https'
+                )
+        ) as meant
+    from split
+),
+
+named as (
+    select
+        text,
+        list_aggregate(
+            case when len(meant) > 0 then meant when len(words) > 0 then words else [lower(text)] end,
+            'string_agg', ' '
+        ) as name
+    from kept
+)
+
+select
+    named.text, named.name, replace(named.name, ' ', '') as compact,
+    regexp_extract(
+        coalesce(
+            nullif(regexp_replace(lower(strip_accents(named.text)), '^\s*[a-z0-9]{2,5}\s*\*', ''), ''),
+            named.name
+        ),
+        '[a-z]{2,}'
+    ) as head
+from named;
+
+-- name: sought
+-- reads: said(identifier_no, text, purchases)
+-- reads: normal(text, name, compact, head)
+-- makes: sought(identifier_no, name, compact, text, names, heads)
+-- Makes sought: what an unknown identifier is mostly called, and how many names it has, and how many
+-- first words these have: many tell an aggregator. Grain: one row per identifier.
+create temp table sought as
+with counted as (
+    select
+        said.identifier_no, normal.name, any_value(normal.compact) as compact,
+        sum(said.purchases) as purchases, arg_max(said.text, (said.purchases, said.text)) as text
+    from said
+    inner join normal on normal.text = said.text
+    group by said.identifier_no, normal.name
+),
+
+spread as (
+    select said.identifier_no, count(distinct normal.head) as heads
+    from said
+    inner join normal on normal.text = said.text
+    group by said.identifier_no
+)
+
+select
+    counted.identifier_no, arg_max(counted.name, (counted.purchases, counted.name)) as name,
+    arg_max(counted.compact, (counted.purchases, counted.name)) as compact,
+    arg_max(counted.text, (counted.purchases, counted.name)) as text,
+    count(*) as names, any_value(spread.heads) as heads
+from counted
+inner join spread on spread.identifier_no = counted.identifier_no
+group by counted.identifier_no;
+
+-- name: known_names
+-- reads: known_said(merchant_no, identifier_no, text, purchases)
+-- reads: normal(text, name, compact, head)
+-- makes: known_names(merchant_no, name, compact, text)
+-- Makes known_names: what each merchant is called, once normal; not by identifiers that have many
+-- first words, which are aggregators, and by at most its ten most said. Grain: merchant and name.
+create temp table known_names as
+with spread as (
+    select known_said.identifier_no
+    from known_said
+    inner join normal on normal.text = known_said.text
+    where known_said.identifier_no is not null
+    group by known_said.identifier_no
+    having count(distinct normal.head) >= 4
+),
+
+counted as (
+    select
+        known_said.merchant_no, normal.name, any_value(normal.compact) as compact,
+        arg_max(known_said.text, (known_said.purchases, known_said.text)) as text,
+        bool_or(known_said.identifier_no is null) as is_of_catalogue,
+        sum(known_said.purchases) as purchases
+    from known_said
+    inner join normal on normal.text = known_said.text
+    where known_said.identifier_no is null
+        or known_said.identifier_no not in (select spread.identifier_no from spread)
+    group by known_said.merchant_no, normal.name
+),
+
+placed as (
+    select
+        merchant_no, name, compact, text,
+        row_number() over (
+            partition by merchant_no order by is_of_catalogue desc, purchases desc, name
+        ) as place
+    from counted
+)
+
+select merchant_no, name, compact, text
+from placed
+where place <= 10;
+
+-- name: known_words
+-- reads: known_names(merchant_no, name, compact, text)
+-- makes: known_words(word, merchants, rarity)
+-- Makes known_words: in how many merchants' names a word stands. `rarity` is the logarithm of how
+-- few these are, 1 for a word of a single merchant. Grain: one row per word.
+create temp table known_words as
+with words as (
+    select distinct known_names.merchant_no, unnest(string_split(known_names.name, ' ')) as word
+    from known_names
+),
+
+size as (
+    select ln(count(distinct known_names.merchant_no) + 2) as whole
+    from known_names
+)
+
+select
+    words.word, count(*) as merchants, 1 - ln(count(*)) / any_value(size.whole) as rarity
+from words
+cross join size
+group by words.word;
+
+-- name: candidates
+-- reads: sought(identifier_no, name, compact, text, names, heads)
+-- reads: known_names(merchant_no, name, compact, text)
+-- reads: known_words(word, merchants, rarity)
+-- makes: candidates(name, known_name)
+-- Makes candidates: names that are worth comparing. They are equal, have a rare word in common, or
+-- begin alike where few do; of each name the twenty with the rarest in common.
+-- Grain: one row per unknown name and known name.
+create temp table candidates as
+with wanted as (
+    select distinct name, compact
+    from sought
+),
+
+known as (
+    select distinct name, compact
+    from known_names
+),
+
+known_by_word as (
+    select known.name, known_words.word, known_words.rarity
+    from (select known.name, unnest(string_split(known.name, ' ')) as word from known) as known
+    inner join known_words on known_words.word = known.word
+    where known_words.merchants <= 40
+),
+
+beginnings as (
+    select substr(compact, 1, 5) as beginning
+    from known
+    group by substr(compact, 1, 5)
+    having count(*) <= 40
+),
+
+found as (
+    select wanted.name, known.name as known_name, 10.0 as shared
+    from wanted
+    inner join known on known.compact = wanted.compact
+    union all
+    select wanted.name, known_by_word.name, sum(known_by_word.rarity)
+    from (
+        select distinct wanted.name, unnest(string_split(wanted.name, ' ')) as word from wanted
+    ) as wanted
+    inner join known_by_word on known_by_word.word = wanted.word
+    group by wanted.name, known_by_word.name
+    union all
+    select wanted.name, known.name, 0.5
+    from wanted
+    inner join beginnings on beginnings.beginning = substr(wanted.compact, 1, 5)
+    inner join known on substr(known.compact, 1, 5) = beginnings.beginning
+),
+
+placed as (
+    select
+        name, known_name,
+        row_number() over (partition by name order by sum(shared) desc, known_name) as place
+    from found
+    group by name, known_name
+)
+
+select name, known_name
+from placed
+where place <= 20;
+
+-- name: likeness
+-- reads: candidates(name, known_name)
+-- reads: known_words(word, merchants, rarity)
+-- makes: likeness(name, known_name, begins, spelling, covered, rarest, first)
+-- Makes likeness: how alike two names are, each from 0 to 1. `begins`: one is the beginning of the
+-- other, by how much; `spelling`: letters that agree, but for blanks; `covered`: words in common by
+-- their rarity, of those of the shorter name; `rarest`: the rarest of them; `first`: both begin with
+-- one word, by its rarity. A word that no merchant bears is as rare as can be. Names that are equal
+-- but for blanks have their words in common. Grain: one row per pair of names.
+create temp table likeness as
+with words as (
+    select
+        named.name, named.word, coalesce(known_words.rarity, 1.0) as rarity
+    from (
+        select distinct each.name, unnest(string_split(each.name, ' ')) as word
+        from (
+            select candidates.name from candidates
+            union
+            select candidates.known_name from candidates
+        ) as each
+    ) as named
+    left join known_words on known_words.word = named.word
+),
+
+whole as (
+    select name, sum(rarity) as rarity, max(rarity) as rarest
+    from words
+    group by name
+),
+
+common as (
+    select
+        candidates.name, candidates.known_name, sum(ours.rarity) as rarity,
+        max(ours.rarity) as rarest,
+        max(case when starts_with(candidates.name || ' ', ours.word || ' ')
+            and starts_with(candidates.known_name || ' ', ours.word || ' ')
+            then ours.rarity end) as first
+    from candidates
+    inner join words as ours on ours.name = candidates.name
+    inner join words as theirs on theirs.name = candidates.known_name and theirs.word = ours.word
+    group by candidates.name, candidates.known_name
+),
+
+paired as (
+    select
+        candidates.name, candidates.known_name, replace(candidates.name, ' ', '') as a,
+        replace(candidates.known_name, ' ', '') as b, coalesce(common.rarity, 0) as rarity,
+        coalesce(common.rarest, 0) as rarest, coalesce(common.first, 0) as first,
+        ours.rarity as our_rarity, theirs.rarity as their_rarity,
+        least(ours.rarest, theirs.rarest) as our_rarest
+    from candidates
+    inner join whole as ours on ours.name = candidates.name
+    inner join whole as theirs on theirs.name = candidates.known_name
+    left join common
+        on common.name = candidates.name
+        and common.known_name = candidates.known_name
+)
+
+select
+    name, known_name,
+    case
+        when a <> b and least(len(a), len(b)) >= 4 and (starts_with(a, b) or starts_with(b, a))
+            then least(len(a), len(b)) * 1.0 / greatest(len(a), len(b))
+        else 0.0
+    end as begins,
+    1 - damerau_levenshtein(a, b) * 1.0 / greatest(len(a), len(b)) as spelling,
+    case when a = b then 1.0 else rarity / least(our_rarity, their_rarity) end as covered,
+    case when a = b then greatest(rarest, our_rarest) else rarest end as rarest, first
+from paired;
+
+-- name: pairs
+-- reads: sought(identifier_no, name, compact, text, names, heads)
+-- reads: known_names(merchant_no, name, compact, text)
+-- reads: candidates(name, known_name)
+-- makes: pairs(identifier_no, merchant_no, name, known_name)
+-- Makes pairs: the merchants that an unknown identifier is held against, by each of their names. An
+-- identifier with so many first words is an aggregator's, and held against none. Grain: one row per identifier, merchant and known name.
+create temp table pairs as
+select sought.identifier_no, known_names.merchant_no, sought.name, candidates.known_name
+from sought
+inner join candidates on candidates.name = sought.name
+inner join known_names on known_names.name = candidates.known_name
+where sought.heads < 4;
+
+-- name: numbers
+-- reads: pairs(identifier_no, merchant_no, name, known_name)
+-- makes: numbers(identifier_no, merchant_no, own_length, merchants, nearest_length, length)
+-- Makes numbers: how many leading characters, four to twenty, of an unknown identifier those have that
+-- are known to be of a merchant, and of how many merchants as many are; and how many the nearest of
+-- all has. Only identifiers of one type are compared. Grain: one row per identifier and merchant of
+-- pairs with any in common with anybody.
+create temp table numbers as
+with unknown as (
+    select
+        identifiers.identifier_no, identifiers.merchant_identifier_type as kind,
+        length(identifiers.merchant_identifier) as whole,
+        unnest(range(4, least(length(identifiers.merchant_identifier), 21))) as length,
+        substr(identifiers.merchant_identifier, 1, length) as prefix
+    from identifiers
+    where identifiers.identifier_no in (select pairs.identifier_no from pairs)
+),
+
+sought_prefixes as (
+    select distinct kind, length, prefix
+    from unknown
+),
+
+known as (
+    select distinct sought_prefixes.kind, sought_prefixes.prefix, merchants.merchant_no
+    from (
+        select
+            identifiers.merchant_id, identifiers.merchant_identifier_type as kind,
+            identifiers.merchant_identifier,
+            unnest(range(4, least(length(identifiers.merchant_identifier) + 1, 21))) as length
+        from identifiers
+        where identifiers.merchant_id is not null
+    ) as each
+    inner join merchants on merchants.merchant_id = each.merchant_id
+    inner join sought_prefixes
+        on sought_prefixes.kind = each.kind
+        and sought_prefixes.prefix = substr(each.merchant_identifier, 1, each.length)
+),
+
+crowds as (
+    select kind, prefix, count(*) as merchants
+    from known
+    group by kind, prefix
+),
+
+reached as (
+    select
+        unknown.identifier_no, max(unknown.length) as nearest_length,
+        any_value(unknown.whole) as length
+    from unknown
+    inner join crowds on crowds.kind = unknown.kind and crowds.prefix = unknown.prefix
+    group by unknown.identifier_no
+),
+
+own as (
+    select
+        held.identifier_no, held.merchant_no, max(unknown.length) as own_length,
+        arg_max(crowds.merchants, unknown.length) as merchants
+    from (select distinct pairs.identifier_no, pairs.merchant_no from pairs) as held
+    inner join unknown on unknown.identifier_no = held.identifier_no
+    inner join known
+        on known.kind = unknown.kind
+        and known.prefix = unknown.prefix
+        and known.merchant_no = held.merchant_no
+    inner join crowds on crowds.kind = unknown.kind and crowds.prefix = unknown.prefix
+    group by held.identifier_no, held.merchant_no
+)
+
+select
+    held.identifier_no, held.merchant_no, coalesce(own.own_length, 0) as own_length,
+    own.merchants, reached.nearest_length, reached.length
+from (select distinct pairs.identifier_no, pairs.merchant_no from pairs) as held
+inner join reached on reached.identifier_no = held.identifier_no
+left join own
+    on own.identifier_no = held.identifier_no
+    and own.merchant_no = held.merchant_no;
+
+-- name: features
+-- reads: pairs(identifier_no, merchant_no, name, known_name)
+-- reads: likeness(name, known_name, begins, spelling, covered, rarest, first)
+-- reads: numbers(identifier_no, merchant_no, own_length, merchants, nearest_length, length)
+-- makes: features(identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first,
+--     numbers, others)
+-- Makes features: what speaks for a merchant, and against, each from 0 to 1. `numbers`: the part of
+-- the identifier that is as the merchant's are, shared by as many merchants; `others`: by how much
+-- more another merchant's are like it. Grain: one row per identifier, merchant and known name.
+create temp table features as
+select
+    pairs.identifier_no, pairs.merchant_no, pairs.known_name, likeness.begins, likeness.spelling,
+    likeness.covered, likeness.rarest, likeness.first,
+    coalesce(numbers.own_length * 1.0 / numbers.length / numbers.merchants, 0.0) as numbers,
+    coalesce((numbers.nearest_length - numbers.own_length) * 1.0 / numbers.length, 0.0) as others
+from pairs
+inner join likeness on likeness.name = pairs.name and likeness.known_name = pairs.known_name
+left join numbers
+    on numbers.identifier_no = pairs.identifier_no
+    and numbers.merchant_no = pairs.merchant_no;
+
+-- name: list_features
+-- reads: features(identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first,
+--     numbers, others)
+-- The features as they are, for the script that fits the weights. Grain: as in features.
+select
+    identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first, numbers, others
+from features
+order by identifier_no, merchant_no, known_name;
+
+-- name: scored
+-- reads: features(identifier_no, merchant_no, known_name, begins, spelling, covered, rarest, first,
+--     numbers, others)
+-- makes: scored(identifier_no, merchant_no, known_name, log_odds, probability)
+-- Makes scored: of each identifier the merchant that is the likeliest, with the log-odds of it alone
+-- and its probability beside the others', and beside none of them. Two that are equally likely have
+-- less than half each. Grain: one row per identifier with candidates.
+create temp table scored as
+with weighed as (
+    select
+        identifier_no, merchant_no, known_name,
+        $weights.bias + $weights.begins * begins + $weights.spelling * spelling
+        + $weights.covered * covered + $weights.rarest * rarest + $weights.first * first + $weights.numbers * numbers
+        + $weights.others * others as log_odds
+    from features
+),
+
+best as (
+    select
+        identifier_no, merchant_no, max(log_odds) as log_odds,
+        arg_max(known_name, (log_odds, known_name)) as known_name
+    from weighed
+    group by identifier_no, merchant_no
+)
+
+select
+    identifier_no, arg_max(merchant_no, (log_odds, -merchant_no)) as merchant_no,
+    arg_max(known_name, (log_odds, -merchant_no)) as known_name, max(log_odds) as log_odds,
+    exp(max(log_odds)) / (1 + sum(exp(log_odds))) as probability
+from best
+group by identifier_no;
