@@ -10,14 +10,19 @@ import shlex
 import shutil
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.watch import record_findings
 from cardoffers_cli.store.signing_secrets import read_secrets
 from commands import in_a_pipe, on_a_screen
-from work import templates
+from tables import NOON
+from work import job, next_run, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +79,9 @@ LINES = """
 0   reconcile list
 0   reconcile show {finding}
 0   reconcile accept {finding} --reason 'paid by cheque'
+0   watch list
+0   watch show {watched}
+0   watch accept {watched} --reason 'a bank holiday'
 0   simulate transactions/tarnhollow.csv -i larkmere
 0 ~ match
 0   settle
@@ -266,6 +274,10 @@ def _made() -> Place:
             assert 4 == asked.exit_code, asked
         _run(f"institution set tarnhollow --account {ACCOUNT}")
         _run("bank import bank.csv")
+        _run("institution set larkmere --watch on")
+        with job(folder / "cardoffers.duckdb").store() as store, store.transaction():
+            run_no, owner = next_run(store), find_institution(store, "larkmere").id
+            record_findings(store, owner, [FOUND], run_no=run_no, now=NOON)
         _run("store backup backup.duckdb")
         shutil.copy("transactions/tarnhollow.csv", "drop/larkmere/new.csv")
         secrets = tuple(read_secrets(Path("cardoffers.duckdb")).values())
@@ -279,6 +291,9 @@ ACCOUNT = "GB33BUKB20201555555555/BUKBGB22"
 
 KEY = "--expires 2026-10-10T12:00:00Z --key-file app.key"
 """How a key is made that ends today, of which its institution is told."""
+
+FOUND = Watched("rows_unusual", "larkmere-1.csv", date(2026, 10, 1), {"rows": 96, "usual": 819})
+"""What a watch may have found."""
 
 FILES = {
     "drop/larkmere/other.csv": "a;b\n",
@@ -318,6 +333,7 @@ def _ids() -> dict[str, str]:
     (night,) = _run("run list")
     (approval,) = _run("approve list")
     (finding,) = _run("reconcile list --state open --limit 1")
+    (watched,) = _run("watch list")
     return {
         "sent": event["redemption_id"],
         "redemption": redemption["id"],
@@ -327,4 +343,5 @@ def _ids() -> dict[str, str]:
         "statement": "TARNHOLLOW-2026-000001",
         "approval": approval["approval_id"],
         "finding": finding["finding_id"],
+        "watched": watched["finding_id"],
     }

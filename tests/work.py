@@ -231,7 +231,15 @@ def found(made: Job, sql: str) -> list[tuple[Any, ...]]:
 def short_nights(
     monkeypatch: pytest.MonkeyPatch,
     *steps: Literal[
-        "import", "match", "refund", "settle", "second_look", "reconcile", "reports", "audits"
+        "import",
+        "match",
+        "refund",
+        "settle",
+        "second_look",
+        "reconcile",
+        "watch",
+        "reports",
+        "audits",
     ],
 ) -> None:
     """Let a night be some of its steps, without pages: a third of its time.

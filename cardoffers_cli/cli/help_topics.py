@@ -43,6 +43,7 @@ PAGES = {
     "operations": "The nightly run, support, keys, backups, exit codes.",
     "approvals": "Actions that need a second person, and who counts as one.",
     "reconciliation": "What was credited, held against what was redeemed.",
+    "watch": "What came in strangely, found by the nightly run.",
     "http": "Endpoints, the server, webhooks.",
     "store": "The store: what is in its folder, its names, and what to do when it is damaged.",
     "threats": "What could be done to the service, what holds it, and what does not.",

@@ -41,7 +41,7 @@ def limit(value: str | None) -> str | None:
 
 
 COLUMNS = show.read_columns("institution.columns")
-ACCOUNT = ("account", "account_holder")
+IF_ANY = ("account", "account_holder", "watch")
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
@@ -160,6 +160,10 @@ def set_(
     account_holder: Annotated[
         str | None, option("Whose account that is [the institution's name].")
     ] = None,
+    watch: Annotated[
+        Literal["on", "off"] | None,
+        option("Look out for files that are unlike those before, and for abuse."),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
@@ -192,7 +196,8 @@ def set_(
     paid_to = None
     if account or account_holder:
         paid_to = GivenAccount(account=account, holder=account_holder)
-    if not values and not refunds and not four_eyes and layout is None and paid_to is None:
+    others = (layout, paid_to, watch)
+    if not values and not refunds and not four_eyes and others == (None, None, None):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
     if clawback_days is not None:
@@ -205,6 +210,7 @@ def set_(
         refunds=refunds,
         four_eyes=four_eyes,
         account=paid_to,
+        watch=None if watch is None else watch == "on",
         dry_run=dry_run,
     )
     if not result.changes:
@@ -234,6 +240,6 @@ def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, A
 
 def _fields(institution: "ShownInstitution") -> show.Sheet:
     (row,) = _rows([institution])
-    names = [*(each.name for each in COLUMNS), *ACCOUNT]
+    names = [*(each.name for each in COLUMNS), *IF_ANY]
     fields = {name: row[name] for name in names if name in row}
     return show.Sheet.of_fields("institution", fields)

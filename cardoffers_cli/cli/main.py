@@ -67,6 +67,7 @@ COMMANDS = (
     Entry("Answers", "timeline", "timeline:timeline", "Everything that happened, from any id."),
     Entry("Answers", "find", "find:find", "Purchases, rejects, duplicates, by what is known."),
     Entry("Answers", "browse", "browse:browse", "All of it on one screen: search, look, answer."),
+    Entry("Answers", "watch", "watch:app", "What came in strangely, and what you say of it."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, offers, merchants, more."),
     Entry("Institutions", "key", "key:app", "API keys: make, rotate, revoke, check."),
     Entry("Institutions", "inbox", "inbox:app", "What an institution's team was told."),

@@ -17,6 +17,7 @@ from cardoffers_cli.cli.night_screen import findings_lines
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.watching import watch_meaning
 
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.night.history import LastNight
@@ -116,6 +117,7 @@ def _counts(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
             "cardoffers refund list --state waiting --all-institutions",
         ),
         *_open_findings(found),
+        *_watch_findings(found),
         (
             found.merchant_unresolved,
             "purchases of unknown merchants",
@@ -151,6 +153,13 @@ def _open_findings(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
         amount = money_text(each.amount, each.currency)
         then = f"cardoffers reconcile list --state open --code {each.code}"
         yield each.findings, f"findings of {each.code}, {amount} in all", then
+
+
+def _watch_findings(found: "StoreStatus") -> Iterator[tuple[int, str, str]]:
+    """Yield the open findings of the watch, of each institution and code."""
+    for each in found.open_watch_findings or ():
+        then = f"cardoffers watch list --state open -i {each.institution} --code {each.code}"
+        yield each.findings, f"of {each.institution}: {watch_meaning(each.code).says}", then
 
 
 def _again(found: "StoreStatus") -> str:

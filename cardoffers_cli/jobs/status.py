@@ -11,6 +11,7 @@ from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.services.approvals import list_approvals
 from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
 from cardoffers_cli.services.reconciliation import open_findings
+from cardoffers_cli.services.watch import open_watch_findings
 from cardoffers_cli.store.layout import kept_files, usage_path
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.history import LastNight, LeftNight
     from cardoffers_cli.services.reconciliation import OpenFindings
+    from cardoffers_cli.services.watch import OpenWatchFindings
     from cardoffers_cli.store.store import Store
 
 
@@ -34,7 +36,7 @@ class StoreStatus(Overview, StatusHead):
 
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
     are those of reconciliation, `approvals_pending` how many requests wait for a second person,
-    where any does.
+    where any does; so `open_watch_findings`, of the watch.
     """
 
     last_night: LastNight | None
@@ -42,6 +44,7 @@ class StoreStatus(Overview, StatusHead):
     calls_put_aside: list[str]
     open_findings: list[OpenFindings]
     approvals_pending: int | None = if_any()
+    open_watch_findings: list[OpenWatchFindings] | None = if_any()
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -60,6 +63,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             calls_put_aside=[str(kept) for kept in kept_files(usage_path(job.path))],
             open_findings=open_findings(source.store),
             approvals_pending=_pending(source.store, job.now) or None,
+            open_watch_findings=open_watch_findings(source.store) or None,
         )
     return found, days
 

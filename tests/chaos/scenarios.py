@@ -38,6 +38,7 @@ ready     0  4  refund link {refund} {purchase} -i tarnhollow --reason receipt
 ready     0  4  refund dismiss {refund} -i tarnhollow --reason twice
 ready     0  0  reconcile
 ready     5  5  reconcile accept latest --reason receipt
+ready     5  5  watch accept latest --reason holiday
 ready     0  0  bank import bank.csv
 payable   0  0  payout export --statement LARKMERE-2026-000001 --form csv -o pay --config payer.toml
 ready     0  0  match
@@ -94,6 +95,7 @@ READING = frozenset(
         *("offer feed", "offer link-list", "simulate", "webhook list", "webhook show"),
         *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
         *("reconcile list", "reconcile show"),
+        *("watch list", "watch show"),
         *("refund list", "refund show", "refund suggest", "report refunds"),
         *("credit list", "credit show"),
         *("find", "report settlements", "report unresolved", "report funnel", "key check"),

@@ -43,6 +43,8 @@ run show {night}
 run resume {unfinished}
 reconcile show {finding}
 reconcile accept {finding} --reason known --dry-run
+watch show {watched}
+watch accept {watched} --reason known --dry-run
 inbox read {message} -i larkmere --dry-run
 offer show {offer}
 offer add {offer} -i larkmere --cardholder - --card - --dry-run

@@ -207,6 +207,11 @@ KEPT_SINCE = (
     "invoice_periods",
     "invoiced_settlements",
     "invoices",
+    "watched_institutions",
+    "watch_findings",
+    "import_shapes",
+    "import_merchants",
+    "watch_looks",
 )
 COUNTED = (
     "counted_up_to",

@@ -32,6 +32,7 @@ from cardoffers_cli.services.institutions import (
 )
 from cardoffers_cli.services.profiles import keep_profile
 from cardoffers_cli.services.refunds import SETTINGS, change_settings
+from cardoffers_cli.services.watch import change_watch, is_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,6 +71,7 @@ class ShownInstitution(Record):
     approval_limit: Amount | None
     account: str | None = if_any()
     account_holder: str | None = if_any()
+    watch: str | None = if_any()
 
 
 class AddedInstitution(ShownInstitution):
@@ -95,7 +97,7 @@ def all_institutions(job: Job) -> list[ShownInstitution]:
 def show_institution(job: Job, slug_or_id: str) -> ShownInstitution:
     """Return one institution with its program; raise `NotFound`."""
     with reading(job) as source:
-        return _with_account(source.store, find_institution(source.store, slug_or_id))
+        return _whole(source.store, find_institution(source.store, slug_or_id))
 
 
 def add_institution(
@@ -141,6 +143,7 @@ def set_institution(
     refunds: Mapping[str, Any] | None = None,
     four_eyes: Mapping[str, Any] | None = None,
     account: GivenAccount | None = None,
+    watch: bool | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
@@ -161,13 +164,15 @@ def set_institution(
                 changes = [*changes, *_change_refunds(store, institution, refunds, run)]
             if account:
                 changes = [*changes, *change_account(store, institution, account, run)]
+            if watch is not None:
+                changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
             if four_eyes:
                 more, approval = _change_four_eyes(
                     store, institution, four_eyes, run, dry_run=dry_run
                 )
                 changes = [*changes, *more]
             run.counts["changed"] = len(changes)
-        after = _with_account(store, find_institution(store, institution.slug))
+        after = _whole(store, find_institution(store, institution.slug))
     return ChangedInstitution(**after, changes=changes, approval=approval, dry_run=dry_run)
 
 
@@ -250,12 +255,21 @@ def _change_four_eyes(
     return log_changes(store, "approval_policy_changed", institution, changed, run), approval
 
 
-def _with_account(store: Store, institution: Institution) -> ShownInstitution:
-    """Return an institution with its account, masked, if it has one."""
+def _change_watch(
+    store: Store, institution: Institution, run: Run, *, is_on: bool
+) -> list[FieldChange]:
+    by = {"run_no": run.run_no, "now": run.as_of, "actor": run.actor}
+    changed = change_watch(store, institution.id, institution.slug, is_on=is_on, **by)
+    return log_changes(store, "watch_changed", institution, changed, run)
+
+
+def _whole(store: Store, institution: Institution) -> ShownInstitution:
+    """Return an institution with its account, masked, and its watch, where it has them."""
     shown = _shown(institution)
+    more = {"watch": "on"} if is_watched(store, institution.id) else {}
     if kept := find_account(store, institution.id):
-        return ShownInstitution(**{**shown, "account": kept.masked, "account_holder": kept.holder})
-    return shown
+        more |= {"account": kept.masked, "account_holder": kept.holder}
+    return ShownInstitution(**{**shown, **more}) if more else shown
 
 
 def _shown(institution: Institution) -> ShownInstitution:

@@ -22,6 +22,7 @@ from cardoffers_cli.jobs.night.intake import import_files, rehearse_files, take_
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, Work, finding, told
 from cardoffers_cli.jobs.night.reports import write_reports
 from cardoffers_cli.jobs.night.told import changed_later, file_counts, file_findings
+from cardoffers_cli.jobs.night.watching import watch
 from cardoffers_cli.jobs.night.webhooks import send_webhooks
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
 from cardoffers_cli.jobs.refunds.apply import apply_in
@@ -311,6 +312,7 @@ STEPS: tuple[Step, ...] = (
     Step("webhooks", alone=send_webhooks),
     Step("second_look", alone=_look_again),
     Step("reconcile", alone=_reconcile, rehearse=_reconcile_in),
+    Step("watch", in_store=watch),
     Step("reports", alone=write_reports),
     Step("audits", alone=_audit),
     Step("snapshot", alone=_publish_snapshot),

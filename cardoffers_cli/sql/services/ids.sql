@@ -121,3 +121,12 @@ where ($institution_id is null or institution_id = $institution_id)
     and ($first is null or finding_id between $first and $last)
 order by newest_run_no desc, subject desc, subject_no desc, finding_id
 limit $most;
+
+-- name: watch_finding
+-- As redemption, of findings of the watch.
+select finding_id as id
+from watch_findings
+where ($institution_id is null or institution_id = $institution_id)
+    and ($first is null or finding_id between $first and $last)
+order by found_at desc, run_no desc, finding_id
+limit $most;

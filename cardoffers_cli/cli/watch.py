@@ -1,0 +1,81 @@
+"""`cardoffers watch`: what came in strangely, or did not come, and what a person says of it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cardoffers_cli.cli.kernel import options
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import argument, option
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.watching import figures_text
+
+if TYPE_CHECKING:
+    from cardoffers_cli.services.watch import WatchFinding
+
+app = group("What came in strangely, and what you say of it.")
+
+FINDINGS = read_columns("watch.findings")
+Named = Annotated[str, argument("FINDING", "The finding: its id, a beginning of that, or latest.")]
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    *,
+    institution: options.AnyInstitution = None,
+    code: Annotated[str | None, option("Only with this code.")] = None,
+    state: Annotated[
+        Literal["open", "accepted", "resolved"] | None, option("Only in this state.")
+    ] = None,
+    limit: options.Limit = 100,
+    all_rows: options.All = False,
+    raw: options.Raw = False,
+) -> None:
+    """List what the watch found: open findings first, then the newest."""
+    from cardoffers_cli.jobs.watch.findings import watch_rows
+
+    desk = Desk.of(ctx)
+    most = options.Extent(limit=limit, all_rows=all_rows).most
+    rows, findings = watch_rows(desk.job, institution, code=code, state=state, limit=most)
+    desk.show(rows, Sheet("findings", FINDINGS, [_row(each) for each in rows]), raw=raw)
+    if findings > len(rows):
+        desk.note(f"There are {counted(findings, 'finding')}: --all for every one.")
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context, finding_id: Named, *, institution: options.AnyInstitution = None
+) -> None:
+    """Show a finding: its figures, what it means, who accepted it, and what to do next."""
+    from cardoffers_cli.jobs.watch.findings import show_watch_finding
+
+    desk = Desk.of(ctx)
+    found = show_watch_finding(desk.job, finding_id, institution)
+    desk.show(found, Sheet.of_fields("finding", _row(found)))
+
+
+@app.command()
+def accept(
+    ctx: typer.Context,
+    finding_id: Named,
+    *,
+    reason: Annotated[str, option("Why; kept with the finding.")],
+    institution: options.AnyInstitution = None,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Accept a finding as it is: it is open no more."""
+    from cardoffers_cli.jobs.watch.findings import accept_watch
+
+    desk = Desk.of(ctx)
+    done = accept_watch(desk.job, finding_id, reason, institution=institution, dry_run=dry_run)
+    desk.show(done, Sheet.of_fields("finding", _row(done)))
+
+
+def _row(found: "WatchFinding") -> Mapping[str, Any]:
+    """Return a finding as it is shown: its figures in words, and its subject as people know it."""
+    fields = {name: value for name, value in found.items() if name != "subject"}
+    return {**fields, "figures": figures_text(found.figures)}

@@ -1,0 +1,61 @@
+"""What a finding of the watch means to people, and what to do next.
+
+To add a code, add it to `MEANINGS`, and to the table of its section in `docs/watch.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+
+class WatchMeaning(NamedTuple):
+    """What a finding says of its subject; what to do about it."""
+
+    says: str
+    then: str
+
+
+MEANINGS: dict[str, WatchMeaning] = {}
+"""Code -> what it means. What is not here is told by its code."""
+
+_ANY = "cardoffers watch accept FINDING --reason WHY, once you know why"
+
+
+class Watched(NamedTuple):
+    """What was found: of what, on which day, in exact numbers.
+
+    `subject` names a file, or what has a number or an id; it never holds a token.
+    """
+
+    code: str
+    subject: str
+    about_on: date
+    figures: Mapping[str, int | Decimal | str]
+
+
+def watch_meaning(code: str) -> WatchMeaning:
+    """Return what a finding of a code means."""
+    return MEANINGS.get(code) or WatchMeaning(code.replace("_", " "), _ANY)
+
+
+def read_figures(text: str) -> Mapping[str, Any]:
+    """Read the figures of a finding; numbers come back exact."""
+    found: Mapping[str, Any] = json.loads(text, parse_float=Decimal)
+    return found
+
+
+def figures_text(figures: Mapping[str, Any]) -> str:
+    """Write figures for people: their names in words, each with its number."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_number(value)}" for name, value in figures.items()
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, (int, Decimal)) else str(value)

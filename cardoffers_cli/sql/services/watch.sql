@@ -1,0 +1,112 @@
+-- name: is_watched
+-- Whether the watch of an institution is on, which it is not before somebody says so.
+select count(*) > 0 as is_watched
+from watched_institutions
+where institution_id = $institution_id;
+
+-- name: unwatch
+-- Ends the watch of an institution, if it is on. Idempotent.
+delete from watched_institutions
+where institution_id = $institution_id;
+
+-- name: watch
+-- Begins the watch of an institution that is not watched.
+insert into watched_institutions (institution_id, since_at)
+values ($institution_id, $now);
+
+-- name: record
+-- Writes findings of an institution. Idempotent through their ids, which are derived from what each
+-- is about: one that is there already stays as it is.
+insert into watch_findings (
+    finding_id, institution_id, code, subject, about_on, figures, found_at, run_no, state
+)
+with given as (
+    select
+        unnest(cast($codes as varchar[])) as code,
+        unnest(cast($subjects as varchar[])) as subject,
+        unnest(cast($days as date[])) as about_on,
+        unnest(cast($figures as varchar[])) as figures
+),
+named as (
+    select
+        derived_id(
+            'watch' || chr(31) || cast($institution_id as varchar) || chr(31) || given.code
+            || chr(31) || given.subject || chr(31) || cast(given.about_on as varchar)
+        ) as finding_id,
+        given.code, given.subject, given.about_on, min(given.figures) as figures
+    from given
+    group by given.code, given.subject, given.about_on
+)
+select
+    named.finding_id, $institution_id, named.code, named.subject, named.about_on, named.figures,
+    $now, $run_no, 'open'
+from named
+where not exists (
+    select 1
+    from watch_findings
+    where watch_findings.finding_id = named.finding_id
+);
+
+-- name: resolve
+-- Resolves the open findings of a subject of an institution, of a day or, where that is null, of all.
+-- Idempotent: what is not open stays as it is.
+update watch_findings
+set state = 'resolved', closed_at = $now, closed_by = $actor, reason = $reason
+where institution_id = $institution_id
+    and code = $code
+    and subject = $subject
+    and ($about_on is null or about_on = $about_on)
+    and state = 'open';
+
+-- name: accept
+-- Writes that a person accepted a finding. The first answer counts.
+update watch_findings
+set state = 'accepted', closed_at = $now, closed_by = $actor, reason = $reason
+where finding_id = $finding_id
+    and state = 'open';
+
+-- name: findings
+-- The findings of an institution, or of all, with a code, in a state, with an id, or whatever where
+-- that is null; the open ones first, then the newest; `findings` says how many there are. Grain: one
+-- row per finding.
+with page as materialized (
+    select
+        watch_findings.*, count(*) over () as findings,
+        case watch_findings.state when 'open' then 1 when 'accepted' then 2 else 3 end as state_no
+    from watch_findings
+    where ($institution_id is null or watch_findings.institution_id = $institution_id)
+        and ($code is null or watch_findings.code = $code)
+        and ($state is null or watch_findings.state = $state)
+        and ($finding_id is null or watch_findings.finding_id = try_cast($finding_id as uuid))
+    order by
+        state_no, watch_findings.about_on desc, watch_findings.code, watch_findings.subject,
+        watch_findings.finding_id
+    limit $limit
+)
+select
+    page.finding_id, institutions.slug as institution, page.code, page.subject,
+    page.subject as about, page.about_on, page.figures, page.found_at, page.state, page.closed_at,
+    page.closed_by, page.reason, page.findings
+from page
+inner join institutions on institutions.institution_id = page.institution_id
+order by page.state_no, page.about_on desc, page.code, page.subject, page.finding_id;
+
+-- name: open_findings
+-- The open findings of an institution, or of all, and which of them is the newest. Grain: one row per
+-- institution and code.
+select
+    institutions.slug as institution, watch_findings.code, count(*) as findings,
+    max_by(
+        watch_findings.finding_id,
+        (watch_findings.about_on, watch_findings.found_at, watch_findings.finding_id)
+    ) as newest_id,
+    max_by(
+        watch_findings.subject,
+        (watch_findings.about_on, watch_findings.found_at, watch_findings.finding_id)
+    ) as about
+from watch_findings
+inner join institutions on institutions.institution_id = watch_findings.institution_id
+where ($institution_id is null or watch_findings.institution_id = $institution_id)
+    and watch_findings.state = 'open'
+group by institutions.slug, watch_findings.code
+order by institutions.slug, watch_findings.code;

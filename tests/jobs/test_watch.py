@@ -1,0 +1,108 @@
+"""What people do with findings of the watch, what a night and `status` tell, and the setting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.errors import NotFound, Refused, UsageError
+from cardoffers_cli.domain.watching import Watched
+from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
+from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.status import status
+from cardoffers_cli.jobs.watch.findings import accept_watch, show_watch_finding, watch_rows
+from cardoffers_cli.services.watch import record_findings
+from tables import NOON, uid
+from work import found, next_run, once, short_nights, with_catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+DAY = date(2026, 6, 1)
+
+
+@once
+def _watched(folder: Path) -> Job:
+    made = with_catalogue(folder)
+    with made.store() as store, store.transaction():
+        told = [Watched("rows_unusual", f"{name}.csv", DAY, {"rows": 96}) for name in "ab"]
+        record_findings(store, uid("alder"), told, run_no=next_run(store), now=NOON)
+    return made
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Job:
+    return _watched(tmp_path)
+
+
+def night(made: Job, days: int) -> tuple[dict[str, Any], list[Any]]:
+    """Run the night so many days later; return the counts of its step, and its findings."""
+    folder = made.path.parent / "drop"
+    folder.mkdir(exist_ok=True)
+    told = run_night(replace(made, now=NOON + timedelta(days=days)), Order(drop=folder))
+    ((counts),) = [step.counts for step in told.steps if step.name == "watch"]
+    return dict(counts), [(each.level, each.message, each.next) for each in told.findings]
+
+
+def test_a_finding_is_accepted_once_with_a_reason(made: Job) -> None:
+    rows, in_all = watch_rows(made, "alder", state="open", limit=1)
+    assert (2, "a.csv") == (in_all, rows[0].about)
+    finding = str(rows[0].finding_id)
+    assert "open" == show_watch_finding(made, finding[:8]).state
+    with pytest.raises(UsageError, match="needs a reason"):
+        accept_watch(made, finding, " ")
+    told = accept_watch(made, finding, " holiday ", dry_run=True)
+    assert ("accepted", True) == (told.state, told.dry_run)
+    told = accept_watch(made, finding, " holiday ")
+    assert ("accepted", "tester", "holiday") == (told.state, told.closed_by, told.reason)
+    with pytest.raises(Refused, match="is accepted already") as refused:
+        accept_watch(made, finding, "again")
+    assert refused.value.hint is not None
+    assert "tester closed it at 2026-06-01T12:00:00.000Z: holiday." == refused.value.hint
+    assert None is show_watch_finding(made, finding).next
+    assert [("watch_accept",)] == found(made, "select kind from runs where kind <> 'test'")
+
+
+def test_a_finding_of_another_institution_is_not_found(made: Job) -> None:
+    rows, _ = watch_rows(made, limit=1)
+    with pytest.raises(NotFound):
+        show_watch_finding(made, "ffffffff-ffff-8fff-afff-ffffffffffff")
+    assert rows[0] == replace(rows[0])
+
+
+def test_a_night_and_status_tell_what_is_open(made: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    short_nights(monkeypatch, "watch")
+    counts, (told,) = night(made, 1)
+    ask = "cardoffers watch list --state open -i alder --code rows_unusual"
+    assert ({"open": 2}, "warning", ask) == (counts, told[0], told[2])
+    (row,) = status(made)[0].open_watch_findings or ()
+    assert ("alder", "rows_unusual", 2) == (row.institution, row.code, row.findings)
+    accept_watch(made, "latest", "holiday")
+    _, (told,) = night(made, 2)
+    (left,), _ = watch_rows(made, state="open", limit=9)
+    assert f"cardoffers watch show {left.finding_id}" == told[2]
+    accept_watch(made, str(left.finding_id), "holiday")
+    assert ({}, []) == night(made, 3)
+    assert "open_watch_findings" not in status(made)[0]
+
+
+def test_the_watch_is_a_setting_that_is_off_and_logged(made: Job) -> None:
+    def change(*, is_on: bool) -> list[tuple[str, str | None, str | None]]:
+        told = set_institution(made, "alder", {}, watch=is_on)
+        return [(each.field, each.old_value, each.new_value) for each in told.changes]
+
+    assert "watch" not in show_institution(made, "alder")
+    assert [] == change(is_on=False)
+    assert [("watch", "off", "on")] == change(is_on=True)
+    assert [] == change(is_on=True)
+    assert "on" == show_institution(made, "alder")["watch"]
+    assert [("watch", "on", "off")] == change(is_on=False)
+    assert "watch" not in show_institution(made, "alder")
+    logged = "select count(*) from security_log where event = 'watch_changed'"
+    assert [(2,)] == found(made, logged)

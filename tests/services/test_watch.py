@@ -1,0 +1,147 @@
+"""Findings of the watch: recorded once, resolved, accepted, listed, and audited."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.domain.errors import NotFound
+from cardoffers_cli.domain.watching import Watched, figures_text, watch_meaning
+from cardoffers_cli.services.watch import (
+    accept_watch_finding,
+    find_watch_finding,
+    list_watch_findings,
+    open_watch_findings,
+    record_findings,
+    resolve_findings,
+)
+from cardoffers_cli.store.audits import offending
+from tables import NOON, given, select, uid
+from work import fresh_store, next_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cardoffers_cli.store.store import Store
+
+DAY = date(2026, 6, 1)
+ALDER, BROOK = uid("alder"), uid("brook")
+FIGURES = {"rows": 96, "share": Decimal("0.1250"), "usual": 819}
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Store]:
+    """A store of two institutions."""
+    with fresh_store(tmp_path) as store:
+        given(store, "institutions", "institution\nalder\nbrook")
+        yield store
+
+
+def record(store: Store, *found: tuple[str, str, int], of: str = "alder") -> int:
+    """Record findings of code, subject and day of June."""
+    told = [Watched(code, about, DAY.replace(day=day), FIGURES) for code, about, day in found]
+    return record_findings(store, uid(of), told, run_no=next_run(store), now=NOON)
+
+
+def states(store: Store) -> list[tuple[str, str, str, str]]:
+    """Return institution, code, subject and state of every finding, as they are listed."""
+    return [
+        (each.institution, each.code, each.subject, each.state)
+        for each in list_watch_findings(store, limit=100)
+    ]
+
+
+def test_what_is_recorded_twice_is_there_once(watched: Store) -> None:
+    assert 2 == record(watched, ("rows_unusual", "a.csv", 1), ("rows_unusual", "b.csv", 1))
+    assert 1 == record(watched, ("rows_unusual", "a.csv", 1), ("rows_unusual", "a.csv", 2))
+    assert 1 == record(watched, ("rows_unusual", "a.csv", 1), of="brook")
+    assert 0 == record(watched)
+    assert 4 == len(states(watched))
+
+
+def test_one_that_is_closed_stays_so_when_it_is_recorded_again(watched: Store) -> None:
+    record(watched, ("rows_unusual", "a.csv", 1), ("file_missed", "b.csv", 1))
+    (first,) = list_watch_findings(watched, code="rows_unusual", limit=9)
+    by = {"actor": "ann", "reason": "holiday", "now": NOON}
+    accept_watch_finding(watched, first.finding_id, **by)
+    about = {"code": "file_missed", "subject": "b.csv", "reason": "it came", "actor": "night"}
+    assert 1 == resolve_findings(watched, ALDER, **about, now=NOON)
+    assert 0 == resolve_findings(watched, ALDER, **about, now=NOON)
+    assert 0 == record(watched, ("rows_unusual", "a.csv", 1), ("file_missed", "b.csv", 1))
+    accept_watch_finding(watched, first.finding_id, **{**by, "actor": "bob"})
+    assert [
+        ("alder", "rows_unusual", "a.csv", "accepted"),
+        ("alder", "file_missed", "b.csv", "resolved"),
+    ] == states(watched)
+    found = find_watch_finding(watched, str(first.finding_id))
+    assert ("ann", "holiday", NOON) == (found.closed_by, found.reason, found.closed_at)
+
+
+def test_only_the_day_that_is_named_is_resolved(watched: Store) -> None:
+    record(watched, *(("file_missed", "b.csv", day) for day in (1, 2, 3)))
+    about = {"code": "file_missed", "subject": "b.csv", "reason": "it came", "actor": "night"}
+    assert 1 == resolve_findings(watched, ALDER, **about, about_on=DAY, now=NOON)
+    assert 0 == resolve_findings(watched, BROOK, **about, now=NOON)
+    assert 2 == resolve_findings(watched, ALDER, **about, now=NOON)
+
+
+def test_figures_come_back_exact(watched: Store) -> None:
+    record(watched, ("rows_unusual", "a.csv", 1))
+    (found,) = list_watch_findings(watched, limit=9)
+    assert FIGURES == found.figures
+    assert "rows 96, share 0.1250, usual 819" == figures_text(found.figures)
+
+
+def test_open_ones_come_first_then_the_newest(watched: Store) -> None:
+    record(watched, ("rows_unusual", "a.csv", 1), ("rows_unusual", "b.csv", 3))
+    record(watched, ("rows_unusual", "c.csv", 2), of="brook")
+    (newest,) = list_watch_findings(watched, limit=1)
+    assert ("b.csv", 3) == (newest.subject, newest.findings)
+    accept_watch_finding(watched, newest.finding_id, actor="ann", reason="known", now=NOON)
+    found = list_watch_findings(watched, limit=9)
+    assert ["c.csv", "a.csv", "b.csv"] == [each.subject for each in found]
+    assert ["a.csv"] == [
+        each.subject
+        for each in list_watch_findings(watched, institution_id=ALDER, state="open", limit=9)
+    ]
+    assert [("alder", 1, "a.csv"), ("brook", 1, "c.csv")] == [
+        (each.institution, each.findings, each.about) for each in open_watch_findings(watched)
+    ]
+    assert [] == open_watch_findings(watched, uid("cedar"))
+
+
+def test_a_code_without_words_is_told_by_itself() -> None:
+    assert "file missed" == watch_meaning("file_missed").says
+
+
+def test_what_is_not_there_is_not_found(watched: Store) -> None:
+    record(watched, ("rows_unusual", "a.csv", 1))
+    (found,) = list_watch_findings(watched, limit=9)
+    with pytest.raises(NotFound, match="no finding with this id"):
+        find_watch_finding(watched, str(found.finding_id), BROOK)
+
+
+AUDIT = "watch_findings_are_whole"
+BREACHES = (
+    "subject = 'x'",
+    "about_on = '2026-06-02'",
+    "run_no = 99",
+    "institution_id = uuid()",
+    "figures = 'x'",
+    "state = 'done'",
+    "state = 'resolved'",
+    "closed_at = found_at",
+    "reason = 'x'",
+)
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_the_audit_finds_a_breach(watched: Store, breach: str) -> None:
+    record(watched, ("rows_unusual", "a.csv", 1), ("rows_unusual", "b.csv", 1))
+    assert 0 == offending(watched, AUDIT)[0]
+    select(watched, f"update watch_findings set {breach} where subject = 'a.csv'")  # noqa: S608
+    assert 1 == offending(watched, AUDIT)[0]
