@@ -43,6 +43,8 @@ LINES = """
 0   institution list
 0   institution show larkmere
 0   institution set larkmere --plan starter
+0   institution set larkmere --expects '*.csv by 01:00 Europe/London on weekdays'
+0   arrivals
 0 ~ institution add new-bank --name 'New Bank' --currency GBP
 0   merchant list
 0 ~ merchant add 'New Bakery' --category food --identifier 526101883310029

@@ -15,6 +15,7 @@ from cardoffers_cli.cli.kernel.options import DryRun, argument, option
 from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
+    from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar
     from cardoffers_cli.jobs.catalogue.institutions import KeptLayout, ShownInstitution
 
 app = group("List, show, add and set institutions.")
@@ -41,7 +42,7 @@ def limit(value: str | None) -> str | None:
 
 
 COLUMNS = show.read_columns("institution.columns")
-IF_ANY = ("account", "account_holder", "watch")
+IF_ANY = ("account", "account_holder", "watch", "expects", "holidays")
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
@@ -164,6 +165,20 @@ def set_(
         Literal["on", "off"] | None,
         option("Look out for files that are unlike those before, and for abuse."),
     ] = None,
+    expects: Annotated[
+        list[str] | None,
+        option(
+            "A file that comes again and again: '*.csv by 01:00 Europe/London on weekdays'; none.",
+            metavar="WHEN",
+        ),
+    ] = None,
+    holidays: Annotated[
+        str | None,
+        option(
+            "Days on which `except holidays` expects nothing, in place of before; none.",
+            metavar="FILE",
+        ),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
@@ -196,8 +211,9 @@ def set_(
     paid_to = None
     if account or account_holder:
         paid_to = GivenAccount(account=account, holder=account_holder)
-    others = (layout, paid_to, watch)
-    if not values and not refunds and not four_eyes and others == (None, None, None):
+    calendar = _calendar(expects, holidays)
+    others = (layout, paid_to, watch, calendar)
+    if not values and not refunds and not four_eyes and not any(others):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
     if clawback_days is not None:
@@ -211,6 +227,7 @@ def set_(
         four_eyes=four_eyes,
         account=paid_to,
         watch=None if watch is None else watch == "on",
+        calendar=calendar,
         dry_run=dry_run,
     )
     if not result.changes:
@@ -231,6 +248,20 @@ def _layout(profile: Path | None, *, none: bool) -> "KeptLayout | None":
     if layout_of(profile, ",") is None or profile is None:
         return None
     return KeptLayout(toml=profile.read_text("utf-8"))
+
+
+def _calendar(expects: list[str] | None, holidays: str | None) -> "GivenCalendar | None":
+    from cardoffers_cli.files.holidays import read_holidays
+    from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar
+
+    if not expects and holidays is None:
+        return None
+    is_file = holidays is not None and holidays != NONE
+    return GivenCalendar(
+        expects=expects or None,
+        holidays=read_holidays(Path(holidays)) if holidays and is_file else holidays,
+        holidays_name=holidays or NONE,
+    )
 
 
 def _rows(institutions: Sequence["ShownInstitution"]) -> Sequence[Mapping[str, Any]]:

@@ -68,6 +68,7 @@ COMMANDS = (
     Entry("Answers", "find", "find:find", "Purchases, rejects, duplicates, by what is known."),
     Entry("Answers", "browse", "browse:browse", "All of it on one screen: search, look, answer."),
     Entry("Answers", "watch", "watch:app", "What came in strangely, and what you say of it."),
+    Entry("Answers", "arrivals", "arrivals:arrivals", "Which expected files came, and when."),
     Entry("Answers", "report", "report:app", "Redemptions, settlements, offers, merchants, more."),
     Entry("Institutions", "key", "key:app", "API keys: make, rotate, revoke, check."),
     Entry("Institutions", "inbox", "inbox:app", "What an institution's team was told."),

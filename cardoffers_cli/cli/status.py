@@ -20,6 +20,7 @@ from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.watching import watch_meaning
 
 if TYPE_CHECKING:
+    from cardoffers_cli.jobs.arrivals import ArrivalCounts
     from cardoffers_cli.jobs.night.history import LastNight
     from cardoffers_cli.jobs.status import StoreStatus
 
@@ -46,6 +47,8 @@ def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]
     if found.last_night:
         yield Text(list(_last_night(found, found.last_night)), title="The last nightly run")
     yield Text([_headline(found)])
+    if found.arrivals:
+        yield Text([_expected(found.arrivals)])
     yield Sheet("institutions", INSTITUTIONS, found.institutions, title="What came in")
     if found.institutions:
         yield Sheet("money", MONEY, found.institutions, title="What it became: redemptions")
@@ -79,6 +82,16 @@ def _headline(found: "StoreStatus") -> str:
     things = ("merchant", "offer", "cardholder", "link")
     counts = ", ".join(counted(found[f"{thing}s"], thing) for thing in things)
     return f"{found.store} at {format_minute(found.as_of)}: {counts}."
+
+
+def _expected(arrivals: "ArrivalCounts") -> str:
+    """Say how expected files came of late, and when the next is due."""
+    next_due = arrivals.next_due_at
+    then = f"; the next is due by {format_minute(next_due)}" if next_due else ""
+    return (
+        f"Expected files of the last 14 days: {arrivals.on_time:,} in time, {arrivals.late:,} late,"
+        f" {arrivals.missed:,} missed{then}."
+    )
 
 
 def _days(days: dict[str, list[int]]) -> Iterator[Mapping[str, Any]]:

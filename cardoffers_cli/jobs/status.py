@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record, if_any
+from cardoffers_cli.jobs.arrivals import count_arrivals
 from cardoffers_cli.jobs.context.approvals import approval_moment
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.night.history import last_night, left_nights
@@ -17,6 +18,7 @@ from cardoffers_cli.store.layout import kept_files, usage_path
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from cardoffers_cli.jobs.arrivals import ArrivalCounts
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.history import LastNight, LeftNight
     from cardoffers_cli.services.reconciliation import OpenFindings
@@ -36,7 +38,8 @@ class StoreStatus(Overview, StatusHead):
 
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
     are those of reconciliation, `approvals_pending` how many requests wait for a second person,
-    where any does; so `open_watch_findings`, of the watch.
+    where any does; so `open_watch_findings`, of the watch; `arrivals` how expected files came of
+    late, where any are expected.
     """
 
     last_night: LastNight | None
@@ -45,6 +48,7 @@ class StoreStatus(Overview, StatusHead):
     open_findings: list[OpenFindings]
     approvals_pending: int | None = if_any()
     open_watch_findings: list[OpenWatchFindings] | None = if_any()
+    arrivals: ArrivalCounts | None = if_any()
 
 
 def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, list[int]]]:
@@ -64,6 +68,7 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             open_findings=open_findings(source.store),
             approvals_pending=_pending(source.store, job.now) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
+            arrivals=count_arrivals(source.store, job.now),
         )
     return found, days
 

@@ -91,7 +91,7 @@ SERVED = frozenset({"serve"})
 
 READING = frozenset(
     {
-        *("status", "institution list", "institution show", "offer list", "offer show"),
+        *("status", "arrivals", "institution list", "institution show", "offer list", "offer show"),
         *("offer feed", "offer link-list", "simulate", "webhook list", "webhook show"),
         *("webhook verify", "webhook listen", "redemption show", "browse", "why", "timeline"),
         *("reconcile list", "reconcile show"),

@@ -186,6 +186,7 @@ def test_what_waited_before_waits_after_and_is_found_by_its_hash(
 
 KEPT_SINCE = (
     "institution_profiles",
+    "expectations",
     "purchase_looks",
     "refunds",
     "refund_links",

@@ -16,6 +16,7 @@ from cardoffers_cli.domain.profiles import parse_profile
 from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.accounts import GivenAccount, change_account
+from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar, change_calendar
 from cardoffers_cli.jobs.catalogue.logging_changes import log_changes
 from cardoffers_cli.jobs.catalogue.rows import write_row
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
@@ -24,6 +25,7 @@ from cardoffers_cli.jobs.context.runs import Run, run_record
 from cardoffers_cli.services.accounts import find_account
 from cardoffers_cli.services.approvals import POLICY, change_policy, policy_changes
 from cardoffers_cli.services.catalogue import FieldChange
+from cardoffers_cli.services.expectations import calendar_texts, newest_calendar
 from cardoffers_cli.services.institutions import (
     Institution,
     find_institution,
@@ -72,6 +74,8 @@ class ShownInstitution(Record):
     account: str | None = if_any()
     account_holder: str | None = if_any()
     watch: str | None = if_any()
+    expects: str | None = if_any()
+    holidays: str | None = if_any()
 
 
 class AddedInstitution(ShownInstitution):
@@ -144,13 +148,15 @@ def set_institution(
     four_eyes: Mapping[str, Any] | None = None,
     account: GivenAccount | None = None,
     watch: bool | None = None,
+    calendar: GivenCalendar | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
     `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
     profile its files are read by from now on, `refunds` and `four_eyes` settings that are about
-    refunds and approvals, which are in the security log too. Raises `NotFound`, `UsageError` for a
+    refunds and approvals, which are in the security log too; `calendar` is which files are
+    expected. Raises `NotFound`, `UsageError` for a
     value of the wrong form, `Refused` for a currency in use, and `ApprovalNeeded`.
     """
     approval = None
@@ -166,6 +172,8 @@ def set_institution(
                 changes = [*changes, *change_account(store, institution, account, run)]
             if watch is not None:
                 changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
+            if calendar:
+                changes = [*changes, *change_calendar(store, institution, calendar, run)]
             if four_eyes:
                 more, approval = _change_four_eyes(
                     store, institution, four_eyes, run, dry_run=dry_run
@@ -264,12 +272,13 @@ def _change_watch(
 
 
 def _whole(store: Store, institution: Institution) -> ShownInstitution:
-    """Return an institution with its account, masked, and its watch, where it has them."""
-    shown = _shown(institution)
-    more = {"watch": "on"} if is_watched(store, institution.id) else {}
+    """Return an institution with its account, masked, its watch and its files, where it has them."""
+    more: dict[str, str | None] = {"watch": "on"} if is_watched(store, institution.id) else {}
     if kept := find_account(store, institution.id):
         more |= {"account": kept.masked, "account_holder": kept.holder}
-    return ShownInstitution(**{**shown, **more}) if more else shown
+    if calendar := newest_calendar(store, institution.id):
+        more |= {name: text or None for name, text in calendar_texts(calendar).items()}
+    return ShownInstitution(**{**_shown(institution), **more})
 
 
 def _shown(institution: Institution) -> ShownInstitution:

@@ -1,0 +1,32 @@
+"""`cardoffers arrivals`: which expected files came, and which did not."""
+
+from typing import Any
+
+import typer
+
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AnyInstitution, From, To
+from cardoffers_cli.cli.kernel.show import Sheet, read_columns
+
+COLUMNS = read_columns("arrivals.deadlines")
+
+
+def arrivals(
+    ctx: typer.Context,
+    *,
+    institution: AnyInstitution = None,
+    from_at: From = None,
+    to_at: To = None,
+) -> None:
+    """Show which expected files came in time, late or not at all, and what is expected next."""
+    from cardoffers_cli.jobs.arrivals import arrivals as look
+
+    desk = Desk.of(ctx)
+    asked: dict[str, Any] = {"from_at": from_at, "to_at": to_at}
+    found = look(desk.job, institution, **asked)
+    if not found:
+        desk.note(
+            "No file was expected then. `cardoffers institution set INST --expects "
+            "'*.csv by 01:00 Europe/London on weekdays'` says what is."
+        )
+    desk.show(found, Sheet("arrivals", COLUMNS, found))
