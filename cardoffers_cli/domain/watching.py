@@ -21,7 +21,21 @@ class WatchMeaning(NamedTuple):
     then: str
 
 
-MEANINGS: dict[str, WatchMeaning] = {}
+FILE_MISSED, FILE_LATE = "file_missed", "file_late"
+TOLD_ONCE = frozenset({FILE_MISSED, FILE_LATE})
+"""Codes that a nightly run tells once, whatever becomes of the finding."""
+
+MEANINGS: dict[str, WatchMeaning] = {
+    FILE_MISSED: WatchMeaning(
+        "a file that is expected did not come by its deadline",
+        "ask for the file, and put it into the drop folder or import it; `cardoffers arrivals`"
+        " shows what came",
+    ),
+    FILE_LATE: WatchMeaning(
+        "a file that is expected came after its deadline",
+        "nothing, if that is rare; `cardoffers institution set INST --expects` sets another one",
+    ),
+}
 """Code -> what it means. What is not here is told by its code."""
 
 _ANY = "cardoffers watch accept FINDING --reason WHY, once you know why"

@@ -272,7 +272,7 @@ def _change_watch(
 
 
 def _whole(store: Store, institution: Institution) -> ShownInstitution:
-    """Return an institution with its account, masked, its watch and its files, where it has them."""
+    """Return an institution with its account, masked, its watch and its files, if any."""
     more: dict[str, str | None] = {"watch": "on"} if is_watched(store, institution.id) else {}
     if kept := find_account(store, institution.id):
         more |= {"account": kept.masked, "account_holder": kept.holder}

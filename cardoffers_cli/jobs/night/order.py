@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.files.processed import Processed
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.jobs.night.expected import FileNews
     from cardoffers_cli.jobs.night.hooks import HookOutcome
     from cardoffers_cli.jobs.river.engines import Computed
     from cardoffers_cli.services.nights import Counts, Night, NightStep
@@ -88,7 +89,8 @@ class Work:
     """A night at work. `job` has the night's own clock, `clock` is what the command was given.
 
     `processed` is where the files are kept that it takes. `target` is where its engine works, if it
-    has one, and `computed` the match that was made there.
+    has one, and `computed` the match that was made there. `file_news` is what there is to tell of
+    expected files.
     """
 
     job: Job
@@ -100,6 +102,7 @@ class Work:
     remarks: list[NightFinding] = field(default_factory=list)
     target: EngineTarget | None = None
     computed: Computed | None = None
+    file_news: FileNews | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

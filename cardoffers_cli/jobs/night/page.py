@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.watching import FILE_MISSED
 from cardoffers_cli.files.drop import clear_drafts
 from cardoffers_cli.files.exports import replacing
 from cardoffers_cli.files.html.asked import Asked
@@ -34,7 +35,9 @@ from cardoffers_cli.lasting import make_folder
 from cardoffers_cli.services import nights, offer_results, settlements, webhooks
 from cardoffers_cli.services.imports import rejects_by_code
 from cardoffers_cli.services.institutions import list_institutions
+from cardoffers_cli.services.nights import WaitingCount
 from cardoffers_cli.services.reports import Filters
+from cardoffers_cli.services.watch import open_watch_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,10 +54,12 @@ PAGE = "index.html"
 _INSTANT = timedelta(microseconds=1)
 _BEFORE = 8
 """Nights before those that are shown, for the means of them."""
+_MISSING = "expected files that did not come"
 _WAITING = {
     "purchases of unknown merchants": "cardoffers report unresolved -o unknown.html",
     "ledger entries on hold": None,
     "requests for an approval": "cardoffers approve list --state pending",
+    _MISSING: "cardoffers arrivals",
 }
 
 
@@ -122,10 +127,18 @@ def _of_night(store: Store, work: Work, result: NightResult) -> Page:
             ),
             came_back=nights.came_back(store, night),
             waiting=[
-                {**row, "next": _WAITING[row.waits]} for row in nights.waiting(store, now=now)
+                {**row, "next": _WAITING[row.waits]}
+                for row in [*nights.waiting(store, now=now), *_missing_files(store)]
             ],
         )
     )
+
+
+def _missing_files(store: Store) -> list[WaitingCount]:
+    """Return how many expected files nobody has seen, or done without, if any is missing."""
+    found = open_watch_findings(store)
+    missing = sum(each.findings for each in found if each.code == FILE_MISSED)
+    return [WaitingCount(waits=_MISSING, count=missing)] if missing else []
 
 
 def _of_institution(

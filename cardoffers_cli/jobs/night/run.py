@@ -22,6 +22,7 @@ from cardoffers_cli.jobs.night.checks import (
     check_space,
     processed_root,
 )
+from cardoffers_cli.jobs.night.expected import is_file_news
 from cardoffers_cli.jobs.night.looking import file_rows, look_twice
 from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Onlooker, Order, Work
 from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
@@ -161,7 +162,7 @@ class _Nights:
             is_told = any(each.level != WITHOUT_CONSEQUENCE for each in picked)
             is_new = found.files or is_told or not newest or newest.last_run_no != newest_run_no
             over = None
-            if newest and is_of_date and not is_new:
+            if newest and is_of_date and not is_new and not is_file_news(store, self._job.now):
                 over = result_of(store, self._job.path, newest, status=NOTHING_NEW)
         if over is not None:
             return self._watched.ends(over)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.visible import shortened
-from cardoffers_cli.domain.watching import watch_meaning
+from cardoffers_cli.domain.watching import TOLD_ONCE, watch_meaning
+from cardoffers_cli.jobs.night.expected import tell_of_files
 from cardoffers_cli.jobs.night.order import Done, finding
 from cardoffers_cli.services.watch import open_watch_findings
 
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 
-def watch(_work: Work, store: Store) -> Done:
-    """Tell what the watch found and nobody accepted, one finding for each institution and code."""
+def watch(work: Work, store: Store) -> Done:
+    """Tell what the watch found and nobody accepted, one finding for each institution and code.
+
+    What there is to say of expected files is told first, and once.
+    """
+    files = tell_of_files(work, store)
     found = open_watch_findings(store)
     counts = {"open": sum(each.findings for each in found)} if found else {}
-    return Done(counts=counts, findings=[_told(each) for each in found])
+    again = [_told(each) for each in found if each.code not in TOLD_ONCE]
+    return Done(counts={**files.counts, **counts}, findings=[*files.findings, *again])
 
 
 def _told(found: OpenWatchFindings) -> NightFinding:
