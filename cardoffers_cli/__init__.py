@@ -7,7 +7,8 @@ and settlements, one step a module. Imports go down only:
     4  jobs    jobs                   what an operator runs; owns clock, transaction, run record
     3  work    pipeline, services     the steps of the river; one-record operations and reads
     2  edges   files, store, engine   disk; DuckDB; where a plan runs;
-               archive, wire          Parquet outside of the store, and Spark; HTTP to institutions
+               archive, wire          Parquet outside of the store, and Spark; HTTP to institutions;
+               pickup                 files of institutions from their servers
     1  words   domain                 rules of money, time, tokens, errors; no disk, clock or SQL
 
 `settings.py` reads the configuration; `lasting.py` puts the names of files on the disk; `sql/`

@@ -99,6 +99,7 @@ LINES = """
 0   invoice show INV-2026-000001
 0   invoice export INV-2026-000001
 0   invoice verify
+0   pickup drop --config pickup.toml
 3 ~ nightly drop
 4   payout export --statement {statement} --form pain.001 -o payment.xml --config payer.toml
 0   payout list
@@ -265,6 +266,8 @@ def _made() -> Place:
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_text(text)
         shutil.copy("transactions/larkmere-dirty.csv", "drop/larkmere/dirty.csv")
+        place = (folder / "outgoing").as_uri()
+        Path("pickup.toml").write_text(f'[pickup.larkmere]\nfrom = "{place}"\n')
         _run("nightly drop", exit_code=3)
         _run("refund import refunds/larkmere.csv -i larkmere")
         _run("invoice close --period 2026-10", as_of=CLOSED)
@@ -302,6 +305,8 @@ FILES = {
     "drop/larkmere/other.csv.done": "",
     "drop/larkmere/dirty.csv.done": "",
     "drop/larkmere/new.csv.done": "",
+    "outgoing/sent.csv": "a;b\n",
+    "outgoing/sent.csv.done": "",
     "export.csv": "Kunde;Karte;Datum;Betrag;Beleg\n"
     "9fb6f85a8aac50e20c422cac18b44258;ct_527b;05.03.2026 18:30;1.212,50;B-1\n"
     "9fb6f85a8aac50e20c422cac18b44258;ct_527b;06.03.2026 18:30;-12,50;B-2\n",

@@ -159,9 +159,10 @@ class Gpg:
         words = (*quiet, *always, *words)
         return subprocess.run(words, input=given, capture_output=True, check=True).stdout
 
-    def key(self, name: str, expires: str = "never") -> str:
+    def key(self, name: str, *words: str, expires: str = "never") -> str:
         """Make a key that signs and is encrypted to; return its fingerprint."""
-        self.run("--quick-generate-key", f"{name}@example.org", "rsa2048", "default", expires)
+        kind = ("future-default", "default", expires)
+        self.run(*words, "--quick-generate-key", f"{name}@example.org", *kind)
         return self.fingerprint(name)
 
     def fingerprint(self, name: str) -> str:

@@ -12,7 +12,7 @@ from cardoffers_cli.settings import Settings, read_settings
 
 PICKUP = "[pickup.alder]\n"
 SFTP = 'from = "sftp://ann@host/in"\n'
-SIGNED = f'from = "file:///in"\nsigned_by = "{"A" * 40}"'
+SIGNED = f'from = "s3://bucket/in"\nsigned_by = "{"A" * 40}"'
 
 
 @pytest.fixture

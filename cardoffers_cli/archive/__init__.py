@@ -6,7 +6,6 @@ and the engine that reads it in place: where that works and what it is given (`t
 plans (`spark.py`), its session (`connecting.py`), what it raises (`failures.py`). Users read
 *history* where the code says archive: in messages, settings, fields and the tables of the store.
 May import `domain`, `sql` and `lasting`; the store that lists an archive is known here by what it
-can be asked (`Lister`). pyspark is imported nowhere else, fsspec
-by `pickup` too. To add a table that is
-archived, name it in `parts.py` and in the headers of `sql/archive/`.
+can be asked (`Lister`). pyspark is imported nowhere else, fsspec by `pickup` too. To add a table
+that is archived, name it in `parts.py` and in the headers of `sql/archive/`.
 """

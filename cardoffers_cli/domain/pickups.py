@@ -36,7 +36,7 @@ class PickupPlace(BaseModel):
     url: str = Field(
         alias="from",
         description="a URL such as sftp://user@host:22/folder, s3://bucket/folder or"
-        " file:///folder, without a password",
+        " file:/srv/folder, without a password",
     )
     host_key: str | None = Field(
         None,

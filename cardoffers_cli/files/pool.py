@@ -28,7 +28,7 @@ _DRAFT, _FILE, _MANIFEST = ".part", ".file", ".manifest"
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Pool:
+class PickupPool:
     """The pool of a drop folder, held open. Files in it are known by an id."""
 
     def __init__(self, root: OpenFolder, own: OpenFolder) -> None:
@@ -37,7 +37,7 @@ class Pool:
 
     @classmethod
     @contextmanager
-    def open(cls, drop: Path, *, make: bool = True) -> Iterator[Pool]:
+    def open(cls, drop: Path, *, make: bool = True) -> Iterator[PickupPool]:
         """Open the pool, and `make` it where it is missing; raises `OSError`.
 
         One that is missing and not to be made is the drop folder itself, to look at only.

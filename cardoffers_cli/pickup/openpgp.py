@@ -88,7 +88,7 @@ def open_message(
     """
     said, says = os.pipe()
     words = [*_WORDS, "--homedir", str(keys.home), "--status-fd", str(says)]
-    words += ["--max-output", str(most_bytes + 1), "--output", "-", "--decrypt"]
+    words += ["--output", "-", "--decrypt"]
     try:
         process = start(
             words,

@@ -11,7 +11,7 @@ import select
 import signal
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from cardoffers_cli.domain.errors import ConfigurationError
 
@@ -27,15 +27,15 @@ ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"}
 """All that a program is told: no agent to ask, no display, no settings of the user."""
 
 
-class Ended(Exception):
+class ProgramEnded(Exception):
     """The program ended, or closed its output."""
 
 
-def start(words: Sequence[str], **streams: int | Sequence[int]) -> subprocess.Popen[bytes]:
+def start(words: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
     """Start a program; raise `ConfigurationError` where it is not installed."""
     paths = os.environ.get("PATH", os.defpath)
     try:
-        return subprocess.Popen(  # noqa: S603  no shell, and the words are ours
+        process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603  no shell, and the words are ours
             words, env={**ENVIRONMENT, "PATH": paths}, start_new_session=True, **streams
         )
     except FileNotFoundError:
@@ -45,6 +45,7 @@ def start(words: Sequence[str], **streams: int | Sequence[int]) -> subprocess.Po
             code="program_missing",
             hint=f"Install it; on Debian: apt-get install {package}",
         ) from None
+    return process
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -78,7 +79,7 @@ class Piped:
         return self._said.decode("ascii", "replace")
 
     def send(self, data: bytes) -> None:
-        """Send all of it; raise `Slow`, or `Ended`."""
+        """Send all of it; raise `Slow`, or `ProgramEnded`."""
         left = memoryview(data)
         while left:
             self._wait([self._in], [])
@@ -90,7 +91,7 @@ class Piped:
                 raise self._ended() from None
 
     def receive(self, size: int) -> bytes:
-        """Return so many bytes; raise `Slow`, or `Ended` where there are fewer."""
+        """Return so many bytes; raise `Slow`, or `ProgramEnded` where there are fewer."""
         while len(self._read) < size:
             if self._out in self._wait([], [self._out]):
                 block = _block(self._out)
@@ -115,14 +116,14 @@ class Piped:
             self._err = -1
         self._said = (self._said + (block or b""))[-_KEPT:]
 
-    def _ended(self) -> Ended:
+    def _ended(self) -> ProgramEnded:
         """Hear what it says to the end, for a moment."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
         while self._err >= 0 and select.select([self._err], [], [], 0)[0]:
             self._deadline.left()
             self._hear()
-        return Ended()
+        return ProgramEnded()
 
     def __enter__(self) -> Self:
         return self

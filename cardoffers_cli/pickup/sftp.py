@@ -97,7 +97,7 @@ def _string(text: bytes) -> bytes:
 
 
 class Sftp:
-    """One conversation with a server. Raises `Slow`, `Ended`, `OddAnswer` and `RemoteRefusal`."""
+    """One conversation; raises `Slow`, `ProgramEnded`, `OddAnswer` and `RemoteRefusal`."""
 
     def __init__(self, pipe: Piped) -> None:
         self._pipe = pipe

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cardoffers_cli.domain.errors import ConfigurationError, NetworkFailure
-from cardoffers_cli.pickup.piped import Ended, Piped
+from cardoffers_cli.pickup.piped import Piped, ProgramEnded
 from cardoffers_cli.pickup.remote import Listing, RemoteFile, RemoteRefusal
 from cardoffers_cli.pickup.sftp import Attributes, Sftp
 
@@ -92,7 +92,7 @@ def sftp_folder(place: PickupPlace, deadline: Deadline) -> Iterator[SftpFolder]:
         with Piped(words_of(place, known), deadline) as pipe:
             try:
                 yield SftpFolder(Sftp(pipe), place.sftp_folder)
-            except Ended:
+            except ProgramEnded:
                 raise _failure(pipe.said) from None
 
 
@@ -162,7 +162,7 @@ class SftpFolder:
     def look(self, name: str) -> RemoteFile | None:
         """Return a file as it is now; None where it is gone, or is no plain file."""
         found = self._sftp.look(self._path(name))
-        return found and _file(name, found)
+        return _file(name, found) if found else None
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
         """Yield the bytes of a file, and one more than it was listed with if there is."""

@@ -320,6 +320,12 @@ class Places:
         shutil.copy(made / "larkmere-dirty.csv", self.place / "bad.csv")
         (self.place / "credited.csv").write_text(_CREDITED)
         (self.place / "bank.csv").write_text(_BANK)
+        outgoing = self.place / "outgoing"
+        outgoing.mkdir()
+        shutil.copy(made / "larkmere-4.csv", outgoing / "fetched.csv")
+        (outgoing / "fetched.csv.done").touch()
+        table = f'[pickup.larkmere]\nfrom = "{outgoing.as_uri()}"\nafter = "remove"\n'
+        (self.place / "pickup.toml").write_text(table)
         shutil.copy(made / "larkmere-dirty.csv", self.place / "drop" / "larkmere" / "bad.csv")
         (self.place / "drop" / "larkmere" / "bad.csv.done").touch()
         (self.place / "cardholder.txt").write_text(f"{_HOLDER}\n{_HOLDER}-card\n")

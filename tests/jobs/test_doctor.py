@@ -278,6 +278,16 @@ TOLD_WRONG = [
 """What is done to events so that they say something else than the ledger."""
 
 
+FETCHED = "fetched_files_are_imported_before_they_go"
+PICKED = (
+    "insert into picked_files"
+    " select 1, institution_id, 'sftp://host/in', 'a.csv', '1:1', 1, 'x', 'x', 'a.csv',"
+    " '2026-06-01', '2026-06-01', 'removed' from institutions limit 1"
+)
+PICKED_TWICE = (
+    "update picked_files set outcome = null;"
+    "insert into picked_files select * replace (2 as picked_no) from picked_files"
+)
 PAID_ONCE = "payouts_pay_their_statement"
 STATED_ONCE = "statements_take_each_settlement_once"
 TAKEN_BACK_WRONG = [
@@ -439,6 +449,8 @@ BREAKS = {
     "update settlements set institution_payout_amount = 0": "settlements_add_up",
     "delete from settlements where settlement_no = 1": "settlements_add_up",
     "update ledger_entries set settlement_no = 1 where settlement_no = 2": "settlements_add_up",
+    PICKED: FETCHED,
+    f"{PICKED};{PICKED_TWICE}": FETCHED,
     "update settlements set currency = 'JPY'": "settlements_keep_apart",
     "update settlements set institution_payout_amount = institution_payout_amount + 1": (
         "totals_add_up"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cardoffers_cli.domain.json_text import dumps
 from cardoffers_cli.files.drop import MANIFEST
 from cardoffers_cli.files.pool import POOL
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
@@ -18,16 +22,16 @@ from cardoffers_cli.jobs.night.rehearsal import rehearse
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.pickup import visit
 from cardoffers_cli.jobs.pickup.pickup import pick_up
+from cardoffers_cli.pickup.ssh import words_of
 from nights import fork_server
 from sizes import one_in
-from sshd import SftpServer, needs_sshd, new_key, public, sftp_server
+from sshd import SftpServer, gpg_home, needs_gpg, needs_sshd, new_key, public, sftp_server
 from tables import NOON
 from work import Job, file_of, found, new_store, settings, short_nights, tell
 from work import job as job_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = needs_sshd
 
@@ -366,6 +370,74 @@ def test_a_rehearsal_looks_and_fetches_nothing(made: Job, server: SftpServer) ->
     assert [] == [*(made.path.parent / "drop").iterdir()]
 
 
+# Servers that lie, and messages
+
+
+@pytest.mark.parametrize(
+    ("code", "way"),
+    [
+        ("pickup_size", "endless"),
+        ("pickup_size", "less"),
+        ("pickup_failed", "text"),
+        ("pickup_failed", "trickle"),
+    ],
+)
+@one_in(2)
+def test_what_a_server_lies_about_is_told_and_nothing_of_it_is_taken(
+    made: Job, tmp_path: Path, code: str, way: str
+) -> None:
+    liar = tmp_path / "liar.sh"
+    liar.write_text(f"#!/bin/sh\nexec {sys.executable} -IS {Path(__file__).parents[1]}/liar.py {way}")
+    liar.chmod(0o755)
+    with sftp_server(tmp_path, subsystem=str(liar)) as server:
+        told = picked(at(made, server, most_seconds=5))
+    assert f"!{code}" in told
+    assert [] == [*(tmp_path / "drop" / POOL).iterdir()]
+    assert [] == dropped(made)
+
+
+def test_a_server_that_wants_a_password_is_left_at_once(made: Job, tmp_path: Path) -> None:
+    with sftp_server(tmp_path, others="yes") as server:
+        told = pick_up(
+            at(made, server, key_file=str(new_key("other"))), made.path.parent / "drop"
+        )
+    assert ["login_refused" in each.message for each in told.findings] == [True]
+
+
+@needs_gpg
+def test_encrypted_and_signed_files_are_taken_and_others_left(
+    made: Job, server: SftpServer, tmp_path: Path
+) -> None:
+    """Keys are made, and a night is run."""
+    with gpg_home() as gpg:
+        pinned = {"decrypt_with": gpg.key("ours"), "signed_by": gpg.key("bank")}
+        to_us = ("--recipient", "ours@example.org", "--encrypt")
+        signed = ("--local-user", "bank@example.org", "--sign")
+        plain = csv(tmp_path, "r1", "r2")
+        message = gpg.run(*to_us, *signed, given=plain)
+        server.put("a.csv.gpg", message)
+        said = {"sha256": hashlib.sha256(message).hexdigest(), "rows": 2}
+        server.put("a.csv.gpg.manifest.json", json.dumps(said))
+        server.put("b.csv.gpg", gpg.run(*to_us, given=plain))
+        server.put("c.csv", plain)
+        job = at(made, server, after="remove", gpg_home=str(gpg.home), **pinned)
+        assert {"alder/a.csv": "imported", "!pickup_not_vouched": "error"} == night(job)
+    assert ["b.csv.gpg", "c.csv"] == server.names()
+    assert [(2,)] == found(made, "select count(*) from purchases")
+
+
+def test_nothing_secret_is_on_the_command_line_or_told(
+    made: Job, server: SftpServer, tmp_path: Path
+) -> None:
+    words = words_of(server.place(), tmp_path / "known")
+    private = new_key("client").read_text().splitlines()[1:-1]
+    assert not any(line in " ".join(words) for line in private)
+    assert {"-F", "none", "BatchMode=yes", "StrictHostKeyChecking=yes"} < {*words}
+    told = dumps(pick_up(at(made, server), made.path.parent / "drop")
+    assert "@" not in told
+    assert "BEGIN" not in told
+
+
 # Killed anywhere and made again
 
 MOMENTS = ("fetch", "record", "place", "_put_away")
@@ -373,7 +445,7 @@ MOMENTS = ("fetch", "record", "place", "_put_away")
 
 def _struck(path: Path, places: dict[str, Any], moment: str, when: str) -> None:
     """Be a night that is killed before or after it does something."""
-    owner: Any = visit.Visit if moment.startswith("_") else visit
+    owner: Any = visit.PlaceVisit if moment.startswith("_") else visit
     act = getattr(owner, moment)
 
     def dies(*given: Any) -> None:

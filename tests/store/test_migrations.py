@@ -213,6 +213,7 @@ KEPT_SINCE = (
     "import_shapes",
     "import_merchants",
     "watch_looks",
+    "picked_files",
 )
 COUNTED = (
     "counted_up_to",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.domain.pickups import PickupPlace
     from cardoffers_cli.files.manifests import Manifest
-    from cardoffers_cli.files.pool import Pool
+    from cardoffers_cli.files.pool import PickupPool
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.pickup.remote import Deadline, Listing, Remote, RemoteFile
     from cardoffers_cli.services.institutions import Institution
@@ -45,7 +45,7 @@ class Errand:
     owner: Institution
     place: PickupPlace
     drop: Path
-    pool: Pool
+    pool: PickupPool
     deadline: Deadline
 
     def id_of(self, name: str, stamp: str) -> str:

@@ -18,11 +18,11 @@ from cardoffers_cli.domain.errors import (
     NotFound,
     UsageError,
 )
-from cardoffers_cli.files.pool import Pool
+from cardoffers_cli.files.pool import PickupPool
 from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.pickup.fetching import Errand
 from cardoffers_cli.jobs.pickup.told import NOTE, PickedUp, PickupFinding, PickupTold, failed
-from cardoffers_cli.jobs.pickup.visit import Visit
+from cardoffers_cli.jobs.pickup.visit import PlaceVisit
 from cardoffers_cli.pickup.objects import object_folder
 from cardoffers_cli.pickup.remote import Deadline
 from cardoffers_cli.pickup.ssh import sftp_folder
@@ -32,11 +32,15 @@ from cardoffers_cli.store.lock import night_lock
 from cardoffers_cli.store.opening import must_exist
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
+    from cardoffers_cli.domain.pickups import PickupPlace
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.pickup.remote import Remote
     from cardoffers_cli.services.institutions import Institution
+
+    _Opens = Callable[[PickupPlace, Deadline], AbstractContextManager[Remote]]
 
 _OF_A_PLACE = (ConfigurationError, FileUnusable, NetworkFailure, NotFound, UsageError)
 
@@ -144,7 +148,7 @@ def _visited(
         known = pickups.known(store, owner.id, place.shown)
     files, findings = list[PickedUp](), list[PickupFinding]()
     try:
-        with Pool.open(drop, make=not dry_run) as pool:
+        with PickupPool.open(drop, make=not dry_run) as pool:
             errand = Errand(
                 job=job,
                 owner=owner,
@@ -153,7 +157,7 @@ def _visited(
                 pool=pool,
                 deadline=Deadline(place.most_seconds),
             )
-            visit = Visit(
+            visit = PlaceVisit(
                 errand=errand, known=known, dry_run=dry_run, files=files, findings=findings
             )
             _visit(visit, fetches=fetches)
@@ -165,7 +169,7 @@ def _visited(
     return files, findings
 
 
-def _visit(visit: Visit, *, fetches: bool) -> None:
+def _visit(visit: PlaceVisit, *, fetches: bool) -> None:
     errand = visit.errand
     if fetches and not visit.dry_run:
         visit.settle_pool()
@@ -175,8 +179,8 @@ def _visit(visit: Visit, *, fetches: bool) -> None:
         if fetches and (keys := errand.keys):
             keys.check()
             stack.callback(keys.close)
-        open_place = sftp_folder if errand.place.is_sftp else object_folder
-        remote: Remote = stack.enter_context(open_place(errand.place, errand.deadline))
+        opens: _Opens = sftp_folder if errand.place.is_sftp else object_folder
+        remote = stack.enter_context(opens(errand.place, errand.deadline))
         listing = remote.list()
         visit.finish(remote, listing)
         if fetches:

@@ -21,6 +21,7 @@ from cardoffers_cli.jobs.pickup.fetching import Errand, fetch, place, record
 from cardoffers_cli.jobs.pickup.told import PickedUp, PickupFinding
 from cardoffers_cli.pickup.remote import RemoteRefusal
 from cardoffers_cli.services import pickups
+from cardoffers_cli.services.pickups import FetchedFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ _TAKEN_AWAY = frozenset({"removed", "moved", "gone"})
 
 
 @dataclass(kw_only=True)
-class Visit:
+class PlaceVisit:
     """One visit of a place, and what is to be told of it."""
 
     errand: Errand
@@ -132,8 +133,8 @@ class Visit:
             if name.endswith(_NO_INPUT) or not fnmatchcase(name, self.errand.place.pattern):
                 continue
             known = recorded.get((name, file.stamp))
-            if (state := known and self._state(known)) is not None:
-                if known and known.outcome is None and not known.is_imported:
+            if known and (state := self._state(known)) is not None:
+                if known.outcome is None and not known.is_imported:
                     self._tell(name, file.size_bytes, state, known.drop_name)
             elif self._is_ready(listing, file):
                 new.append(file)
@@ -169,15 +170,17 @@ class Visit:
     def _fetch(self, remote: Remote, listing: Listing, file: RemoteFile) -> None:
         fetched = fetch(self.errand, remote, listing, file)
         before = [each for each in self.known if each.remote_name == file.name]
-        is_same = any(
-            each.sha256 == fetched.sha256 and each.outcome is None and not each.is_refused
+        same = [
+            each
             for each in before
-        )
-        record(self.errand, fetched)
-        if is_same:  # it was touched, and no more
+            if each.sha256 == fetched.sha256 and self._state(each) in {"waiting", "imported"}
+        ]
+        if same:  # it was touched, and no more
+            record(self.errand, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
             self.errand.pool.clear(self.errand.id_of(file.name, file.stamp), ())
             self._tell(file.name, file.size_bytes, "same")
             return
+        record(self.errand, fetched)
         place(self.errand, file.name, file.stamp, fetched.drop_name)
         self._tell(file.name, file.size_bytes, "fetched", fetched.drop_name)
         if before and before[-1].sha256 != fetched.sha256:
