@@ -2,7 +2,8 @@
 
 A redemption is a row of `institution` (alder has a webhook, brook has none), `owed`, `at`,
 `reversed_at` and `event`, the state of its event or None; a credited row has `of`, the number of
-its redemption or None, `by` (id or ref), `status`, `amount` and `at`.
+its redemption or None, `by` (id, ref, or both, where the ref is of another purchase), `status`,
+`amount` and `at`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from cardoffers_cli.store.store import Store
 
 NOTHING = Decimal(0)
+REFS = {"id": "", "ref": "p{}", "both": "another-{}"}
+"""The reference that a credited row has, by what it names its redemption by."""
 Verdict = tuple[str, Decimal, int]
 """The code, what stands as credited, and how many credited rows it is about."""
 
@@ -52,7 +55,10 @@ def verdict(redemption: Row, rows: list[Row], now: datetime) -> Verdict:
         standing.take(row)
         if redemption["reversed_at"] and row["at"] <= redemption["reversed_at"]:
             at_reversal = standing.amount
-    return _code(redemption, standing, at_reversal, now), standing.amount, len(rows)
+    code = _code(redemption, standing, at_reversal, now)
+    if code in {"file_only", "credited"} and any(row["by"] == "both" for row in rows):
+        code = "reference_differs"
+    return code, standing.amount, len(rows)
 
 
 def _code(redemption: Row, standing: Standing, at_reversal: Decimal, now: datetime) -> str:
@@ -150,7 +156,6 @@ def send(store: Store, rows: list[Row], institutions: list[str]) -> None:
     for number, row in enumerate(rows, first):
         of = row["of"]
         institution = row.get("institution") or institutions[of - 1]
-        is_by_id = row["by"] == "id"
         store.connection.execute(
             "insert into credits select $number, $owner, $ref, ref_hash($owner, $ref), $id, $of,"
             " $status, null, $amount, 'GBP', $at, $at, null, null",
@@ -158,8 +163,8 @@ def send(store: Store, rows: list[Row], institutions: list[str]) -> None:
                 "number": number,
                 "owner": ids[institution],
                 "ref": f"c{number}",
-                "id": uid(f"redemption {of or number * 1000}") if is_by_id else None,
-                "of": None if is_by_id else f"p{of or number * 1000}",
+                "id": None if row["by"] == "ref" else uid(f"redemption {of or number * 1000}"),
+                "of": REFS[row["by"]].format(of or number * 1000) or None,
                 **{name: row[name] for name in ("status", "amount", "at")},
             },
         )

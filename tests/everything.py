@@ -48,6 +48,7 @@ LINES = """
 0 ~ institution add new-bank --name 'New Bank' --currency GBP
 0   merchant list
 0 ~ merchant add 'New Bakery' --category food --identifier 526101883310029
+0   merchant set 'New Bakery' --net-days 14 --tax-id GB123456789
 0   merchant identify 'Ostrowick Grocers' 526101883310029
 0   offer list -i larkmere
 0   offer show of-00000

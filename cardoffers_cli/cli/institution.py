@@ -42,7 +42,7 @@ def limit(value: str | None) -> str | None:
 
 
 COLUMNS = show.read_columns("institution.columns")
-IF_ANY = ("account", "account_holder", "watch", "expects", "holidays")
+IF_ANY = (*("tax_id", "tax_note", "account", "account_holder", "watch", "expects", "holidays"),)
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
@@ -126,6 +126,16 @@ def set_(
             show_default=False,
         ),
     ] = None,
+    credit_days: Annotated[
+        int | None,
+        option("Days from a redemption until it is expected to be credited.", min=0, max=9999),
+    ] = None,
+    tax_id: Annotated[
+        str | None, option("Its tax number, as its statements are to say it; none.")
+    ] = None,
+    tax_note: Annotated[
+        str | None, option("What its statements are to say of tax, unchanged; none.")
+    ] = None,
     profile: Annotated[
         Path | None,
         option("The layout of its own files, by which nightly reads them.", metavar="P.toml"),
@@ -194,6 +204,9 @@ def set_(
         "settlement_hold_days": settlement_hold_days,
         "currency": currency,
         "require_marker": None if require_marker is None else str(require_marker).lower(),
+        "credit_days": credit_days,
+        "tax_id": tax_id,
+        "tax_note": tax_note,
     }
     values = {field: str(value) for field, value in given.items() if value is not None}
     layout = _layout(profile, none=no_profile)

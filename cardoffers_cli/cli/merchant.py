@@ -9,17 +9,26 @@ from cardoffers_cli.cli.kernel import show
 from cardoffers_cli.cli.kernel.commands import group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, argument, option
+from cardoffers_cli.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from cardoffers_cli.services import merchants
 
-app = group("List merchants, add one, and say what purchases call it.")
+app = group("List merchants, add and set one, and say what purchases call it.")
 
 COLUMNS = show.read_columns("merchant.columns")
+TERMS = show.read_columns("merchant.terms")
+"""What is told where any merchant has it."""
+CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
 Merchant = Annotated[
     str, argument("MERCHANT", "The merchant: its name, its id, the beginning of that, or latest.")
 ]
+NetDays = Annotated[
+    int | None, option("Within how many days it pays an invoice [30].", min=0, max=9999)
+]
+TaxId = Annotated[str | None, option("Its tax number, as its invoices are to say it; none.")]
+TaxNote = Annotated[str | None, option("What its invoices are to say of tax, unchanged; none.")]
 IdentifierType = Annotated[
     str,
     option("What kind it is: card_acceptor, pix_key, upi_vpa, codi, psp_merchant_id.", "--type"),
@@ -33,7 +42,9 @@ def list_(ctx: typer.Context) -> None:
 
     desk = Desk.of(ctx)
     found = list_merchants(desk.job)
-    desk.show(found, show.Sheet("merchants", COLUMNS, [_row(each) for each in found]))
+    terms = [each for each in TERMS if any(row.get(each.name) is not None for row in found)]
+    columns = (*COLUMNS, *terms)
+    desk.show(found, show.Sheet("merchants", columns, [_row(each) for each in found]))
 
 
 @app.command()
@@ -49,6 +60,9 @@ def add(
     merchant_id: Annotated[
         str | None, option("Its id [a new one].", "--id", metavar="UUID")
     ] = None,
+    net_days: NetDays = None,
+    tax_id: TaxId = None,
+    tax_note: TaxNote = None,
     dry_run: DryRun = False,
 ) -> None:
     """Add a merchant."""
@@ -56,10 +70,38 @@ def add(
 
     desk = Desk.of(ctx)
     named = _identifier(identifier, identifier_type) if identifier else None
-    made = add_merchant(
-        desk.job, name, category, merchant_id=merchant_id, identifier=named, dry_run=dry_run
+    cells = _given(
+        name=name, category=category, net_days=net_days, tax_id=tax_id, tax_note=tax_note
     )
+    made = add_merchant(desk.job, cells, merchant_id=merchant_id, identifier=named, dry_run=dry_run)
     _show(desk, made)
+
+
+@app.command("set")
+def set_(
+    ctx: typer.Context,
+    merchant: Merchant,
+    *,
+    name: Annotated[str | None, option("What cardholders call it.")] = None,
+    category: Annotated[str | None, option("What it sells.")] = None,
+    net_days: NetDays = None,
+    tax_id: TaxId = None,
+    tax_note: TaxNote = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Change a merchant and its terms; the audit log keeps the old values."""
+    from cardoffers_cli.jobs.catalogue.rows import set_merchant  # polars is heavy
+
+    cells = _given(
+        name=name, category=category, net_days=net_days, tax_id=tax_id, tax_note=tax_note
+    )
+    if not cells:
+        raise UsageError("Nothing is given to set.", hint="Name a setting, such as --net-days 14.")
+    desk = Desk.of(ctx)
+    done = set_merchant(desk.job, merchant, cells, dry_run=dry_run)
+    if not done.changes:
+        desk.note("Nothing changes.")
+    desk.show(done, show.Sheet("changes", CHANGES, done.changes))
 
 
 @app.command()
@@ -78,6 +120,11 @@ def identify(
     named = _identifier(identifier, identifier_type)
     _show(desk, identify_merchant(desk.job, merchant, named, dry_run=dry_run))
     desk.note("Next: `cardoffers match` looks at the purchases that waited for it.")
+
+
+def _given(**values: str | int | None) -> dict[str, str | None]:
+    """Return what was given, as the cells of a catalogue file."""
+    return {name: str(value) for name, value in values.items() if value is not None}
 
 
 def _identifier(identifier: str, identifier_type: str) -> dict[str, str | None]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text
+from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.visible import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class Meaning(NamedTuple):
@@ -23,13 +25,13 @@ MEANINGS = {
     "credited": Meaning("credited, just its cashback"),
     "credited_before_reversal": Meaning("credited, and reversed after that"),
     "not_owed": Meaning("reversed, and nothing is credited"),
-    "credit_awaited": Meaning("not credited yet, and made less than 7 days ago"),
+    "credit_awaited": Meaning("not credited yet, and made less than {days} ago"),
     "not_credited": Meaning(
-        "not credited for 7 days or more, and no webhook told of it",
+        "not credited for {days} or more, and no webhook told of it",
         "cardoffers webhook resend, or ask the institution to credit it",
     ),
     "webhook_only": Meaning(
-        "its webhook was delivered, and it is not credited for 7 days or more",
+        "its webhook was delivered, and it is not credited for {days} or more",
         "ask the institution to credit it",
     ),
     "file_only": Meaning("credited, but its webhook was not delivered", "cardoffers webhook list"),
@@ -38,6 +40,10 @@ MEANINGS = {
     ),
     "amount_differs": Meaning(
         "another amount than its cashback is credited", "ask the institution to correct it"
+    ),
+    "reference_differs": Meaning(
+        "credited, but a row names another purchase than that of its redemption_id",
+        "ask the institution which of both it credited",
     ),
     "credited_twice": Meaning(
         "credited more than once", "ask the institution to reverse one of them"
@@ -55,9 +61,11 @@ FINDING_CODES = tuple(code for code, meaning in MEANINGS.items() if meaning.then
 """The verdicts that are findings."""
 
 
-def meaning_of(code: str) -> Meaning:
-    """Return what a verdict means."""
-    return MEANINGS.get(code) or Meaning(code)
+def meaning_of(code: str, credit_days: int | None = None) -> Meaning:
+    """Return what a verdict means, to an institution of so many days or, else, to any."""
+    found = MEANINGS.get(code) or Meaning(code)
+    days = "`credit_days`" if credit_days is None else counted(credit_days, "day")
+    return found._replace(says=found.says.format(days=days))
 
 
 def with_credit(said: str, credit: Mapping[str, Any] | None) -> str:
@@ -65,8 +73,29 @@ def with_credit(said: str, credit: Mapping[str, Any] | None) -> str:
     if credit is None:
         return said
     if credit["credited_at"] is None or not credit["credited_amount"]:
-        return f"{said} Reconciliation: {meaning_of(credit['verdict']).says}."
+        return f"{said} Reconciliation: {_says(credit)}."
     amount = money_text(credit["credited_amount"], credit["currency"])
     row = f"{format_minute(credit['credited_at'])} ({shortened(credit['credit_ref'])})"
-    found = "" if credit["verdict"] == "credited" else f"; {meaning_of(credit['verdict']).says}"
+    found = "" if credit["verdict"] == "credited" else f"; {_says(credit)}"
     return f"{said} The institution credited {amount}, last at {row}{found}."
+
+
+def with_documents(said: str, documents: Sequence[Mapping[str, Any]] | None) -> str:
+    """Add to a sentence about a redemption what it stands on, and what the bank said of that."""
+    if not documents:
+        return said
+    return f"{said} It stands on {listed([document_text(each) for each in documents])}."
+
+
+def document_text(line: Mapping[str, Any]) -> str:
+    """Name what a line stands on: `statement LARKMERE-2026-000010 (paid on 2026-11-03)`."""
+    notes = ["taken back"] if line["line"] == "adjustment" else []
+    if state := line.get("bank_state"):
+        booked = line.get("booked_at")
+        notes.append(state.replace("_", " ") + (f" on {booked:%Y-%m-%d}" if booked else ""))
+        notes += [line["bank_code"]] if line.get("bank_code") else []
+    return f"{line['kind']} {line['number']}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _says(credit: Mapping[str, Any]) -> str:
+    return meaning_of(credit["verdict"], credit.get("credit_days")).says

@@ -22,17 +22,21 @@ STATED = read_columns("statement.lines")
 """The columns of the lines of a statement; the file has `value` behind them."""
 INVOICED = read_columns("invoice.lines")
 """Those of an invoice."""
+TAXES = ("tax_id", "tax_note")
+"""What is said of tax: it comes from the catalogue, and nothing is computed of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SealedForm:
     """How a file is made: its columns, what its head says, and its amounts before and behind.
 
-    The names are those that JSON has.
+    The names are those that JSON has. Fields `passing` through stand in the head where there
+    are any: so what has none has the bytes that it always had.
     """
 
     columns: tuple[Column, ...]
     head: tuple[str, ...]
+    passing: tuple[str, ...]
     before: tuple[str, ...]
     behind: tuple[str, ...]
 
@@ -41,7 +45,8 @@ class SealedForm:
     ) -> Iterator[bytes]:
         """Yield the file of a document piece by piece; `lines` are those of its lines, as CSV."""
         header = ",".join([*(column.name for column in self.columns), "value"])
-        head = (self._row(name, document, value=guarded_text(document[name])) for name in self.head)
+        names = (*self.head, *(name for name in self.passing if document.get(name)))
+        head = (self._row(name, document, value=guarded_text(document[name])) for name in names)
         yield _joined([header, *head, *(self._amount(name, document) for name in self.before)])
         for some in lines:
             yield _joined(some)
@@ -72,6 +77,7 @@ STATEMENT = SealedForm(
         *("number", "institution_id", "from", "to", "previous_number", "previous_sha256"),
         *("entries", "adjustments"),
     ),
+    passing=TAXES,
     before=("carried_in",),
     behind=("carried_out", "payable"),
 )
@@ -82,9 +88,15 @@ INVOICE = SealedForm(
         *("number", "merchant_id", "merchant_name", "from", "to", "issued_on", "net_days"),
         *("due_on", "amends", "previous_number", "previous_sha256"),
     ),
+    passing=TAXES,
     before=(),
     behind=("amount",),
 )
+
+
+def taxes(document: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what a statement or invoice says of tax, by what a page calls it."""
+    return {name.replace("_", " "): document[name] for name in TAXES if document.get(name)}
 
 
 def _joined(lines: Sequence[str]) -> bytes:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-IN_TIME_DAYS = 7
-"""Within so many days of a redemption nobody expects it to be credited (rules.md#verdicts)."""
-
 CONTROL_TOTALS_DIFFER = "control_totals_differ"
 """The code of a run whose verdicts are not what there is (rules.md#reconciliation)."""
 
@@ -103,7 +100,6 @@ def judge(store: Store, referred: Referred, both: BothSides, *, run_no: int, now
         *(referred.rows, both.redemptions, both.credited),
         run_no=run_no,
         now=now,
-        days=IN_TIME_DAYS,
     )
     is_first = store.value("pipeline/reconcile:is_first", referred.asked)
     verdicts = "first_verdicts" if is_first else "later_verdicts"

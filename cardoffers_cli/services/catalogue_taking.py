@@ -6,7 +6,7 @@ on any kind have one name, those on a single kind begin with its name. To add a 
 statements, and its columns in `files/catalogue.txt`.
 
 An institution without institution_id keeps the one its slug is known under; a new slug gets one. An
-empty webhook_url or require_marker keeps what is set.
+empty webhook_url or require_marker keeps what is set, and so do empty terms of payment.
 
 A version of an offer counts from the clock of the import, or from `effective_at`, which dates a
 correction back: the newest version known at a purchase is the one it is judged by (rules.md#terms),
@@ -57,6 +57,8 @@ def take(
             "services/catalogue_taking:institutions_without_id", file.tables["staged_rows"]
         ):
             file.run("give_id", slug=row["slug"], institution_id=new_id())
+    elif kind == "merchants":
+        file.run("keep")
     elif kind == "merchant_identifiers":
         intern_identifiers(store, file.make("stage_identifiers"))
     elif is_offers:

@@ -46,6 +46,9 @@ class Institution:
     webhook_events: str
     approvals: str
     approval_limit: Decimal | None
+    credit_days: int
+    tax_id: str | None
+    tax_note: str | None
 
 
 def find_institution(store: Store, slug_or_id: str) -> Institution:

@@ -45,6 +45,8 @@ class InvoiceDraft(Record):
     line_count: int
     amount: Amount
     net_days: int
+    tax_id: str | None
+    tax_note: str | None
 
 
 class Invoice(InvoiceDraft):

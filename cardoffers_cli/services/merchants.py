@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +22,15 @@ class NamedMerchant(Record):
 
 
 class Merchant(NamedMerchant):
-    """A merchant with what purchases call it, each `type:identifier`; None of a new one."""
+    """A merchant with what purchases call it, each `type:identifier`; None of a new one.
+
+    It pays an invoice within `net_days`, 30 where none are set; the tax fields stand on it.
+    """
 
     identifiers: Sequence[str] | None
+    net_days: int | None = if_any()
+    tax_id: str | None = if_any()
+    tax_note: str | None = if_any()
 
 
 class IdentifiedMerchant(Record):

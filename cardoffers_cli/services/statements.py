@@ -52,6 +52,8 @@ class Statement(Record):
     previous_sha256: str | None
     closed_at: datetime
     actor: str
+    tax_id: str | None
+    tax_note: str | None
     statements: int
 
 

@@ -69,7 +69,10 @@ create table institutions (
     clawback_days integer,  -- from settlement to the last refund that takes back; null for ever
     webhook_events varchar default 'completed',  -- what it is sent: or completed,reversed
     approvals varchar default 'off',  -- some actions need a second person: on or off
-    approval_limit decimal(18, 4)  -- up to which those with a limit need none; null: all need one
+    approval_limit decimal(18, 4),  -- up to which those with a limit need none; null: all need one
+    credit_days integer default 7,  -- from a redemption until it is expected to be credited
+    tax_id varchar,  -- as its statements say it
+    tax_note varchar
 );
 
 -- name: institution_accounts
@@ -116,7 +119,9 @@ create table merchants (
     merchant_no integer not null,
     name varchar not null,
     category varchar,
-    net_days integer  -- within which it pays an invoice; null for 30
+    net_days integer,  -- within which it pays an invoice; null for 30
+    tax_id varchar,  -- as its invoices say it
+    tax_note varchar
 );
 
 -- name: identifiers
@@ -563,7 +568,8 @@ create table credit_links (
     status varchar not null,  -- of the credited row, as the next two
     amount decimal(18, 4) not null,
     credited_at timestamp not null,
-    run_no bigint not null
+    run_no bigint not null,
+    is_of_other_ref boolean default false  -- it names another purchase than its redemption_id
 );
 
 -- name: reconciliation_verdicts
@@ -650,7 +656,9 @@ create table statements (
     previous_sha256 varchar,
     closed_at timestamp not null,
     run_no bigint not null,
-    actor varchar not null
+    actor varchar not null,
+    tax_id varchar,  -- of the institution, as it was then
+    tax_note varchar
 );
 
 -- name: statement_settlements
@@ -704,7 +712,9 @@ create table invoices (
     due_on date not null,
     sha256 varchar not null,  -- of its CSV file
     previous_number varchar,  -- the one before it in its series
-    previous_sha256 varchar
+    previous_sha256 varchar,
+    tax_id varchar,  -- of the merchant, as it was then
+    tax_note varchar
 );
 
 -- How institutions are paid, and what the bank says

@@ -24,6 +24,7 @@ ready     0  0  catalog export exported
 ready     0  -  catalog template template
 ready     0  4  institution add oakford --name Oakford --currency GBP
 ready     0  4  merchant add 'New Bakery' --category food --identifier new-bakery-1
+ready     0  0  merchant set 'Ostrowick Grocers' --net-days 14
 ready     0  0  merchant identify 'Ostrowick Grocers' ostrowick-2
 ready     0  4  offer create of-new -i larkmere --merchant 'Ostrowick Grocers' {terms}
 ready     0  0  institution set larkmere --plan enterprise

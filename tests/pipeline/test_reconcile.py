@@ -138,6 +138,45 @@ def test_of_who_never_sent_a_credited_row_nothing_is_said(store: Store) -> None:
     }
 
 
+@pytest.mark.parametrize("event", [None, "delivered", "exhausted"])
+def test_a_row_that_names_another_purchase_is_told_where_the_money_is_right(
+    store: Store, event: str | None
+) -> None:
+    made = [redemption(NOW - 10 * DAY, event=event)] * 3
+    rows = [
+        row_of(text, number, NOON, by="both")
+        for number, text in ((1, "c5.00@1"), (2, "c4.00@1"), (3, "f5.00@1"))
+    ]
+    filled(store, made, rows)
+    run(store)
+    codes = ["reference_differs", "amount_differs", "credit_failed"]
+    assert codes == [told(store)[f"r{number}"][0] for number in (1, 2, 3)]
+    assert verdicts(made, rows, NOW) == told(store)
+
+
+# expected, after so many days, of an institution of so many credit_days
+@pytest.mark.parametrize(
+    ("expected", "age", "days"),
+    [
+        ("credit_awaited", 2, 3),
+        ("not_credited", 3, 3),
+        ("credit_awaited", 7, 8),
+        ("not_credited", 0, 0),
+        ("not_credited", 7, None),
+    ],
+)
+def test_an_institution_has_its_own_days(
+    store: Store, expected: str, age: int, days: int | None
+) -> None:
+    filled(
+        store, [redemption(NOW - age * DAY)], [row_of("c1.00@1", None, NOON, institution="brook")]
+    )
+    send(store, [row_of("c1.00@1", None, NOON, institution="alder")], [])
+    store.connection.execute("update institutions set credit_days = $days", {"days": days})
+    run(store)
+    assert expected == told(store)["r1"][0]
+
+
 def test_a_row_of_another_institution_or_currency_is_of_nothing_known(store: Store) -> None:
     made = redemption(NOW - 10 * DAY)
     begin(store)
@@ -274,7 +313,7 @@ def rows_of_chance(chance: random.Random, number: int) -> list[Row]:
             f"{chance.choice('cccccrrf')}{chance.choice(['5.00', '5.00', '2.50', '1.00'])}@0",
             number,
             NOON + chance.randrange(40) * DAY,
-            by=chance.choice(["id", "ref"]),
+            by=chance.choice(["id", "ref", "both"]),
         )
         for _ in range(many)
     ]

@@ -234,5 +234,10 @@ OF_BEFORE = (
     "alter table outbox drop column event",
     "alter table attempts drop column event",
     "alter table merchants drop column net_days",
+    "alter table merchants drop column tax_id",
+    "alter table merchants drop column tax_note",
+    "alter table institutions drop column credit_days",
+    "alter table institutions drop column tax_id",
+    "alter table institutions drop column tax_note",
     "delete from migrations where version >= 14",
 )

@@ -10,7 +10,7 @@ from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.domain.sentences import amount_text, date_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.sheets import Sheet
-from cardoffers_cli.files.statements import INVOICED
+from cardoffers_cli.files.statements import INVOICED, taxes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +34,7 @@ def invoice_page(invoice: Mapping[str, Any], lines: Rows, *, closed_at: datetime
         "issued on": date_text(invoice["issued_on"]),
         "due on": date_text(invoice["due_on"]),
         "terms": f"net {invoice['net_days']} days",
+        **taxes(invoice),
         "SHA-256 of its CSV file": invoice["sha256"],
         "number before it": invoice["previous_number"] or "none",
         "SHA-256 of that": invoice["previous_sha256"] or "none",

@@ -10,7 +10,7 @@ from cardoffers_cli.domain.periods import Period
 from cardoffers_cli.domain.sentences import amount_text
 from cardoffers_cli.files.html.pages import Fact, Page, Section
 from cardoffers_cli.files.sheets import Sheet, read_columns
-from cardoffers_cli.files.statements import STATED
+from cardoffers_cli.files.statements import STATED, taxes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -75,6 +75,7 @@ def _sections(statement: Mapping[str, Any], settlements: Rows, lines: Rows) -> I
         "institution id": str(statement["institution_id"]),
         "from, included": format_brief(statement["from"]),
         "to, excluded": format_brief(statement["to"]),
+        **taxes(statement),
         "SHA-256 of its CSV file": statement["sha256"],
         "statement before it": statement["previous_number"] or "none",
         "SHA-256 of that": statement["previous_sha256"] or "none",

@@ -71,6 +71,9 @@ class ShownInstitution(Record):
     webhook_events: str
     approvals: str
     approval_limit: Amount | None
+    credit_days: int
+    tax_id: str | None = if_any()
+    tax_note: str | None = if_any()
     account: str | None = if_any()
     account_holder: str | None = if_any()
     watch: str | None = if_any()

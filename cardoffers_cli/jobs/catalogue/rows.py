@@ -24,7 +24,7 @@ from cardoffers_cli.services.institutions import find_institution
 from cardoffers_cli.services.merchants import Merchant, NamedMerchant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -38,6 +38,12 @@ class ChangedMerchant(Merchant):
     """A merchant that was made, or given an identifier."""
 
     dry_run: bool
+
+
+class ChangedTerms(ChangedMerchant):
+    """A merchant as it is now, and what was changed."""
+
+    changes: Sequence[catalogue.FieldChange]
 
 
 def write_row(
@@ -62,23 +68,21 @@ def write_row(
 
 def add_merchant(
     job: Job,
-    name: str,
-    category: str,
+    cells: Cells,
     *,
     merchant_id: str | None = None,
     identifier: Cells | None = None,
     dry_run: bool = False,
 ) -> ChangedMerchant:
-    """Make a merchant, with an identifier if one is given; return both.
+    """Make a merchant of the `cells` of its row, with an identifier if one is given; return both.
 
     A second one of a name is made with an id only, so that running it again makes no two.
     """
     with job.store() as store, store.transaction(keep=not dry_run):
-        _check_is_new(store, name, merchant_id)
+        _check_is_new(store, cells["name"] or "", merchant_id)
         wanted = merchant_id or str(uuid4())
         with run_record(store, kind="merchant_add", now=job.now, actor=job.actor) as run:
-            cells: Cells = {"merchant_id": wanted, "name": name, "category": category}
-            write_row(store, "merchants", cells, run)
+            write_row(store, "merchants", {**cells, "merchant_id": wanted}, run)
             if identifier:
                 _identify(store, wanted, identifier, run)
             run.counts["merchant_id"] = wanted
@@ -95,6 +99,22 @@ def identify_merchant(
             _identify(store, str(found.merchant_id), identifier, run)
             run.counts["merchant_id"] = found.merchant_id
         return _changed(store, str(found.merchant_id), dry_run=dry_run)
+
+
+def set_merchant(job: Job, merchant: str, cells: Cells, *, dry_run: bool = False) -> ChangedTerms:
+    """Change what is given of a merchant; return it with each change.
+
+    Raises `NotFound`, and as `write_row` does.
+    """
+    with job.store() as store, store.transaction(keep=not dry_run):
+        found = find_merchant(store, merchant)
+        with run_record(store, kind="merchant_set", now=job.now, actor=job.actor) as run:
+            named = {**found, "merchant_id": str(found.merchant_id)}
+            row = {name: named[name] for name in ("merchant_id", "name", "category")}
+            changes = write_row(store, "merchants", {**row, **cells}, run)
+            run.counts["changed"] = len(changes)
+        after = _changed(store, str(found.merchant_id), dry_run=dry_run)
+    return ChangedTerms(**after, changes=changes)
 
 
 class CreatedOffer(Record):

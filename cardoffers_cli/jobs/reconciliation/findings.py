@@ -70,7 +70,8 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Show
     """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
     with reading(job) as source:
         found = _find(source.store, job, finding, institution)
-        meaning = meaning_of(found.code)
+        owner = find_institution(source.store, found.institution)
+        meaning = meaning_of(found.code, owner.credit_days)
         shown: ShownFinding = without_cards(
             ShownFinding(
                 **found,

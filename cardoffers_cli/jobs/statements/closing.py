@@ -66,13 +66,15 @@ class StatedAmounts(Record):
 
 
 class StatementTold(StatedAmounts):
-    """A statement, in the shape of `statement close --format json`."""
+    """A statement, in the shape of `statement close --format json`; tax fields as they were."""
 
     number: str
     sha256: str
     previous_sha256: str | None
     closed_at: datetime
     actor: str
+    tax_id: str | None = if_any()
+    tax_note: str | None = if_any()
     dry_run: bool | None = if_any()
 
 
@@ -223,6 +225,8 @@ def _close(
         **_amounts(owner, last, sums),
         "number": f"{series}-{year}-{place:06}",
         "previous_sha256": last.sha256 if last else None,
+        "tax_id": owner.tax_id,
+        "tax_note": owner.tax_note,
     }
     lines = statements.csv_lines(store, owner.id, statement_no)
     return {

@@ -55,6 +55,8 @@ class InvoiceTold(Record):
     sha256: str
     previous_number: str | None
     previous_sha256: str | None
+    tax_id: str | None = if_any()
+    tax_note: str | None = if_any()
 
 
 class InvoicedPeriod(Record):

@@ -7,8 +7,8 @@ select exists (
 ) as is_any;
 
 -- name: asked
--- makes: asked(institution_id, currency, is_reached, after_run_no, after_redemption_no,
---     after_credit_no)
+-- makes: asked(institution_id, currency, credit_days, is_reached, after_run_no,
+--     after_redemption_no, after_credit_no)
 -- Makes asked: the institutions that sent credited rows, or the one of them that is named, with how
 -- far the last run went; nowhere before the first. Grain: one row per institution.
 create temp table asked as
@@ -22,6 +22,7 @@ with reached as (
 )
 select
     institutions.institution_id, institutions.currency,
+    coalesce(institutions.credit_days, 7) as credit_days,
     reached.run_no is not null as is_reached, coalesce(reached.run_no, 0) as after_run_no,
     coalesce(reached.redemption_no, -1) as after_redemption_no,
     coalesce(reached.credit_no, -1) as after_credit_no
@@ -66,7 +67,7 @@ where credits.credit_no > asked.after_credit_no
 -- where it has none, of the purchase with its reference, which is found by the hash. An institution
 -- has one currency for ever. Idempotent: a row that has a link is not referring.
 insert into credit_links (
-    credit_no, institution_id, redemption_no, status, amount, credited_at, run_no
+    credit_no, institution_id, redemption_no, status, amount, credited_at, run_no, is_of_other_ref
 )
 with hashed as (
     select
@@ -79,7 +80,8 @@ with hashed as (
 )
 select
     referring.credit_no, referring.institution_id, redemptions.redemption_no, referring.status,
-    referring.amount, referring.credited_at, $run_no
+    referring.amount, referring.credited_at, $run_no,
+    coalesce(referring.transaction_ref <> redemptions.transaction_ref, false)
 from referring
 inner join redemptions
     on redemptions.redemption_id = referring.redemption_id
@@ -88,7 +90,7 @@ where referring.is_known_currency
 union all
 select
     hashed.credit_no, hashed.institution_id, redemptions.redemption_no, hashed.status,
-    hashed.amount, hashed.credited_at, $run_no
+    hashed.amount, hashed.credited_at, $run_no, false
 from hashed
 inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash
 inner join redemptions
@@ -100,9 +102,9 @@ inner join purchases
     and purchases.transaction_ref = hashed.transaction_ref;
 
 -- name: to_reconcile
--- reads: asked(institution_id, after_run_no, after_redemption_no)
--- makes: to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at,
---     is_delivered, is_expected)
+-- reads: asked(institution_id, credit_days, after_run_no, after_redemption_no)
+-- makes: to_reconcile(redemption_no, institution_id, currency, amount, created_at, credit_days,
+--     reversed_at, is_delivered, is_expected)
 -- Makes to_reconcile: the redemptions to look at: those that came since, those that new credited rows
 -- are of or that were reversed since, and those whose verdict is not final. `is_delivered` says that
 -- its event was, `is_expected` that it is still to be. Grain: one row per redemption.
@@ -127,7 +129,7 @@ with touched as (
 select
     ledger_entries.redemption_no, ledger_entries.institution_id, ledger_entries.currency,
     ledger_entries.institution_payout_amount as amount, ledger_entries.created_at,
-    ledger_entries.reversed_at, coalesce(outbox.state = 'delivered', false) as is_delivered,
+    asked.credit_days, ledger_entries.reversed_at, coalesce(outbox.state = 'delivered', false) as is_delivered,
     institutions.webhook_url is not null
     and coalesce(outbox.state <> 'delivered', false)
     and not coalesce(outbox.is_held_back, false) as is_expected
@@ -144,16 +146,16 @@ where ledger_entries.redemption_no > asked.after_redemption_no
 -- name: credited
 -- reads: to_reconcile(redemption_no, institution_id, reversed_at)
 -- makes: credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
---     amount_at_reversal, is_failed)
+--     amount_at_reversal, is_failed, is_of_other_ref)
 -- Makes credited: what stands of the credited rows of each redemption (rules.md#what-was-credited), at
--- the end and when it was reversed, and whether the last row failed. Most have one row; only those of
+-- the end and when it was reversed, whether the last row failed, and whether one names another purchase. Most have one row; only those of
 -- several are put into order. Below the lowest sum so far nothing more can be taken back, so what is
 -- above that stands. Grain: one row per redemption that has any.
 create temp table credited as
 with moves as materialized (
     select
         to_reconcile.redemption_no, to_reconcile.reversed_at, credit_links.credit_no,
-        credit_links.credited_at,
+        credit_links.credited_at, coalesce(credit_links.is_of_other_ref, false) as is_of_other_ref,
         credit_links.status, moved_by(credit_links.status, credit_links.amount) as amount,
         moved_by(credit_links.status, 1) as payment
     from to_reconcile
@@ -170,7 +172,7 @@ several as (
 ordered as (
     select
         moves.redemption_no, moves.reversed_at, moves.credited_at, moves.status, moves.amount,
-        moves.payment,
+        moves.payment, moves.is_of_other_ref,
         row_number() over (
             partition by moves.redemption_no order by moves.credited_at, moves.credit_no
         ) as turn_no
@@ -180,7 +182,7 @@ ordered as (
 summed as (
     select
         ordered.redemption_no, ordered.reversed_at, ordered.credited_at, ordered.status,
-        ordered.amount, ordered.payment, ordered.turn_no,
+        ordered.amount, ordered.payment, ordered.is_of_other_ref, ordered.turn_no,
         sum(ordered.amount) over (
             partition by ordered.redemption_no order by ordered.turn_no
         ) as amount_so_far
@@ -189,7 +191,7 @@ summed as (
 standing as (
     select
         summed.redemption_no, summed.reversed_at, summed.credited_at, summed.status, summed.amount,
-        summed.payment, summed.turn_no,
+        summed.payment, summed.is_of_other_ref, summed.turn_no,
         summed.amount_so_far - least(
             0,
             min(summed.amount_so_far) over (
@@ -217,7 +219,8 @@ select
             filter (where standing.credited_at <= standing.reversed_at),
         0
     ) as amount_at_reversal,
-    max_by(standing.status, standing.turn_no) = 'failed' as is_failed
+    max_by(standing.status, standing.turn_no) = 'failed' as is_failed,
+    bool_or(standing.is_of_other_ref) as is_of_other_ref
 from standing
 left join since_nothing on since_nothing.redemption_no = standing.redemption_no
 group by standing.redemption_no
@@ -225,15 +228,15 @@ union all
 select
     moves.redemption_no, 1, greatest(moves.payment, 0), greatest(moves.amount, 0), moves.amount,
     case when moves.credited_at <= moves.reversed_at then greatest(moves.amount, 0) else 0 end,
-    moves.status = 'failed'
+    moves.status = 'failed', moves.is_of_other_ref
 from moves
 where moves.redemption_no not in (select several.redemption_no from several);
 
 -- name: judged
 -- reads: referring(credit_no, institution_id, status, amount, credited_at, currency, is_told),
---     to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at, is_delivered,
---     is_expected), credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
---     amount_at_reversal, is_failed)
+--     to_reconcile(redemption_no, institution_id, currency, amount, created_at, credit_days,
+--     reversed_at, is_delivered, is_expected), credited(redemption_no, credited_rows, payments,
+--     credited_amount, moved_amount, amount_at_reversal, is_failed, is_of_other_ref)
 -- makes: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
 --     moved_amount, credited_rows, since_at)
 -- Makes judged: the verdict of each redemption that was looked at, and of each credited row whose
@@ -265,11 +268,14 @@ select
             then 'credited_twice'
         when credited.credited_amount <> to_reconcile.amount and credited.credited_amount > 0
             then 'amount_differs'
+        when credited.credited_amount = to_reconcile.amount and credited.is_of_other_ref
+            then 'reference_differs'
         when coalesce(credited.credited_amount, 0) = to_reconcile.amount and to_reconcile.is_expected
             then 'file_only'
         when coalesce(credited.credited_amount, 0) = to_reconcile.amount then 'credited'
         when credited.is_failed then 'credit_failed'
-        when date_sub('day', to_reconcile.created_at, $now) < $days then 'credit_awaited'
+        when date_sub('day', to_reconcile.created_at, $now) < to_reconcile.credit_days
+            then 'credit_awaited'
         when to_reconcile.is_delivered then 'webhook_only'
         else 'not_credited'
     end as code,

@@ -7,7 +7,8 @@ select
     institutions.max_active_offers, institutions.widget_limit, institutions.settlement_hold_days,
     institutions.webhook_url, institutions.require_marker, institutions.refund_window_days,
     institutions.refund_auto_link, institutions.clawback_days, institutions.webhook_events,
-    institutions.approvals, institutions.approval_limit
+    institutions.approvals, institutions.approval_limit,
+    coalesce(institutions.credit_days, 7) as credit_days, institutions.tax_id, institutions.tax_note
 from institutions
 inner join currencies on currencies.currency = institutions.currency
 where $slug_or_id is null

@@ -42,7 +42,7 @@ with summed as (
 select
     summed.merchant_id, merchants.name as merchant_name, summed.currency,
     summed.amended_period_no, amended.number as amends, summed.line_count, summed.amount,
-    coalesce(merchants.net_days, 30) as net_days
+    coalesce(merchants.net_days, 30) as net_days, merchants.tax_id, merchants.tax_note
 from summed
 inner join merchants on merchants.merchant_id = summed.merchant_id
 left join invoices as amended
@@ -112,12 +112,12 @@ from invoices;
 insert into invoices (
     invoice_no, number, series, year, place, period_no, merchant_id, merchant_name, currency,
     amended_period_no, amends, line_count, amount, net_days, issued_on, due_on, sha256,
-    previous_number, previous_sha256
+    previous_number, previous_sha256, tax_id, tax_note
 )
 values (
     $invoice_no, $number, $series, $year, $place, $period_no, $merchant_id, $merchant_name,
     $currency, $amended_period_no, $amends, $line_count, $amount, $net_days, $issued_on, $due_on,
-    $sha256, $previous_number, $previous_sha256
+    $sha256, $previous_number, $previous_sha256, $tax_id, $tax_note
 );
 
 -- name: list
@@ -128,7 +128,8 @@ select
     invoices.period_no, invoices.merchant_id, invoices.merchant_name, invoices.currency,
     invoices.amended_period_no, invoices.amends, invoices.line_count, invoices.amount,
     invoices.net_days, invoices.issued_on, invoices.due_on, invoices.sha256,
-    invoices.previous_number, invoices.previous_sha256, invoice_periods.from_at,
+    invoices.previous_number, invoices.previous_sha256, invoices.tax_id, invoices.tax_note,
+    invoice_periods.from_at,
     invoice_periods.to_at, invoice_periods.closed_at, invoice_periods.actor,
     count(*) over () as invoices
 from invoices

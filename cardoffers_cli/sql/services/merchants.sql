@@ -5,11 +5,14 @@ select
     list(
         identifiers.merchant_identifier_type || ':' || identifiers.merchant_identifier
         order by identifiers.identifier_no
-    ) filter (where identifiers.identifier_no is not null) as identifiers
+    ) filter (where identifiers.identifier_no is not null) as identifiers,
+    merchants.net_days, merchants.tax_id, merchants.tax_note
 from merchants
 left join identifiers on identifiers.merchant_id = merchants.merchant_id
 where merchants.merchant_id = try_cast($merchant_id as uuid)
-group by merchants.merchant_id, merchants.name, merchants.category;
+group by
+    merchants.merchant_id, merchants.name, merchants.category, merchants.net_days, merchants.tax_id,
+    merchants.tax_note;
 
 -- name: of_name
 -- The merchants of a name, in letters of either case. Grain: one row per merchant.
@@ -34,10 +37,13 @@ select
     list(
         identifiers.merchant_identifier_type || ':' || identifiers.merchant_identifier
         order by identifiers.identifier_no
-    ) filter (where identifiers.identifier_no is not null) as identifiers
+    ) filter (where identifiers.identifier_no is not null) as identifiers,
+    merchants.net_days, merchants.tax_id, merchants.tax_note
 from merchants
 left join identifiers on identifiers.merchant_id = merchants.merchant_id
-group by merchants.merchant_id, merchants.name, merchants.category
+group by
+    merchants.merchant_id, merchants.name, merchants.category, merchants.net_days, merchants.tax_id,
+    merchants.tax_note
 order by merchants.name, merchants.merchant_id;
 
 -- name: known_rows

@@ -65,13 +65,14 @@ where ledger_entries.institution_id = $institution_id
 insert into statements (
     statement_no, institution_id, number, series, year, place, from_at, to_at, currency,
     entry_count, adjustment_count, carried_in, entries, adjustments, carried_out, payable,
-    pending_count, pending, sha256, previous_number, previous_sha256, closed_at, run_no, actor
+    pending_count, pending, sha256, previous_number, previous_sha256, closed_at, run_no, actor,
+    tax_id, tax_note
 )
 values (
     $statement_no, $institution_id, $number, $series, $year, $place, $from_at, $to_at, $currency,
     $entry_count, $adjustment_count, $carried_in, $entries, $adjustments, $carried_out, $payable,
     $pending_count, $pending, $sha256, $previous_number, $previous_sha256, $closed_at, $run_no,
-    $actor
+    $actor, $tax_id, $tax_note
 );
 
 -- name: list
@@ -84,7 +85,8 @@ select
     statements.adjustment_count, statements.carried_in, statements.entries,
     statements.adjustments, statements.carried_out, statements.payable, statements.pending_count,
     statements.pending, statements.sha256, statements.previous_number,
-    statements.previous_sha256, statements.closed_at, statements.actor,
+    statements.previous_sha256, statements.closed_at, statements.actor, statements.tax_id,
+    statements.tax_note,
     count(*) over () as statements
 from statements
 inner join institutions on institutions.institution_id = statements.institution_id

@@ -1,0 +1,151 @@
+"""Terms of payment and tax fields: given once, judged as a catalogue row, and on what is closed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cardoffers_cli.domain.errors import UsageError
+from cardoffers_cli.jobs.catalogue.importing import import_catalogue
+from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_institution
+from cardoffers_cli.jobs.catalogue.rows import add_merchant, list_merchants, set_merchant
+from cardoffers_cli.jobs.context.clock import Clock
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.statements import exporting, invoicing
+from cardoffers_cli.jobs.statements.closing import close_statement
+from cardoffers_cli.jobs.statements.verifying import verify, verify_invoices
+from settled import redeem_in
+from tables import read, uid
+from work import found, new_store, once, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+DECEMBER = datetime(2026, 12, 31)  # noqa: DTZ001 - moments are naive UTC
+TAX = {"tax_id": "GB 123 4567 89", "tax_note": '=Reverse charge, "Art. 196"'}
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    monkeypatch.setattr(Clock, "real", lambda _: DECEMBER)
+    return replace(one_month(tmp_path), now=DECEMBER)
+
+
+@once
+def one_month(folder: Path) -> Job:
+    made = new_store(folder)
+    tell(
+        made,
+        institutions="institution\nalder",
+        merchants="merchant category\nbakery food",
+        offers="offer merchant cashback\nO1 bakery 1.00",
+        links="cardholder offer\nann O1",
+    )
+    june = datetime(2026, 6, 2)  # noqa: DTZ001
+    with made.store() as store:
+        redeem_in(store, june, read("offer\nO1"))
+    settle_due(replace(made, now=june))
+    return made
+
+
+def terms(job: Job) -> tuple[object, ...]:
+    (merchant,) = list_merchants(job)
+    return tuple(merchant.get(name) for name in ("net_days", "tax_id", "tax_note"))
+
+
+def test_terms_are_set_and_taken_away_and_the_old_ones_are_kept(made: Job) -> None:
+    assert (None, None, None) == terms(made)
+    set_merchant(made, "bakery", {"net_days": "14", **TAX})
+    assert (14, *TAX.values()) == terms(made)
+    assert [] == set_merchant(made, "bakery", {"net_days": "14"}).changes
+    set_merchant(made, "bakery", {"net_days": "0", "tax_id": "none"})
+    assert (0, None, TAX["tax_note"]) == terms(made)
+    assert [("net_days", "14", "0"), ("tax_id", TAX["tax_id"], None)] == found(
+        made,
+        "select field, old_value, new_value from audit_log where subject = 'merchant'"
+        " order by audit_no desc limit 2",
+    )[::-1]
+
+
+@pytest.mark.parametrize("cells", [{"net_days": "-1"}, {"net_days": "soon"}, {"tax_id": "x" * 201}])
+def test_terms_that_will_not_do_are_refused(made: Job, cells: dict[str, str | None]) -> None:
+    with pytest.raises(UsageError):
+        set_merchant(made, "bakery", cells)
+    assert (None, None, None) == terms(made)
+
+
+def test_a_merchant_is_added_with_its_terms(made: Job) -> None:
+    cells: dict[str, str | None] = {"name": "butcher", "category": "food", "net_days": "7"}
+    assert 7 == add_merchant(made, cells).net_days
+
+
+# expected, what a file says
+FILES = [
+    ((14, *TAX.values()), "merchant_id,name,category\n{id},bakery,food\n"),
+    ((14, *TAX.values()), "merchant_id,name,category,net_days,tax_id\n{id},bakery,food,,\n"),
+    ((21, *TAX.values()), "merchant_id,name,category,net_days\n{id},bakery,food,21\n"),
+    ((14, None, TAX["tax_note"]), "merchant_id,name,category,tax_id\n{id},bakery,food,none\n"),
+]
+
+
+@pytest.mark.parametrize(("expected", "text"), FILES)
+def test_an_empty_cell_of_a_file_keeps_the_terms(
+    made: Job, tmp_path: Path, expected: tuple[object, ...], text: str
+) -> None:
+    set_merchant(made, "bakery", {"net_days": "14", **TAX})
+    file = tmp_path / "merchants.csv"
+    file.write_text(text.format(id=uid("bakery")))
+    import_catalogue(made, file)
+    assert expected == terms(made)
+
+
+def test_settings_of_an_institution_are_kept_too(made: Job) -> None:
+    assert 7 == show_institution(made, "alder").credit_days
+    set_institution(made, "alder", {"credit_days": "3", **TAX})
+    shown = show_institution(made, "alder")
+    assert (3, *TAX.values()) == (shown.credit_days, shown.tax_id, shown.tax_note)
+    set_institution(made, "alder", {"plan": "enterprise", "tax_note": "none"})
+    shown = show_institution(made, "alder")
+    assert (3, TAX["tax_id"], None) == (shown.credit_days, shown.tax_id, shown.get("tax_note"))
+
+
+def written(made: Job, folder: Path) -> dict[str, str]:
+    """Close the month, and return every file of both documents by its form."""
+    number = close_statement(made, "alder", "2026-06").number
+    (invoice,) = invoicing.close_invoices(made, "2026-06").documents
+    for opening, named in (
+        (exporting.open_statement, number),
+        (exporting.open_invoice, invoice.number),
+    ):
+        with opening(made, named) as opened:
+            exporting.export(opened, folder, exporting.FORMS, mode=0o600)
+    return {
+        f"{form} of {noun}": (folder / f"{named}.{form}").read_text()
+        for noun, named in (("statement", number), ("invoice", invoice.number))
+        for form in exporting.FORMS
+    }
+
+
+def test_tax_fields_stand_unchanged_on_what_is_closed(made: Job, tmp_path: Path) -> None:
+    set_merchant(made, "bakery", {"net_days": "14", **TAX})
+    set_institution(made, "alder", TAX)
+    files = written(made, tmp_path)
+    set_merchant(made, "bakery", {"tax_id": "another", "net_days": "1"})
+    set_institution(made, "alder", {"tax_id": "another"})
+    assert files == written(made, tmp_path)
+    for noun in ("statement", "invoice"):
+        told = json.loads(files[f"json of {noun}"])
+        assert TAX == {name: told[name] for name in TAX}
+        assert '"\'=Reverse charge, ""Art. 196"""' in files[f"csv of {noun}"]
+        assert "GB 123 4567 89" in files[f"html of {noun}"]
+    assert all(each.ok for each in (*verify(made), *verify_invoices(made)))
+
+
+def test_who_has_none_has_the_bytes_of_before(made: Job, tmp_path: Path) -> None:
+    assert not [name for name, text in written(made, tmp_path).items() if "tax_" in text]
