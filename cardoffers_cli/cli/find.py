@@ -49,6 +49,8 @@ FOUND = tuple(
 )
 Filters = Mapping[str, Any]
 """What options say is wanted: fields of `Wanted`."""
+TRAILS = read_columns("find.trails")
+"""What is told where any purchase that was found has it."""
 FIRST = ("day", "amount", "reason", "merchant_name", "transaction_ref", "currency")
 
 
@@ -139,7 +141,8 @@ def find(
     wanted = _wanted(filters)
     found = look(owner, wanted, desk.job, limit=limit, everywhere=everywhere)
     _tell(desk, found)
-    columns = FOUND if len(found.institutions) > 1 else FOUND[:-1]
+    trails = [each for each in TRAILS if any(hit.get(each.name) for hit in found.data)]
+    columns = (*(FOUND if len(found.institutions) > 1 else FOUND[:-1]), *trails)
     desk.show(found, Sheet("found", columns, found.data, first=FIRST, is_list=True), raw=raw)
     if not found.data:
         raise _nothing(found, wanted)

@@ -42,7 +42,7 @@ def limit(value: str | None) -> str | None:
 
 
 COLUMNS = show.read_columns("institution.columns")
-IF_ANY = (*("tax_id", "tax_note", "account", "account_holder", "watch", "expects", "holidays"),)
+IF_ANY = ("tax_id", "tax_note", "account", "account_holder", "watch", "expects", "holidays")
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 INSTITUTIONS = read_columns("status.institutions")
 MONEY = read_columns("status.money")
+LOOP = read_columns("status.loop")
 DAYS = read_columns("status.days")
 RESUME = "cardoffers run resume"
 BY_A_NIGHT = {"cardoffers match", "cardoffers settle", "cardoffers webhook send"}
@@ -52,6 +53,10 @@ def _blocks(found: "StoreStatus", days: dict[str, list[int]]) -> Iterator[Block]
     yield Sheet("institutions", INSTITUTIONS, found.institutions, title="What came in")
     if found.institutions:
         yield Sheet("money", MONEY, found.institutions, title="What it became: redemptions")
+    if found.money_loop:
+        yield Sheet(
+            "money_loop", LOOP, found.money_loop, title="What was credited, closed and paid"
+        )
     if days:
         yield Sheet("days", DAYS, list(_days(days)), title="Redemptions of the last 30 days")
     waiting = list(_waiting(found))

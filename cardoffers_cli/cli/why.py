@@ -23,9 +23,16 @@ ANSWERS = read_columns("why.answers")
 PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("answer"))
 CHECKS = read_columns("why.checks")
 OFFERS = read_columns("why.offers")
-REJECTS = read_columns("why.rejects")
-REFUNDS = read_columns("why.refunds")
-DUPLICATES = read_columns("why.duplicates")
+LISTS = tuple(
+    (name, read_columns(f"why.{name}"), title)
+    for name, title in (
+        ("documents", "Closed on"),
+        ("refunds", "Refunds"),
+        ("rejects", "Rejected rows"),
+        ("duplicates", "Came again"),
+    )
+)
+"""What is told of where there is any: its columns, and its title."""
 
 
 def why(
@@ -168,12 +175,9 @@ def _blocks(found: "Why") -> Iterator[Block]:
             yield Sheet.of_fields(name, found[name], name.capitalize())
     if found.credit:
         yield Sheet.of_fields("credit", found.credit, "Credited")
-    if found.refunds:
-        yield Sheet("refunds", REFUNDS, found.refunds, title="Refunds")
-    if found.rejects:
-        yield Sheet("rejects", REJECTS, found.rejects, title="Rejected rows")
-    if found.duplicates:
-        yield Sheet("duplicates", DUPLICATES, found.duplicates, title="Came again")
+    for name, columns, title in LISTS:
+        if found.get(name):
+            yield Sheet(name, columns, found[name], title=title)
     if found.now:
         yield from _now(found.now)
 

@@ -8,7 +8,7 @@ from cardoffers_cli.domain.deliveries import delivery_text
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text
 from cardoffers_cli.domain.outcomes import CHECK_OF
-from cardoffers_cli.domain.reconciling import with_credit
+from cardoffers_cli.domain.reconciling import with_credit, with_documents
 from cardoffers_cli.domain.refunds import refund_sentence, with_refunds
 from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.domain.visible import shortened
@@ -24,7 +24,8 @@ def headline(found: Row) -> str:
     if found["status"].startswith("refund_"):
         return refund_sentence(found["refunds"][0])
     said = _HEADLINES.get(found["status"], _not_redeemed)(found)
-    return with_refunds(with_credit(said, found.get("credit")), found.get("refunds"))
+    credited = with_credit(said, found.get("credit"))
+    return with_refunds(with_documents(credited, found.get("documents")), found.get("refunds"))
 
 
 def place(row: Row) -> str:

@@ -15,9 +15,11 @@ from cardoffers_cli.domain.errors import UsageError
 from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.masking import without_card_references, without_cards
 from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.context.trails import trails_of
 from cardoffers_cli.services.explanations import reasons
 from cardoffers_cli.services.institutions import asked_institutions
 from cardoffers_cli.services.search import (
+    FoundPurchase,
     Hit,
     Searched,
     SearchResult,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.services.institutions import Institution
+    from cardoffers_cli.services.money_trails import MoneyTrail
     from cardoffers_cli.store.store import Store
 
 _NOTHING = "not_redeemed"
@@ -73,7 +76,7 @@ def find(
         )
     with reading(job) as source:
         owners = asked_institutions(source.store, institution, everywhere=everywhere)
-        each = [_searched(source.store, owner, wanted, limit) for owner in owners]
+        each = [_searched(source.store, owner, wanted, limit, job) for owner in owners]
         found = _together(each, limit)
         near, received_from = ([], []) if found.data else _meant(source.store, owners, wanted)
     slugs = [owner.slug for owner in owners]
@@ -87,9 +90,11 @@ def find(
     )
 
 
-def _searched(store: Store, owner: Institution, wanted: Wanted, limit: int) -> SearchResult:
+def _searched(
+    store: Store, owner: Institution, wanted: Wanted, limit: int, job: Job
+) -> SearchResult:
     found = search(store, owner.id, owner.slug, wanted, limit=limit)
-    hits = _with_reasons(store, owner, found.data)
+    hits = _with_trails(store, owner, _with_reasons(store, owner, found.data), job)
     shown = without_cards(without_card_references(store, owner.id, hits))
     return replace(found, data=shown)
 
@@ -103,6 +108,30 @@ def _with_reasons(store: Store, owner: Institution, hits: Sequence[Hit]) -> list
         else hit
         for hit in hits
     ]
+
+
+def _with_trails(store: Store, owner: Institution, hits: Sequence[Hit], job: Job) -> list[Hit]:
+    """Say of what redeemed whether it was credited, and what it stands on."""
+    ids = [each for hit in hits if isinstance(hit, FoundPurchase) and (each := hit.redemption_id)]
+    trails = trails_of(store, owner.id, ids, job.now)
+    return [
+        replace(hit, **_trail(trails[hit.redemption_id]))
+        if isinstance(hit, FoundPurchase) and hit.redemption_id in trails
+        else hit
+        for hit in hits
+    ]
+
+
+def _trail(trail: MoneyTrail) -> dict[str, Any]:
+    documents = trail.documents or []
+    statements = [each for each in documents if each.kind == "statement"]
+    return {
+        "verdict": trail.credit.verdict if trail.credit else None,
+        "credited_amount": trail.credit.credited_amount if trail.credit else None,
+        "statement": ", ".join(each.number for each in statements) or None,
+        "bank_state": ", ".join(each.bank_state for each in statements if each.bank_state) or None,
+        "invoice": ", ".join(each.number for each in documents if each not in statements) or None,
+    }
 
 
 def _together(found: Sequence[SearchResult], limit: int) -> SearchResult:

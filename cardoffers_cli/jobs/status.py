@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.records import Record, if_any
@@ -10,7 +11,9 @@ from cardoffers_cli.jobs.context.approvals import approval_moment
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.night.history import last_night, left_nights
 from cardoffers_cli.services.approvals import list_approvals
+from cardoffers_cli.services.money_trails import LoopTotals, loop_totals
 from cardoffers_cli.services.overview import Overview, overview, redemptions_by_day
+from cardoffers_cli.services.payouts import payout_states
 from cardoffers_cli.services.reconciliation import open_findings
 from cardoffers_cli.services.watch import open_watch_findings
 from cardoffers_cli.store.layout import kept_files, usage_path
@@ -18,6 +21,7 @@ from cardoffers_cli.store.layout import kept_files, usage_path
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.arrivals import ArrivalCounts
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.history import LastNight, LeftNight
@@ -33,19 +37,26 @@ class StatusHead(Record):
     as_of: datetime
 
 
+class LoopStatus(LoopTotals):
+    """What was credited and closed, and what the bank paid of the statements."""
+
+    paid_amount: Amount | None
+
+
 class StoreStatus(Overview, StatusHead):
     """The state of everything, and of the nights that have not ended, the oldest first.
 
     `calls_put_aside` are usage journals that were damaged: what they held is lost. `open_findings`
-    are those of reconciliation, `approvals_pending` how many requests wait for a second person,
-    where any does; so `open_watch_findings`, of the watch; `arrivals` how expected files came of
-    late, where any are expected.
+    are those of reconciliation, `money_loop` what became of the money, `approvals_pending` how many
+    requests wait for a second person, where any does; so `open_watch_findings`, of the watch;
+    `arrivals` how expected files came of late, where any are expected.
     """
 
     last_night: LastNight | None
     left_nights: list[LeftNight]
     calls_put_aside: list[str]
     open_findings: list[OpenFindings]
+    money_loop: list[LoopStatus] | None = if_any()
     approvals_pending: int | None = if_any()
     open_watch_findings: list[OpenWatchFindings] | None = if_any()
     arrivals: ArrivalCounts | None = if_any()
@@ -66,11 +77,25 @@ def status(job: Job, *, by_day: bool = False) -> tuple[StoreStatus, dict[str, li
             left_nights=left_nights(source.store, job.path),
             calls_put_aside=[str(kept) for kept in kept_files(usage_path(job.path))],
             open_findings=open_findings(source.store),
+            money_loop=_money_loop(source.store, job.now) or None,
             approvals_pending=_pending(source.store, job.now) or None,
             open_watch_findings=open_watch_findings(source.store) or None,
             arrivals=count_arrivals(source.store, job.now),
         )
     return found, days
+
+
+def _money_loop(store: Store, now: datetime) -> list[LoopStatus]:
+    paid: dict[tuple[str, str], Amount] = {}
+    found = loop_totals(store)
+    if any(each.stated_amount is not None for each in found):
+        for each in payout_states(store, now):
+            of = each.institution, each.currency
+            paid[of] = paid.get(of, Decimal(0)) + each.paid_amount
+    return [
+        LoopStatus(**each, paid_amount=paid.get((each.institution, each.currency)))
+        for each in found
+    ]
 
 
 def _pending(store: Store, now: datetime) -> int:

@@ -21,14 +21,17 @@ from cardoffers_cli.domain.sentences import listed
 from cardoffers_cli.jobs.context.job import Reading
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
+from cardoffers_cli.jobs.context.trails import trails_of
 from cardoffers_cli.jobs.river.decide import decide_again
 from cardoffers_cli.services import explanations
 from cardoffers_cli.services.explanations import Explanation
 from cardoffers_cli.services.institutions import asked_institutions
+from cardoffers_cli.services.money_trails import MoneyTrail
 from cardoffers_cli.services.search import senders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
     from cardoffers_cli.domain.outcomes import Check
     from cardoffers_cli.jobs.context.job import Job
@@ -60,8 +63,8 @@ class DecidedNow(Record):
     differs: list[str]
 
 
-class Why(Explanation, WhyHead):
-    """The answer to one reference, in the shape of `why --format json`.
+class Why(MoneyTrail, Explanation, WhyHead):
+    """The answer to one reference, in the shape of `why --format json`, with its money trail.
 
     Of one that nothing is known of, `near` holds the refs that may have been meant, and
     `received_from` the institutions that did send it.
@@ -72,8 +75,8 @@ class Why(Explanation, WhyHead):
     now: DecidedNow | None = if_any()
 
 
-class ListedWhy(Explanation):
-    """The answer to a reference of a list."""
+class ListedWhy(MoneyTrail, Explanation):
+    """The answer to a reference of a list, with its money trail."""
 
     received_from: list[str]
     institution: str
@@ -103,7 +106,7 @@ def why(
         with reading(job) as source:
             owner = _owner(source.store, institution, ref, everywhere=everywhere)
             explained = explanations.explain(source.store, owner.id, [ref])[ref]
-            found = _told(source.store, owner, explained)
+            found = _told(source.store, owner, explained, job)
     shown: Why = without_cards(found)
     return shown
 
@@ -116,16 +119,17 @@ def why_each(
     With `everywhere` a ref that several institutions have is answered for each of them.
     """
     with reading(job) as source:
+        explained = _explained(source.store, refs, institution, everywhere=everywhere)
+        trails = _trails(source.store, [(owner, each) for owner, each, _ in explained], job)
         answers = [
             ListedWhy(
                 **Explanation.cut(each),
+                **(trail := trails.get(each.redemption_id, MoneyTrail())),
                 received_from=others,
                 institution=owner.slug,
-                headline=headline({**each, "received_from": others}),
+                headline=headline({**each, **trail, "received_from": others}),
             )
-            for owner, each, others in _explained(
-                source.store, refs, institution, everywhere=everywhere
-            )
+            for owner, each, others in explained
         ]
     return [without_cards(each) for each in answers]
 
@@ -188,18 +192,35 @@ def _owner(store: Store, institution: str | None, ref: str, *, everywhere: bool)
     return next((owner for owner in owners if owner.slug in slugs), owners[0])
 
 
-def _told(store: Store, owner: Institution, found: FullExplanation) -> Why:
+def _told(store: Store, owner: Institution, found: FullExplanation, job: Job) -> Why:
     ref = found.transaction_ref
     known = found.status != _UNKNOWN
     near = [] if known else explanations.near_refs(store, owner.id, ref)
     others = [] if known else senders(store, [ref], but=owner.id).get(ref, [])
+    trail = _trails(store, [(owner, found)], job).get(found.redemption_id, MoneyTrail())
     return Why(
         **Explanation.cut(found),
-        headline=headline({**found, "received_from": others}),
+        **trail,
+        headline=headline({**found, **trail, "received_from": others}),
         institution=owner.slug,
         received_from=others,
         near=near,
     )
+
+
+def _trails(
+    store: Store, explained: Sequence[tuple[Institution, FullExplanation]], job: Job
+) -> dict[UUID | None, MoneyTrail]:
+    """Return the money trails of what redeemed, by redemption."""
+    redeemed: dict[UUID, list[UUID]] = {}
+    for owner, each in explained:
+        if each.redemption_id is not None:
+            redeemed.setdefault(owner.id, []).append(each.redemption_id)
+    return {
+        redemption_id: trail
+        for owner_id, ids in redeemed.items()
+        for redemption_id, trail in trails_of(store, owner_id, ids, job.now).items()
+    }
 
 
 def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool) -> Why:
@@ -208,7 +229,7 @@ def _told_again(ref: str, institution: str | None, job: Job, *, everywhere: bool
         job.on_reading(Reading(store))
         owner = _owner(store, institution, ref, everywhere=everywhere)
         found = explanations.explain(store, owner.id, [ref])[ref]
-        told = _told(store, owner, found)
+        told = _told(store, owner, found, job)
         if found.purchase_no is None:
             return told
         return replace(told, now=_again(store, owner, found, found.purchase_no, job))

@@ -158,27 +158,6 @@ class ExplainedRefund(Record):
     line: int | None
 
 
-class ExplainedCredit(Record):
-    """What the last reconciliation said of a redemption (rules.md#verdicts).
-
-    `credited_amount` stands as credited, in so many rows; `credit_ref` is the last that credited.
-    """
-
-    verdict: str
-    credited_amount: Amount
-    currency: str
-    credited_rows: int
-    credit_ref: str | None
-    credited_at: datetime | None
-    reconciled_at: datetime
-
-
-class CreditOfPurchase(ExplainedCredit):
-    """The same with the number of the purchase."""
-
-    purchase_no: int
-
-
 class Explanation(Record):
     """What is known of a reference.
 
@@ -202,7 +181,6 @@ class Explanation(Record):
     rejects: list[RejectedRow]
     duplicates: list[RepeatedRow]
     refunds: list[ExplainedRefund] | None = if_any()
-    credit: ExplainedCredit | None = if_any()
 
 
 class FullExplanation(Explanation):
@@ -221,12 +199,10 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
     of = {"institution_id": institution_id, "refs": sought}
     found: dict[str, Row] = {}
     evaluations: dict[int, Sequence[Row]] = {}
-    credited: dict[int, ExplainedCredit] = {}
     if _judge(store, institution_id, refs):
         rows = store.rows("services/explanations:purchases")
         found = {row["transaction_ref"]: row for row in rows}
         evaluations = _evaluations(store)
-        credited = _credited(store, institution_id, [row["purchase_no"] for row in rows])
     rejects = _by_ref(store.rows("services/explanations:rejects", **of))
     duplicates = _by_ref(store.rows("services/explanations:duplicates", **of))
     refunds = store.records(ExplainedRefund, "services/explanations:refunds", **of)
@@ -239,23 +215,9 @@ def explain(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str
             if ref in found
             else _not_a_purchase(ref, rejects[ref], duplicates[ref], refunds),
             refunds=_refunds_of(ref, refunds, is_purchase=ref in found) or None,
-            credit=credited.get(found[ref]["purchase_no"]) if ref in found else None,
         )
         for ref in sought
     }
-
-
-def _credited(
-    store: Store, institution_id: UUID, purchase_nos: list[int]
-) -> dict[int, ExplainedCredit]:
-    """Return what reconciliation said of purchases that redeemed, by their numbers."""
-    found = store.records(
-        CreditOfPurchase,
-        "services/explanations:credits",
-        institution_id=institution_id,
-        purchase_nos=purchase_nos,
-    )
-    return {each.purchase_no: ExplainedCredit.cut(each) for each in found}
 
 
 def reasons(store: Store, institution_id: UUID, refs: Sequence[str]) -> dict[str, str]:

@@ -89,13 +89,27 @@ class Wanted:
     @property
     def is_of_purchases_only(self) -> bool:
         """Whether something is asked for that only purchases keep."""
-        kept = (self.token, self.token_ends, self.card_ends, self.redemption_id, self.merchant)
+        return self.redemption_id is not None or self.is_of_a_purchase
+
+    @property
+    def is_of_a_purchase(self) -> bool:
+        """Whether something is asked for that neither rows nor redemptions keep."""
+        kept = (self.token, self.token_ends, self.card_ends, self.merchant)
         amounts = (self.least_amount, self.most_amount)
         return any(each is not None for each in (*kept, *amounts))
 
+    @property
+    def is_of_a_redemption(self) -> bool:
+        """Whether a redemption is named, and nothing else that a credited row does not keep."""
+        return self.redemption_id is not None and self.state is None and not self.is_of_a_purchase
+
 
 class FoundPurchase(Record):
-    """A purchase that was found. `reason` is its state, where nobody knows a nearer one."""
+    """A purchase that was found. `reason` is its state, where nobody knows a nearer one.
+
+    Of one that redeemed, `verdict` says whether it was credited, and `statement` and `invoice` on
+    which it stands, with what the bank said of the first; where there is any.
+    """
 
     kind: str
     transaction_ref: str
@@ -115,6 +129,11 @@ class FoundPurchase(Record):
     reason: str
     day: date
     institution: str
+    verdict: str | None = if_any()
+    credited_amount: Amount | None = if_any()
+    statement: str | None = if_any()
+    bank_state: str | None = if_any()
+    invoice: str | None = if_any()
 
 
 class FoundRow(Record):
@@ -195,6 +214,8 @@ def _places(wanted: Wanted) -> tuple[str, ...]:
     """Return the tables that can hold what is wanted."""
     if wanted.state in _OF_ROWS:
         return () if wanted.is_of_purchases_only else (_OF_ROWS[wanted.state],)
+    if wanted.is_of_a_redemption:
+        return ("purchases", "credits")
     if wanted.state or wanted.is_of_purchases_only:
         return ("purchases",)
     return ("purchases", "rejects", "duplicates", "refunds", "credits")
@@ -275,10 +296,12 @@ def _duplicates(store: Store, institution_id: UUID, wanted: Wanted, limit: int) 
 def _of_other_kind(
     place: str, store: Store, institution_id: UUID, wanted: Wanted, limit: int
 ) -> Rows:
+    of = {"redemption_id": wanted.redemption_id} if place == "credits" else {}
     return store.rows(
         f"services/search:{place}",
         institution_id=institution_id,
         **_text_filters(wanted.ref),
+        **of,
         from_at=wanted.from_at,
         to_at=wanted.to_at,
         limit=limit,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cardoffers_cli.domain.headlines import place
 from cardoffers_cli.domain.moments import format_minute
 from cardoffers_cli.domain.money import money_text, quantize
+from cardoffers_cli.domain.reconciling import document_text, meaning_of
 from cardoffers_cli.files.sheets import cell_text
 from cardoffers_cli.tui.lines import EMPTY, Line, Tone, named, words
 
@@ -45,6 +46,7 @@ def why_page(case: Case) -> Iterator[Line]:
         return
     yield Line(found.headline, "strong")
     yield from _checks(found)
+    yield from _trail(found)
     yield from _refunds(found)
     yield from _other_offers(found)
     yield from _rejects(found)
@@ -164,6 +166,24 @@ def _other_offers(found: Why) -> Iterator[Line]:
     for each in others:
         told = f"{named(each.offer_id)}  {words(each.outcome)}{_difference(each)}"
         yield Line(told, indent=2)
+
+
+def _trail(found: Why) -> Iterator[Line]:
+    """Tell what became of the money: credited or not, what it stands on, what the bank said."""
+    credit = found.credit
+    if credit is None and not found.documents:
+        return
+    yield EMPTY
+    yield Line("Credited, closed and paid", "title")
+    if credit is not None:
+        amount = money_text(credit.credited_amount, credit.currency)
+        last = f", last at {format_minute(credit.credited_at)}" if credit.credited_at else ""
+        row = f" ({named(credit.credit_ref)})" if credit.credit_ref else ""
+        yield Line(f"credited {amount}{last}{row}", indent=2)
+        yield Line(f"  {meaning_of(credit.verdict, credit.credit_days).says}", indent=2)
+    for each in found.documents or ():
+        amount = money_text(each.amount, each.currency)
+        yield Line(f"{named(document_text(each))}, {amount}", indent=2)
 
 
 def _refunds(found: Why) -> Iterator[Line]:

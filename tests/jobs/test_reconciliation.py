@@ -16,7 +16,7 @@ from cardoffers_cli.jobs.reconciliation.findings import (
     show_finding,
 )
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
-from cardoffers_cli.services.explanations import explain
+from cardoffers_cli.services.money_trails import credits_of
 from cardoffers_cli.services.reconciliation import open_findings
 from crediting import begin, redeem, row_of, send
 from tables import NOON, uid
@@ -131,8 +131,8 @@ def test_others_ask_what_is_open_before_a_moment(made: Job) -> None:
 
 def test_why_says_what_was_credited(made: Job) -> None:
     with made.store(read_only=True) as store:
-        found = explain(store, uid("brook"), ["p1", "p2"])
-    credited, not_credited = (found[ref].credit for ref in ("p1", "p2"))
+        found = credits_of(store, uid("brook"), [uid(f"redemption {no}") for no in (1, 2)])
+    credited, not_credited = found.values()
     assert ("credited", "c1", NOON + timedelta(days=7)) == (
         *(credited[name] for name in ("verdict", "credit_ref", "credited_at")),
     )

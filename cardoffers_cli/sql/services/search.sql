@@ -321,8 +321,14 @@ order by refund_states.received_at desc, refund_states.refund_no desc
 limit $limit;
 
 -- name: credits
--- The credited rows with this reference, or that name a purchase by it, the newest first; nulls filter
--- nothing. Grain: one row per credited row.
+-- The credited rows with this reference, or that name a purchase by it, or those of a redemption, the
+-- newest first; nulls filter nothing. Grain: one row per credited row.
+with bought as (
+    select redemptions.transaction_ref
+    from redemptions
+    where redemptions.institution_id = $institution_id
+        and redemptions.redemption_id = try_cast($redemption_id as uuid)
+)
 select
     credits.credit_ref as transaction_ref,
     case credits.status when 'credited' then 'credited' else 'credit_' || credits.status end as state,
@@ -333,6 +339,14 @@ inner join imports
     and imports.institution_id = credits.institution_id
 where credits.institution_id = $institution_id
     and ($ref is null or credits.credit_ref = $ref or credits.transaction_ref = $ref)
+    and (
+        $redemption_id is null
+        or credits.redemption_id = try_cast($redemption_id as uuid)
+        or (
+            credits.redemption_id is null
+            and credits.transaction_ref in (select bought.transaction_ref from bought)
+        )
+    )
     and (
         $pattern is null
         or regexp_full_match(credits.credit_ref, $pattern)

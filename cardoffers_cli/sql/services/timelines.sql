@@ -498,6 +498,27 @@ told as (
         and statements.institution_id = settled_amounts.institution_id
     union all
     select
+        payout_entries.booked_at, null, 11, 'bank: ' || payout_entries.status,
+        'statement ' || payout_entries.number || coalesce(', ' || payout_entries.code, ''), null,
+        payout_entries.amount, payout_entries.currency
+    from (
+        select distinct statement_settlements.statement_no
+        from earned
+        inner join settled_amounts
+            on settled_amounts.redemption_no = earned.redemption_no
+            and settled_amounts.institution_id = $institution_id
+        inner join statement_settlements
+            on statement_settlements.settlement_no = settled_amounts.settlement_no
+    ) as stated
+    inner join statements
+        on statements.statement_no = stated.statement_no
+        and statements.institution_id = $institution_id
+    inner join payout_entries
+        on payout_entries.number = statements.number
+        and payout_entries.institution_id = statements.institution_id
+    where payout_entries.booked_at is not null
+    union all
+    select
         invoice_periods.closed_at, invoice_periods.run_no, 10, 'invoiced',
         case when invoices.amends is null then 'invoice ' else 'credit note ' end
         || invoices.number,
