@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from buckets import object_store
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 # Tests start hundreds of processes. Each would compile all that it imports, if none may keep it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# How soon examples are drawn says how busy the machine is, and nothing of what they are drawn for.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 MAIN = sys.modules["__main__"]
 if not hasattr(MAIN, "__file__"):

@@ -23,14 +23,11 @@ ANSWERS = read_columns("why.answers")
 PLAIN = (Column("transaction_ref"), Column("status"), Column("locale"), Column("answer"))
 CHECKS = read_columns("why.checks")
 OFFERS = read_columns("why.offers")
-LISTS = tuple(
-    (name, read_columns(f"why.{name}"), title)
-    for name, title in (
-        ("documents", "Closed on"),
-        ("refunds", "Refunds"),
-        ("rejects", "Rejected rows"),
-        ("duplicates", "Came again"),
-    )
+LISTS = (
+    ("documents", read_columns("why.documents"), "Closed on"),
+    ("refunds", read_columns("why.refunds"), "Refunds"),
+    ("rejects", read_columns("why.rejects"), "Rejected rows"),
+    ("duplicates", read_columns("why.duplicates"), "Came again"),
 )
 """What is told of where there is any: its columns, and its title."""
 

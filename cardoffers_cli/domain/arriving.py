@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
-    from cardoffers_cli.domain.schedules import Deadline, Expectation
+    from cardoffers_cli.domain.schedules import Expectation, FileDeadline
 
 STATES = ("not_expected", "pending", "on_time", "late", "missed")
 CATCH_UP = timedelta(days=31)
@@ -60,7 +60,7 @@ class JudgedDeadline:
     """
 
     expected: Expectation
-    deadline: Deadline
+    deadline: FileDeadline
     state: str
     file: CameFile | None
     refused: CameFile | None
@@ -71,7 +71,7 @@ class JudgedDeadline:
 class _Slot:
     """A deadline, which waits for a file while it `is_open`."""
 
-    deadline: Deadline
+    deadline: FileDeadline
     is_told: bool
     holiday: str | None
     file: CameFile | None = None

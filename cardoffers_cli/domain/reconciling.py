@@ -65,7 +65,7 @@ def meaning_of(code: str, credit_days: int | None = None) -> Meaning:
     """Return what a verdict means, to an institution of so many days or, else, to any."""
     found = MEANINGS.get(code) or Meaning(code)
     days = "`credit_days`" if credit_days is None else counted(credit_days, "day")
-    return found._replace(says=found.says.format(days=days))
+    return Meaning(found.says.format(days=days), found.then)
 
 
 def with_credit(said: str, credit: Mapping[str, Any] | None) -> str:

@@ -69,7 +69,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, order=True)
-class Deadline:
+class FileDeadline:
     """A moment (UTC) by which a file is due, and the day that it stands for in its own zone."""
 
     due_at: datetime
@@ -97,7 +97,7 @@ def parse_expectation(text: str) -> Expectation:
     )
 
 
-def deadlines(expected: Expectation, from_at: datetime, to_at: datetime) -> Iterator[Deadline]:
+def deadlines(expected: Expectation, from_at: datetime, to_at: datetime) -> Iterator[FileDeadline]:
     """Yield the deadlines from a moment on, up to another one (UTC), in their order.
 
     Two days that come to one moment, as where a zone left one out, have one deadline.
@@ -105,7 +105,7 @@ def deadlines(expected: Expectation, from_at: datetime, to_at: datetime) -> Iter
     first, last = _shifted(from_at.date(), -2), _shifted(to_at.date(), 2)
     days = (date.fromordinal(number) for number in range(first.toordinal(), last.toordinal() + 1))
     due = sorted({_due_at(expected, day): day for day in days if expected.is_on(day)}.items())
-    yield from (Deadline(at, day) for at, day in due if from_at <= at < to_at)
+    yield from (FileDeadline(at, day) for at, day in due if from_at <= at < to_at)
 
 
 def _shifted(day: date, days: int) -> date:

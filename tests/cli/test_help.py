@@ -18,6 +18,7 @@ from cardoffers_cli.cli.main import COMMANDS
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.findings import CODES, FILE_CODES
+from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
 from cardoffers_cli.domain.tokens import ELLIPSIS
 from cardoffers_cli.settings import Settings
 from sizes import one_in
@@ -110,7 +111,7 @@ def test_exit_codes_come_from_the_table(cardoffers: Any) -> None:
 
 def test_findings_come_from_the_catalogue(cardoffers: Any) -> None:
     rows = cardoffers("help", "findings", "--format", "json").document
-    assert [*{**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES}] == [
+    assert [*{**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES, **PICKUP_CODES}] == [
         row["code"] for row in rows
     ]
     assert all(row["fix"] and row["summary"] for row in rows)

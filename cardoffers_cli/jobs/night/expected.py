@@ -8,7 +8,6 @@ an error is told, and the night goes on.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.arriving import CATCH_UP
@@ -17,7 +16,7 @@ from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, format_moment
 from cardoffers_cli.domain.watching import FILE_LATE, FILE_MISSED, Watched
 from cardoffers_cli.jobs.arrivals import judge_arrivals
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, FileNews, finding
 from cardoffers_cli.services.watch import list_watch_findings, record_findings, resolve_findings
 
 if TYPE_CHECKING:
@@ -30,19 +29,6 @@ if TYPE_CHECKING:
 
 _MOST_FINDINGS = 100_000
 _CODES = {"missed": FILE_MISSED, "late": FILE_LATE}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileNews:
-    """What is to be told of deadlines, and the files that came for such as were told missed.
-
-    `arrivals` are all the deadlines of a month; `error` is why there is none of this.
-    """
-
-    arrivals: list[Arrival] = field(default_factory=list)
-    told: list[Arrival] = field(default_factory=list)
-    came: list[Arrival] = field(default_factory=list)
-    error: str | None = None
 
 
 def look_for_files(store: Store, now: datetime) -> FileNews:

@@ -17,7 +17,7 @@ from cardoffers_cli.jobs.night.result import result_of
 from cardoffers_cli.jobs.night.run import begin, unfinished_night, work_of
 from cardoffers_cli.jobs.night.steps import STEPS
 from cardoffers_cli.jobs.night.steps import rehearse as rehearse_step
-from cardoffers_cli.jobs.night.watched import Watched
+from cardoffers_cli.jobs.night.watched import WatchedRun
 from cardoffers_cli.services import nights
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def rehearse(job: Job, order: Order) -> NightResult:
     """Return the result that the night would have, as far as the store decides it."""
-    watched = Watched(job, Onlooker())
+    watched = WatchedRun(job, Onlooker())
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])
@@ -43,7 +43,7 @@ def rehearse(job: Job, order: Order) -> NightResult:
 
 def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
     """Return the result that a night would have if it went on; raise as `resume_night` does."""
-    watched = Watched(job, Onlooker())
+    watched = WatchedRun(job, Onlooker())
     night = unfinished_night(job, run_id)
     order = Order(drop=Path(night.drop_folder))
     remarks = check_places(job, order)
@@ -53,7 +53,7 @@ def rehearse_rest(job: Job, run_id: str | None) -> NightResult:
         return _rehearsed(store, work, watched)
 
 
-def _rehearsed(store: Store, work: Work, watched: Watched) -> NightResult:
+def _rehearsed(store: Store, work: Work, watched: WatchedRun) -> NightResult:
     """Rehearse the steps that are not recorded, in the caller's transaction."""
     done = {step.name for step in nights.steps(store, work.night)}
     for position, step in enumerate(STEPS, start=1):

@@ -29,7 +29,7 @@ from cardoffers_cli.jobs.night.page import write_night_page, write_runs_page
 from cardoffers_cli.jobs.night.picking import picked_up
 from cardoffers_cli.jobs.night.result import NOTHING_NEW, result_of, write_result
 from cardoffers_cli.jobs.night.steps import STEPS, do
-from cardoffers_cli.jobs.night.watched import Watched
+from cardoffers_cli.jobs.night.watched import WatchedRun
 from cardoffers_cli.services import nights
 from cardoffers_cli.services.ids import whole_id
 from cardoffers_cli.store.leftovers import sweep
@@ -56,7 +56,7 @@ def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> Night
     clock_backwards or read_only.
     """
     onlooker = onlooker or Onlooker()
-    with Watched(job, onlooker) as watched:
+    with WatchedRun(job, onlooker) as watched:
         must_exist(job.path)
         remarks = check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
@@ -73,7 +73,7 @@ def resume_night(
 ) -> NightResult:
     """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
     onlooker = onlooker or Onlooker()
-    watched = Watched(job, onlooker)
+    watched = WatchedRun(job, onlooker)
     night = unfinished_night(job, run_id)
     with watched:
         order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
@@ -108,7 +108,7 @@ class _Nights:
         lock: Lock,
         remarks: list[NightFinding],
         *,
-        watched: Watched,
+        watched: WatchedRun,
     ) -> None:
         self._job = job
         self._order = order

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ON_START, ON_SUCCESS, ON_FAILURE, ON_FINDINGS = EVENTS
 
 
-class Watched:
+class WatchedRun:
     """Tells of the nights of one command, from `begins` to `ends`; what raises in between failed.
 
     Raises `ConfigurationError` where a hook cannot be told.

@@ -11,6 +11,7 @@ alter table institutions add column credit_days integer default 7;
 alter table institutions add column tax_id varchar;
 
 -- name: institutions_tax_note
+-- What else of tax its statements are to say.
 alter table institutions add column tax_note varchar;
 
 -- name: merchants_tax_id
@@ -18,6 +19,7 @@ alter table institutions add column tax_note varchar;
 alter table merchants add column tax_id varchar;
 
 -- name: merchants_tax_note
+-- What else of tax its invoices are to say.
 alter table merchants add column tax_note varchar;
 
 -- name: statements_tax_id
@@ -25,6 +27,7 @@ alter table merchants add column tax_note varchar;
 alter table statements add column tax_id varchar;
 
 -- name: statements_tax_note
+-- As it was when the statement was closed.
 alter table statements add column tax_note varchar;
 
 -- name: invoices_tax_id
@@ -32,6 +35,7 @@ alter table statements add column tax_note varchar;
 alter table invoices add column tax_id varchar;
 
 -- name: invoices_tax_note
+-- As it was when the invoice was closed.
 alter table invoices add column tax_note varchar;
 
 -- name: credit_links_is_of_other_ref
