@@ -12,6 +12,7 @@ from cardoffers_cli.settings import Settings, read_settings
 
 PICKUP = "[pickup.alder]\n"
 SFTP = 'from = "sftp://ann@host/in"\n'
+SECRET = f'{PICKUP}from = "s3://bucket/in"\npassword = "x"'
 SIGNED = f'from = "s3://bucket/in"\nsigned_by = "{"A" * 40}"'
 
 
@@ -162,7 +163,7 @@ def test_insecure_webhooks_are_allowed_by_the_environment(text: str) -> None:
         ("setting_invalid", "table [pickup.alder]", "host_key", f"{PICKUP}{SFTP}"),
         ("setting_invalid", "from of [pickup.alder]", "sftp://", PICKUP + 'from = "ftp://host/"'),
         ("setting_invalid", "table [pickup.alder]", "gpg_home", PICKUP + SIGNED),
-        ("setting_unknown", "'password' in [pickup.alder]", "after", PICKUP + 'password = "x"'),
+        ("setting_unknown", "'password' in [pickup.alder]", "after", SECRET),
         ("configuration_syntax", "is not TOML", "memory_limit", "threads: 2"),
     ],
 )

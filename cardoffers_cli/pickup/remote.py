@@ -36,7 +36,7 @@ class OddAnswer(NetworkFailure):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"The server does not answer as one: {what}.",
-            hint="Ask its operator what runs there; nothing was fetched this time.",
+            hint="Ask its operator what runs there, then run it again.",
         )
 
 

@@ -387,7 +387,8 @@ def test_what_a_server_lies_about_is_told_and_nothing_of_it_is_taken(
     made: Job, tmp_path: Path, code: str, way: str
 ) -> None:
     liar = tmp_path / "liar.sh"
-    liar.write_text(f"#!/bin/sh\nexec {sys.executable} -IS {Path(__file__).parents[1]}/liar.py {way}")
+    program = Path(__file__).parents[1] / "liar.py"
+    liar.write_text(f"#!/bin/sh\nexec {sys.executable} -IS {program} {way}")
     liar.chmod(0o755)
     with sftp_server(tmp_path, subsystem=str(liar)) as server:
         told = picked(at(made, server, most_seconds=5))
@@ -398,9 +399,7 @@ def test_what_a_server_lies_about_is_told_and_nothing_of_it_is_taken(
 
 def test_a_server_that_wants_a_password_is_left_at_once(made: Job, tmp_path: Path) -> None:
     with sftp_server(tmp_path, others="yes") as server:
-        told = pick_up(
-            at(made, server, key_file=str(new_key("other"))), made.path.parent / "drop"
-        )
+        told = pick_up(at(made, server, key_file=str(new_key("other"))), made.path.parent / "drop")
     assert ["login_refused" in each.message for each in told.findings] == [True]
 
 
@@ -433,7 +432,7 @@ def test_nothing_secret_is_on_the_command_line_or_told(
     private = new_key("client").read_text().splitlines()[1:-1]
     assert not any(line in " ".join(words) for line in private)
     assert {"-F", "none", "BatchMode=yes", "StrictHostKeyChecking=yes"} < {*words}
-    told = dumps(pick_up(at(made, server), made.path.parent / "drop")
+    told = dumps(pick_up(at(made, server), made.path.parent / "drop"))
     assert "@" not in told
     assert "BEGIN" not in told
 

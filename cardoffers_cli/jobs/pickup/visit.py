@@ -173,7 +173,9 @@ class PlaceVisit:
         same = [
             each
             for each in before
-            if each.sha256 == fetched.sha256 and self._state(each) in {"waiting", "imported"}
+            if each.sha256 == fetched.sha256
+            and each.stamp != file.stamp
+            and self._state(each) in {"waiting", "imported"}
         ]
         if same:  # it was touched, and no more
             record(self.errand, FetchedFile(**{**fetched, "drop_name": same[-1].drop_name}))
