@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cardoffers_cli.cli.kernel import exits
+from cardoffers_cli.cli.kernel.commands import Format
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, argument
 from cardoffers_cli.cli.kernel.show import Block, Sheet, Text, read_columns
@@ -37,6 +39,9 @@ def pickup(
     with desk.progress("Fetching files"):
         told = pick_up(desk.job, drop, institution, wait_s=wait_s, dry_run=dry_run)
     exit_code = WITH_FINDINGS if needs_attention(told.findings) else 0
+    if not (desk.is_terminal and desk.format is Format.table):
+        for found in told.findings:
+            exits.tell(f"{found.message}\n    -> {found.next}" if found.next else found.message)
     desk.show(told, *_shown(told), exit_code=exit_code)
 
 

@@ -87,7 +87,7 @@ class PickupPlace(BaseModel):
         is_reached = url.scheme == "file" or url.hostname
         if url.scheme not in SCHEMES or not is_reached or url.password is not None:
             raise ValueError
-        if url.query or url.fragment or visible(unquote(text)) != unquote(text):
+        if url.query or url.fragment or "::" in url.path or visible(unquote(text)) != unquote(text):
             raise ValueError
         if url.scheme == SFTP:
             _ = url.port  # raises ValueError where it is none

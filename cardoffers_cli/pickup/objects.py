@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cardoffers_cli.domain.pickups import PickupPlace
-    from cardoffers_cli.pickup.remote import Deadline
+    from cardoffers_cli.pickup.remote import VisitDeadline
 
 Answer = TypeVar("Answer")
 
@@ -36,23 +36,29 @@ _MARKS = ("ETag", "etag", "ino", "generation")
 
 
 @contextmanager
-def object_folder(place: PickupPlace, deadline: Deadline) -> Iterator[ObjectFolder]:
+def object_folder(place: PickupPlace, deadline: VisitDeadline) -> Iterator[ObjectFolder]:
     """Open the folder at a URL for the length of a `with` block; raises `UsageError`."""
-    scheme = urlsplit(place.url).scheme
-    try:
-        from fsspec.core import url_to_fs  # noqa: PLC0415 - heavy, and an extra
-
-        files, path = url_to_fs(place.url, use_listings_cache=False)
-    except ImportError:
-        raise UsageError(
-            f"Fetching from {scheme}:// needs a package that is not installed.",
-            code="extra_missing",
-            hint=f"pip install {PACKAGES.get(scheme, 'fsspec')}",
-        ) from None
+    files, path = within(deadline, partial(_reached, place.url))
     yield ObjectFolder(files, path.rstrip("/"), deadline)
 
 
-def within(deadline: Deadline, call: Callable[[], Answer]) -> Answer:
+def _reached(url: str) -> tuple[Any, str]:
+    """Return what reaches a URL, and how that names it."""
+    scheme = urlsplit(url).scheme
+    try:
+        from fsspec.core import url_to_fs  # noqa: PLC0415 - heavy, and an extra
+
+        files, path = url_to_fs(url, use_listings_cache=False)
+    except ImportError:
+        raise UsageError(
+            f"Fetching from {scheme}: needs a package that is not installed.",
+            code="extra_missing",
+            hint=f"pip install {PACKAGES.get(scheme, 'fsspec')}",
+        ) from None
+    return files, str(path)
+
+
+def within(deadline: VisitDeadline, call: Callable[[], Answer]) -> Answer:
     """Return what a call returns, or raise what it raises as ours; `Slow` when the time is over."""
     answers = SimpleQueue[tuple[Any, Exception | None]]()
 
@@ -92,7 +98,7 @@ def _ours(error: Exception) -> NetworkFailure:
 class ObjectFolder:
     """The folder of a place that fsspec reaches."""
 
-    def __init__(self, files: Any, path: str, deadline: Deadline) -> None:
+    def __init__(self, files: Any, path: str, deadline: VisitDeadline) -> None:
         self._files = files
         self._path = path
         self._deadline = deadline

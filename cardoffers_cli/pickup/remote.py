@@ -47,7 +47,7 @@ class RemoteRefusal(NetworkFailure):
 
 
 @dataclass(frozen=True)
-class Deadline:
+class VisitDeadline:
     """The moment at which all that is done with a place ends."""
 
     seconds: float

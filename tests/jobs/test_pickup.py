@@ -419,9 +419,10 @@ def test_encrypted_and_signed_files_are_taken_and_others_left(
         server.put("a.csv.gpg.manifest.json", json.dumps(said))
         server.put("b.csv.gpg", gpg.run(*to_us, given=plain))
         server.put("c.csv", plain)
+        server.put("z.csv.done.gpg", message)
         job = at(made, server, after="remove", gpg_home=str(gpg.home), **pinned)
         assert {"alder/a.csv": "imported", "!pickup_not_vouched": "error"} == night(job)
-    assert ["b.csv.gpg", "c.csv"] == server.names()
+    assert ["b.csv.gpg", "c.csv", "z.csv.done.gpg"] == server.names()
     assert [(2,)] == found(made, "select count(*) from purchases")
 
 

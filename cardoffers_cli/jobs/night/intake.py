@@ -77,7 +77,8 @@ def import_files(work: Work) -> Done:
     with work.job.store(read_only=True) as store:
         files = nights.files(store, work.night)
     take_files(work, files)
-    work.remarks = [*work.remarks, *tidied_up(work.job, work.order.drop)]
+    tidied = tidied_up(work.job, work.order.drop)
+    work.remarks = [*work.remarks, *(each for each in tidied if each not in work.remarks)]
     with work.job.store() as store, store.transaction():
         nights.files_moved(store, work.night)
         return taken_in(work, store)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.files.manifests import Manifest
     from cardoffers_cli.files.pool import PickupPool
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.pickup.remote import Deadline, Listing, Remote, RemoteFile
+    from cardoffers_cli.pickup.remote import Listing, Remote, RemoteFile, VisitDeadline
     from cardoffers_cli.services.institutions import Institution
 
 _BLOCK = 1 << 20
@@ -46,7 +46,7 @@ class Errand:
     place: PickupPlace
     drop: Path
     pool: PickupPool
-    deadline: Deadline
+    deadline: VisitDeadline
 
     def id_of(self, name: str, stamp: str) -> str:
         """Return the id of a file in the pool; it begins with the institution's."""

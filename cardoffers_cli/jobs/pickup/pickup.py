@@ -24,7 +24,7 @@ from cardoffers_cli.jobs.pickup.fetching import Errand
 from cardoffers_cli.jobs.pickup.told import NOTE, PickedUp, PickupFinding, PickupTold, failed
 from cardoffers_cli.jobs.pickup.visit import PlaceVisit
 from cardoffers_cli.pickup.objects import object_folder
-from cardoffers_cli.pickup.remote import Deadline
+from cardoffers_cli.pickup.remote import VisitDeadline
 from cardoffers_cli.pickup.ssh import sftp_folder
 from cardoffers_cli.services import pickups
 from cardoffers_cli.services.institutions import find_institution, list_institutions
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.pickup.remote import Remote
     from cardoffers_cli.services.institutions import Institution
 
-    _Opens = Callable[[PickupPlace, Deadline], AbstractContextManager[Remote]]
+    _Opens = Callable[[PickupPlace, VisitDeadline], AbstractContextManager[Remote]]
 
 _OF_A_PLACE = (ConfigurationError, FileUnusable, NetworkFailure, NotFound, UsageError)
 
@@ -155,7 +155,7 @@ def _visited(
                 place=place,
                 drop=drop,
                 pool=pool,
-                deadline=Deadline(place.most_seconds),
+                deadline=VisitDeadline(place.most_seconds),
             )
             visit = PlaceVisit(
                 errand=errand, known=known, dry_run=dry_run, files=files, findings=findings

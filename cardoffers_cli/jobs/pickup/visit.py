@@ -19,6 +19,7 @@ from cardoffers_cli.jobs.context.clock import real_now
 from cardoffers_cli.jobs.pickup import told
 from cardoffers_cli.jobs.pickup.fetching import Errand, fetch, place, record
 from cardoffers_cli.jobs.pickup.told import PickedUp, PickupFinding
+from cardoffers_cli.pickup.openpgp import plain_name
 from cardoffers_cli.pickup.remote import RemoteRefusal
 from cardoffers_cli.services import pickups
 from cardoffers_cli.services.pickups import FetchedFile
@@ -130,7 +131,7 @@ class PlaceVisit:
         recorded = {(each.remote_name, each.stamp): each for each in self.known}
         new = []
         for name, file in sorted(listing.files.items()):
-            if name.endswith(_NO_INPUT) or not fnmatchcase(name, self.errand.place.pattern):
+            if not self._is_input(name):
                 continue
             known = recorded.get((name, file.stamp))
             if known and (state := self._state(known)) is not None:
@@ -139,6 +140,12 @@ class PlaceVisit:
             elif self._is_ready(listing, file):
                 new.append(file)
         return new
+
+    def _is_input(self, name: str) -> bool:
+        """Whether a name matches, and neither it nor what a message would be called is a marker."""
+        inside = plain_name(name) if self.errand.keys else name
+        is_input = not name.endswith(_NO_INPUT) and not inside.endswith(_NO_INPUT)
+        return is_input and fnmatchcase(name, self.errand.place.pattern)
 
     def _state(self, known: PickedFile) -> str | None:
         """Say how far a file is that was fetched; None where it has to be fetched again."""
