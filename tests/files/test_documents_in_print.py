@@ -1,0 +1,138 @@
+"""Statements and invoices on A4, as a browser prints them: no line is cut, each sheet is numbered.
+
+The browser takes seconds to start, and its PDF is read by `pdftotext` and `pdfinfo` of Poppler.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser import NAMES, QUIET
+from cardoffers_cli.files.html.invoice import invoice_page
+from cardoffers_cli.files.html.pages import write_page
+from cardoffers_cli.files.html.statement import statement_page
+from sizes import at_the_gate
+from tables import NOON, uid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from cardoffers_cli.files.html.pages import Page
+
+LINES = 400
+MARGIN = 40
+"""Points that are kept free at each side: 15 mm are 42."""
+TO = datetime(2026, 7, 1)  # noqa: DTZ001 - moments are naive UTC
+PERIOD = {"from": datetime(2026, 6, 1), "to": TO, "currency": "GBP", "sha256": "a" * 64}  # noqa: DTZ001
+BEFORE = {"previous_number": None, "previous_sha256": None, "tax_id": "GB 1", "tax_note": None}
+
+
+def lines() -> list[dict[str, Any]]:
+    """Return lines whose offers have long names, each its own."""
+    amounts = ("merchant_funded_amount", "commission_amount", "institution_payout_amount")
+    return [
+        {
+            "kind": "entry",
+            "created_at": NOON + timedelta(minutes=number),
+            "redemption_id": uid(f"redemption {number}"),
+            "offer_id": f"summer-{number:03}-groceries-and-more-of-them",
+            "merchant_id": uid("bakery"),
+            "settlement_id": uid("settlement"),
+            "settled_at": NOON,
+            "currency": "GBP",
+            **dict.fromkeys(amounts, Decimal("123456.75")),
+        }
+        for number in range(LINES)
+    ]
+
+
+def a_statement() -> Page:
+    nothing = Decimal("0.00")
+    statement = {
+        **PERIOD,
+        **BEFORE,
+        "number": "LARKMERE-2026-000001",
+        "institution": "larkmere",
+        "institution_id": uid("larkmere"),
+        "entry_count": LINES,
+        "adjustment_count": 0,
+        "pending_count": 0,
+        **dict.fromkeys(("carried_in", "adjustments", "carried_out", "pending"), nothing),
+        **dict.fromkeys(("entries", "payable"), LINES * Decimal("123456.75")),
+        "closed_at": TO,
+        "actor": "tester",
+    }
+    return statement_page(statement, [], lines())
+
+
+def an_invoice() -> Page:
+    invoice = {
+        **PERIOD,
+        **BEFORE,
+        "number": "INV-2026-000001",
+        "merchant_id": uid("bakery"),
+        "merchant_name": "Bakery",
+        "amends": None,
+        "line_count": LINES,
+        "amount": LINES * Decimal("123456.75"),
+        "issued_on": TO.date(),
+        "net_days": 30,
+        "due_on": TO.date(),
+    }
+    return invoice_page(invoice, lines(), closed_at=TO)
+
+
+def printed(page: Page, folder: Path) -> list[str]:
+    """Print a page on paper; return what Poppler says of the words of each sheet."""
+    found = [
+        next(filter(None, map(shutil.which, names)), None) for names in (NAMES, ("pdftotext",))
+    ]
+    if None in found:
+        pytest.skip("no browser is installed, or no pdftotext")
+    browser, reader = map(str, found)
+    with (folder / "page.html").open("wb") as out:
+        write_page(page, out)
+    to = folder / "page.pdf"
+    switches = ("--no-pdf-header-footer", f"--print-to-pdf={to}", f"--user-data-dir={folder}/own")
+    subprocess.run(
+        [browser, *QUIET, *switches, str(folder / "page.html")],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    said = subprocess.run([reader, "-bbox", str(to), "-"], check=True, capture_output=True)
+    return said.stdout.decode().split("<page ")[1:]
+
+
+WORD = re.compile(r'xMin="([\d.]+)" yMin="[\d.]+" xMax="([\d.]+)" yMax="[\d.]+">([^<]*)<')
+
+
+@at_the_gate
+@pytest.mark.parametrize("make", [a_statement, an_invoice])
+def test_every_line_stands_whole_on_one_sheet(make: Callable[[], Page], tmp_path: Path) -> None:
+    sheets = printed(make(), tmp_path)
+    placed: dict[str, list[int]] = {}
+    for number, sheet in enumerate(sheets):
+        width = float(sheet.partition('width="')[2].partition('"')[0])
+        words = WORD.findall(sheet)
+        texts = [text for *_, text in words]
+        assert MARGIN <= min(float(left) for left, *_ in words)
+        assert width - MARGIN >= max(float(right) for _, right, _ in words)
+        assert [str(number + 1), "/", str(len(sheets))] == texts[-3:]
+        offers = re.findall(r"summer-(\d{3})", " ".join(texts))
+        for offer in offers:
+            placed.setdefault(offer, []).append(number)
+        assert not offers or "Redemption" in texts
+        if "Lines" in texts:
+            assert offers, "the title stands with its lines"
+        assert len(offers) == sum(text.endswith("123,456.75") for text in texts) / 3 or not number
+    assert LINES == len(placed)
+    assert {1} == {len(on) for on in placed.values()}
