@@ -7,6 +7,7 @@ not known here.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -35,12 +36,14 @@ _NEXT = timedelta(days=62)
 class Arrival(Record):
     """A deadline of a file that is expected, its state, and the file that came for it.
 
-    `expected` is the whole expectation, `due_on` the day in its zone that is meant. `why` tells of
-    a state: the holiday, or the code of why a file that came does not count, which is `refused`.
+    `expected` is the whole expectation, `pattern` how its file is called, `due_on` the day in its
+    zone that is meant. `why` tells of a state: the holiday, or the code of why a file that came
+    does not count, which is `refused`.
     """
 
     institution_id: UUID
     institution: str
+    pattern: str
     expected: str
     due_on: date
     due_at: datetime
@@ -62,6 +65,19 @@ class ArrivalCounts(Record):
     late: int
     missed: int
     next_due_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileNews:
+    """What is to be told of deadlines, and the files that came for such as were told missed.
+
+    `arrivals` are all the deadlines of a month; `error` is why there is none of this.
+    """
+
+    arrivals: list[Arrival] = field(default_factory=list)
+    told: list[Arrival] = field(default_factory=list)
+    came: list[Arrival] = field(default_factory=list)
+    error: str | None = None
 
 
 def arrivals(
@@ -127,6 +143,7 @@ def _arrival(institution_id: UUID, slug: str, judged: JudgedDeadline) -> Arrival
     return Arrival(
         institution_id=institution_id,
         institution=slug,
+        pattern=judged.expected.pattern,
         expected=judged.expected.text,
         due_on=judged.deadline.day,
         due_at=judged.deadline.due_at,

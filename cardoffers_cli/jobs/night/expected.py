@@ -15,8 +15,8 @@ from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError
 from cardoffers_cli.domain.moments import format_minute, format_moment
 from cardoffers_cli.domain.watching import FILE_LATE, FILE_MISSED, Watched
-from cardoffers_cli.jobs.arrivals import judge_arrivals
-from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, FileNews, finding
+from cardoffers_cli.jobs.arrivals import FileNews, judge_arrivals
+from cardoffers_cli.jobs.night.order import WITHOUT_CONSEQUENCE, Done, finding
 from cardoffers_cli.services.watch import list_watch_findings, record_findings, resolve_findings
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _findings(news: FileNews) -> list[NightFinding]:
 
 def _missed(rows: list[Arrival]) -> NightFinding:
     newest = rows[-1]
-    name, inst = newest.expected.partition(" by ")[0], newest.institution
+    name, inst = newest.pattern, newest.institution
     before = f" Nor did those of {counted(len(rows) - 1, 'deadline')} before." if rows[1:] else ""
     refused = f" {newest.refused} came, and does not count: {newest.why}." if newest.refused else ""
     return finding(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.archive.target import EngineTarget
     from cardoffers_cli.files.processed import Processed
-    from cardoffers_cli.jobs.arrivals import Arrival
+    from cardoffers_cli.jobs.arrivals import FileNews
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.jobs.night.hooks import HookOutcome
     from cardoffers_cli.jobs.river.engines import Computed
@@ -82,19 +82,6 @@ class Onlooker:
     def ending(self, error: BaseException) -> tuple[int, str]:  # noqa: ARG002
         """Return the exit code that a night ends with for an error, and the error's code."""
         return 1, "unexpected"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileNews:
-    """What is to be told of deadlines, and the files that came for such as were told missed.
-
-    `arrivals` are all the deadlines of a month; `error` is why there is none of this.
-    """
-
-    arrivals: list[Arrival] = field(default_factory=list)
-    told: list[Arrival] = field(default_factory=list)
-    came: list[Arrival] = field(default_factory=list)
-    error: str | None = None
 
 
 @dataclass(kw_only=True)
