@@ -15,6 +15,8 @@ from cardoffers_cli.jobs.catalogue.institutions import set_institution, show_ins
 from cardoffers_cli.jobs.night.order import Order
 from cardoffers_cli.jobs.night.run import run_night
 from cardoffers_cli.jobs.status import status
+from cardoffers_cli.store.audits import offending
+from tables import select
 from work import COLUMNS, found, job, once, short_nights, taken, with_catalogue
 
 if TYPE_CHECKING:
@@ -223,3 +225,13 @@ def test_the_status_tells_of_expected_files_where_there_are_any(made: Job, tmp_p
     assert {"on_time": 0, "late": 0, "missed": 1, "next_due_at": at("25T01:00")} == told
     (tmp_path / "other").mkdir()
     assert "arrivals" not in status(with_catalogue(tmp_path / "other"))[0]
+
+
+@pytest.mark.parametrize(
+    "breach", ["institution_id = uuid()", "run_no = 99", "set_at = '2026-11-23 12:00:01'"]
+)
+def test_the_audit_finds_what_no_run_set(made: Job, breach: str) -> None:
+    with made.store() as store:
+        assert 0 == offending(store, "expectations_are_set_by_a_run")[0]
+        select(store, f"update expectations set {breach}")  # noqa: S608
+        assert 1 == offending(store, "expectations_are_set_by_a_run")[0]
