@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _PREFIX = "CARDOFFERS_"
-_PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide")
+_PATHS = ("store", "temp_directory", "webhook_ca_file", "processed_dir", "pyodide", "metrics_file")
 _TABLES = {
     "engine": {"url": "engine", "root": "engine_root"},
     "hooks": {
         name: f"hooks_{name}"
         for name in ("on_start", "on_success", "on_failure", "on_findings", "ping", "deadline_s")
     },
+    "metrics": {"file": "metrics_file", "mode": "metrics_mode"},
 }
 """Table of the file -> what a setting is called in it, and its own name."""
 _HOOK = "a command, as text or as a list of its words, or an https URL"
@@ -180,6 +181,14 @@ class Settings(BaseModel):
         le=3600,
         allow_inf_nan=False,
         description="seconds that a command may take, more than 0, at most 3600",
+    )
+    metrics_file: Path | None = Field(
+        None, description="a file for the metrics of nightly runs, whose name ends in .prom"
+    )
+    metrics_mode: str = Field(
+        "0644",
+        pattern=r"^0?[0-7]{3}$",
+        description="the mode of the file of metrics, in octal, such as 0640",
     )
     pyodide: Path | None = Field(
         None,

@@ -70,6 +70,8 @@ def test_the_defaults() -> None:
         "hooks_on_findings": None,
         "hooks_ping": None,
         "hooks_deadline_s": 60,
+        "metrics_file": None,
+        "metrics_mode": "0644",
         "pyodide": None,
         "pickup": {},
     } == read_settings({}, {}).model_dump()

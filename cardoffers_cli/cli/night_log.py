@@ -71,6 +71,10 @@ class NightLines(Onlooker):
         if outcome.error:
             exits.tell("\n".join(failed_hook(outcome)), as_it_is=True)
 
+    def warn(self, message: str) -> None:
+        """Say what went wrong beside the run, also to those who want quiet."""
+        exits.tell(f"warning: {message}", as_it_is=True)
+
     def ending(self, error: BaseException) -> tuple[int, str]:
         """Return what the command ends with."""
         ending = exits.ending_by(error)
@@ -94,6 +98,10 @@ class JsonLines(NightLines):
     def told(self, outcome: HookOutcome) -> None:
         """Say what came of a hook."""
         self._say({"event": "hook", **outcome, "hook": outcome.event})
+
+    def warn(self, message: str) -> None:
+        """Say what went wrong beside the run."""
+        self._say({"event": "warning", "message": message})
 
     def over(self, result: NightResult) -> None:
         """Say what the night came to, and every finding."""

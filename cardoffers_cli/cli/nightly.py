@@ -28,6 +28,9 @@ def duration(value: str) -> float:
 WebhookTime = Annotated[
     str, option("How long to send webhooks; the rest stays due.", metavar="TIME", callback=duration)
 ]
+MetricsFile = Annotated[
+    Path | None, option("Write metrics here, whatever it comes to; .prom.", metavar="FILE")
+]
 Log = Annotated[LogFormat, option("How to tell of the steps.", "--log-format")]
 
 
@@ -36,6 +39,7 @@ def nightly(
     drop: Annotated[Path, argument("DROP_DIR", "Holds a folder for each institution.")],
     *,
     webhook_time: WebhookTime = "10m",
+    metrics_file: MetricsFile = None,
     log_format: Log = "text",
     engine: Engine = None,
     dry_run: DryRun = False,
@@ -44,11 +48,13 @@ def nightly(
     from cardoffers_cli.jobs.night.order import Order
 
     desk = Desk.of(ctx, engine=engine)
+    desk.writes({"--metrics-file": metrics_file})
     order = Order(
         drop=drop,
         webhook_time_s=as_seconds(webhook_time),
         is_clock_chosen=desk.options.as_of is not None,
         wait_s=desk.options.lock_wait or 0,
+        metrics_file=metrics_file,
     )
     if dry_run:
         from cardoffers_cli.jobs.night.rehearsal import rehearse

@@ -12,7 +12,14 @@ from cardoffers_cli.cli.kernel.commands import Format, group
 from cardoffers_cli.cli.kernel.desk import Desk
 from cardoffers_cli.cli.kernel.options import DryRun, Limit, argument, option
 from cardoffers_cli.cli.kernel.show import Sheet, read_columns
-from cardoffers_cli.cli.nightly import Log, WebhookTime, as_seconds, onlooker, show_night
+from cardoffers_cli.cli.nightly import (
+    Log,
+    MetricsFile,
+    WebhookTime,
+    as_seconds,
+    onlooker,
+    show_night,
+)
 
 app = group("Look at the nightly runs, and go on with one that did not end.")
 
@@ -82,11 +89,13 @@ def resume(
     ] = None,
     *,
     webhook_time: WebhookTime = "10m",
+    metrics_file: MetricsFile = None,
     log_format: Log = "text",
     dry_run: DryRun = False,
 ) -> None:
     """Go on with a nightly run that did not end, where it stopped and by the clock it had."""
     desk = Desk.of(ctx)
+    desk.writes({"--metrics-file": metrics_file})
     if dry_run:
         from cardoffers_cli.jobs.night.rehearsal import rehearse_rest
 
@@ -102,6 +111,7 @@ def resume(
                 onlooker=looking,
                 wait_s=desk.options.lock_wait or 0,
                 webhook_time_s=as_seconds(webhook_time),
+                metrics_file=metrics_file,
             )
     show_night(desk, result, log_format)
 

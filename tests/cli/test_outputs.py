@@ -40,6 +40,8 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "webhook set -i alder --url https://example.com": ("--secret-file", "-o"),
     "webhook rotate-secret -i alder": ("--secret-file", "-o"),
     "serve": ("--port-file",),
+    "nightly .": ("--metrics-file",),
+    "run resume": ("--metrics-file",),
     "catalog export": ("",),
     "sample --rows 1 --seed 1": ("",),
     "statement close --all --period last-month": ("-o",),

@@ -213,7 +213,8 @@ def test_hooks_that_fail_change_nothing_and_are_said(tmp_path: Path) -> None:
     assert results[1].hooks is None
     assert "hooks" not in results[1]
     assert books(made) == books(other)
-    assert results[0].findings == results[1].findings
+    codes = [[found.code for found in each.findings] for each in results]
+    assert codes[0] == codes[1]
 
 
 def books(made: Job) -> list[Any]:

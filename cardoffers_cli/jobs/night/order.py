@@ -30,12 +30,14 @@ class Order:
     """What is to be done: which folder, how long webhooks may take, and who chose the clock.
 
     `is_clock_chosen` says that somebody named the moment; `wait_s` is for another night to end.
+    `metrics_file` is written in place of that of the settings.
     """
 
     drop: Path
     webhook_time_s: float = 600
     is_clock_chosen: bool = False
     wait_s: float = 0
+    metrics_file: Path | None = None
 
 
 class ToldStep(Record):
@@ -78,6 +80,9 @@ class Onlooker:
 
     def told(self, outcome: HookOutcome) -> None:
         """Hear what came of a hook."""
+
+    def warn(self, message: str) -> None:
+        """Hear what went wrong beside the night, and changed nothing of it."""
 
     def ending(self, error: BaseException) -> tuple[int, str]:  # noqa: ARG002
         """Return the exit code that a night ends with for an error, and the error's code."""

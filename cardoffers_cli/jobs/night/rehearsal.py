@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def rehearse(job: Job, order: Order) -> NightResult:
     """Return the result that the night would have, as far as the store decides it."""
-    watched = WatchedRun(job, Onlooker())
+    watched = WatchedRun(job, Onlooker(), order.metrics_file)
     remarks = check_places(job, order)
     with job.store(read_only=True) as store:
         check_clock(job, order, nights.newest_finished(store)[0])

@@ -56,7 +56,7 @@ def run_night(job: Job, order: Order, onlooker: Onlooker | None = None) -> Night
     clock_backwards or read_only.
     """
     onlooker = onlooker or Onlooker()
-    with WatchedRun(job, onlooker) as watched:
+    with WatchedRun(job, onlooker, order.metrics_file) as watched:
         must_exist(job.path)
         remarks = check_places(job, order)
         with night_lock(job.path, since=real_now(), wait_s=order.wait_s) as lock:
@@ -70,10 +70,11 @@ def resume_night(
     wait_s: float = 0,
     webhook_time_s: float = 600,
     onlooker: Onlooker | None = None,
+    metrics_file: Path | None = None,
 ) -> NightResult:
     """Go on with a night that has not ended, or the oldest such; raises `NotFound` without one."""
     onlooker = onlooker or Onlooker()
-    watched = WatchedRun(job, onlooker)
+    watched = WatchedRun(job, onlooker, metrics_file)
     night = unfinished_night(job, run_id)
     with watched:
         order = Order(drop=Path(night.drop_folder), webhook_time_s=webhook_time_s, wait_s=wait_s)
