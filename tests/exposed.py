@@ -72,9 +72,9 @@ def families(text: str) -> list[Any]:
 
 
 def values(text: str) -> dict[tuple[str, ...], float]:
-    """Return the samples by name and values of labels."""
+    """Return the samples by name and values of labels, these in the order of their names."""
     return {
-        (sample.name, *map(str, sample.labels.values())): sample.value
+        (sample.name, *(text for _, text in sorted(sample.labels.items()))): sample.value
         for family in families(text)
         for sample in family.samples
     }

@@ -28,6 +28,12 @@ def serve(
     port_file: Annotated[
         Path | None, option("Write the port here when it listens.", metavar="FILE")
     ] = None,
+    metrics: Annotated[
+        bool, option("Answer GET /metrics too, to everybody who reaches the port.", "--metrics")
+    ] = False,
+    metrics_socket: Annotated[
+        Path | None, option("Answer GET /metrics on a socket of this machine.", metavar="PATH")
+    ] = None,
 ) -> None:
     """Answer the HTTP contract on a port, until Ctrl-C or SIGTERM."""
     from cardoffers_cli.jobs.storage.stores import is_free
@@ -36,7 +42,7 @@ def serve(
         from cardoffers_cli.http.listening import ListeningPlace
         from cardoffers_cli.http.server import serve as run
     desk = Desk.of(ctx)
-    desk.writes({"--port-file": port_file})
+    desk.writes({"--port-file": port_file, "--metrics-socket": metrics_socket})
     if not is_free(desk.job):
         desk.note("The store is busy; calls wait for it.")
 
@@ -46,7 +52,13 @@ def serve(
             _write(port_file, port)
 
     place = ListeningPlace(
-        host=host, port=port, tls_cert=tls_cert, tls_key=tls_key, is_plain_allowed=plain_http
+        host=host,
+        port=port,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        is_plain_allowed=plain_http,
+        has_metrics=metrics,
+        metrics_socket=metrics_socket,
     )
     run(desk.job, place, clock=Clock(desk.options.as_of).now, log=exits.write_line, ready=ready)
 

@@ -1,7 +1,7 @@
-"""Health: the sign of life of a server, for whatever watches it.
+"""Health: the signs of life of a server, for whatever watches it.
 
-It says that this process answers, and nothing of the store: a night that holds the store is no
-reason to restart a server.
+One says that this process answers, and nothing of the store: a night that holds the store is no
+reason to restart a server. The other says that the store can be had, and no word more if not.
 """
 
 from __future__ import annotations
@@ -12,3 +12,8 @@ from cardoffers_cli.contract.messages import Answer
 def tell() -> Answer:
     """Answer that there is an answer."""
     return Answer.of(200, {"status": "ok"})
+
+
+def ready() -> Answer:
+    """Answer that the store was had; who asks while it is not is answered 503."""
+    return Answer.of(200, {"status": "ready"})

@@ -120,6 +120,11 @@ OPERATIONS: Mapping[str, Operation] = {
         summary="See that the server answers; the store is not asked, which may be busy.",
         answers={200: ("Health", "It answers.")},
     ),
+    "GET /readyz": Operation(
+        summary="See that the store can be had within two seconds, so that calls are answered.",
+        answers={200: ("Readiness", "Calls are answered.")},
+        refusals=["busy"],
+    ),
 }
 
 _SIGNATURE = "^sha256=[0-9a-f]{64}$"
@@ -269,6 +274,7 @@ def document() -> Mapping[str, Any]:
                 "Description": {"type": "object"},
                 "Page": {"type": "string"},
                 "Health": {"type": "object", "properties": {"status": {"const": "ok"}}},
+                "Readiness": {"type": "object", "properties": {"status": {"const": "ready"}}},
             },
             "headers": HEADERS,
             "securitySchemes": {

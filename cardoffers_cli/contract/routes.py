@@ -23,6 +23,8 @@ class Route:
     name: str | None
     is_read: bool = False
     is_limited: bool = False
+    needs_store: bool = False
+    """Whether one that is open to everybody is answered only where the store can be had."""
 
     @property
     def is_alone(self) -> bool:
@@ -74,8 +76,9 @@ ROUTES = (
     Route("GET", "/openapi.json", None, "openapi:describe"),
     Route("GET", "/docs", None, "docs:show"),
     Route("GET", "/healthz", None, "health:tell"),
+    Route("GET", "/readyz", None, "health:ready", needs_store=True),
 )
-"""Every endpoint of the contract, its description, and a sign of life (rules.md#versions)."""
+"""Every endpoint of the contract, its description, and signs of life (rules.md#versions)."""
 
 
 def find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:

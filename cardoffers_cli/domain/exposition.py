@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from cardoffers_cli import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -46,6 +48,11 @@ def gauges(name: str, says: str, label: str, values: Mapping[str, Number]) -> Fa
     """Return a metric of several values, told apart by a label."""
     samples = [MetricSample(value, {label: each}) for each, value in values.items()]
     return Family(name, "gauge", says, samples)
+
+
+def build_info() -> Family:
+    """Return which version of the program tells."""
+    return gauges("build_info", "The program, by its version.", "version", {__version__: 1})
 
 
 def exposition(families: Iterable[Family]) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cardoffers_cli.contract.messages import Answer
+    from cardoffers_cli.http.counting import RequestCounts
 
 METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
@@ -23,10 +24,14 @@ METHODS = frozenset(
 
 
 class AccessLog:
-    """Writes a line for each request. `write` takes a line without its end, from any thread."""
+    """Writes a line for each request. `write` takes a line without its end, from any thread.
 
-    def __init__(self, write: Callable[[str], None]) -> None:
+    `counts`, if there are any, count each request too.
+    """
+
+    def __init__(self, write: Callable[[str], None], counts: RequestCounts | None = None) -> None:
         self._write = write
+        self._counts = counts
         self._faults: dict[str, Mapping[str, Any]] = {}
 
     def fault(self, request_id: str, error: BaseException) -> None:
@@ -35,10 +40,13 @@ class AccessLog:
 
     def request(self, request_id: str, method: str | None, answer: Answer, seconds: float) -> None:
         """Write the line of a request; a method that HTTP does not know is left out."""
+        method = method if method in METHODS else None
+        if self._counts:
+            self._counts.count(method, answer.route, int(answer.status), seconds)
         line = {
             "time": f"{real_now().isoformat(timespec='milliseconds')}Z",
             "request_id": request_id,
-            "method": method if method in METHODS else None,
+            "method": method,
             "route": answer.route,
             "status": int(answer.status),
             "duration_ms": round(seconds * 1000),

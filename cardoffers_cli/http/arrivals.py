@@ -144,6 +144,11 @@ class Arrivals:
         self._tasks: set[asyncio.Task[None]] = set()
         self.is_ending = False
 
+    @property
+    def open(self) -> int:
+        """How many connections are open."""
+        return len(self._everybody.slots)
+
     def protocol(self) -> asyncio.BaseProtocol:
         """Return the protocol of a connection that was accepted."""
         return _Tls(self, self._tls, self._limits) if self._tls else _Plain(self)

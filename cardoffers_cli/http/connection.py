@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.http.access_log import AccessLog
     from cardoffers_cli.http.arrivals import Arrivals, Slot
-    from cardoffers_cli.http.door import Door
+    from cardoffers_cli.http.door import Door, MetricsDoor
     from cardoffers_cli.http.limits import ServerLimits
 
 
@@ -32,7 +32,7 @@ class Connection:
         slot: Slot,
         arrivals: Arrivals,
         *,
-        door: Door,
+        door: Door | MetricsDoor,
         log: AccessLog,
         limits: ServerLimits,
     ) -> None:

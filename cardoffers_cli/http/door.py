@@ -12,14 +12,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.contract.gate import presented_key
+from cardoffers_cli.contract.health import ready
 from cardoffers_cli.contract.limits import check_head
-from cardoffers_cli.contract.problems import Problem, internal
+from cardoffers_cli.contract.messages import Answer
+from cardoffers_cli.contract.problems import Problem, busy, internal
 from cardoffers_cli.contract.routes import Route, find_route
+from cardoffers_cli.domain.exposition import CONTENT_TYPE
 from cardoffers_cli.http.arrivals import Stage
+from cardoffers_cli.http.readiness import Readiness
 from cardoffers_cli.http.wrong_keys import is_wrong
 
 if TYPE_CHECKING:
-    from cardoffers_cli.contract.messages import Answer, Call
+    from collections.abc import Callable
+
+    from cardoffers_cli.contract.messages import Call
     from cardoffers_cli.http.access_log import AccessLog
     from cardoffers_cli.http.arrivals import Slot
     from cardoffers_cli.http.bodies import Bodies, Body
@@ -27,6 +33,33 @@ if TYPE_CHECKING:
     from cardoffers_cli.http.known_keys import KnownKeys
     from cardoffers_cli.http.worker import Worker
     from cardoffers_cli.http.wrong_keys import WrongKeys
+
+
+METRICS = "/metrics"
+
+
+def asks_for_metrics(call: Call) -> bool:
+    """Say whether a call is for the metrics, which are no part of the contract."""
+    return call.method == "GET" and call.path == METRICS
+
+
+def metrics_answer(text: str) -> Answer:
+    """Answer with metrics."""
+    headers = {"content-type": CONTENT_TYPE}
+    return Answer(status=200, body=text.encode(), headers=headers, route=METRICS)
+
+
+class MetricsDoor:
+    """Takes requests on a socket of this machine, which has nothing but metrics."""
+
+    def __init__(self, metrics: Callable[[], str]) -> None:
+        self._metrics = metrics
+
+    async def answer(self, call: Call, _body: Body, _slot: Slot) -> Answer:
+        """Answer one request."""
+        if asks_for_metrics(call):
+            return metrics_answer(self._metrics())
+        return Problem(404, "not_found", f"Here is only GET {METRICS}.").answer(call.request_id)
 
 
 class Door:
@@ -41,6 +74,7 @@ class Door:
         wrong_keys: WrongKeys,
         bodies: Bodies,
         proxies: Proxies,
+        metrics: Callable[[], str] | None = None,
     ) -> None:
         self._worker = worker
         self._log = log
@@ -48,6 +82,8 @@ class Door:
         self._wrong_keys = wrong_keys
         self._bodies = bodies
         self._proxies = proxies
+        self._readiness = Readiness(worker.read_keyring)
+        self._metrics = metrics
 
     async def answer(self, call: Call, body: Body, slot: Slot) -> Answer:
         """Answer one request; a wrong key is answered late where many came before it."""
@@ -63,6 +99,8 @@ class Door:
         route: Route | None = None
         try:
             check_head(call)
+            if self._metrics and asks_for_metrics(call):
+                return metrics_answer(self._metrics())
             route, _ = find_route(call.method, call.path)
             body.check()
             return await self._admitted(call, body, route, slot)
@@ -73,6 +111,10 @@ class Door:
             return internal().answer(call.request_id, route=route and route.template)
 
     async def _admitted(self, call: Call, body: Body, route: Route, slot: Slot) -> Answer:
+        if route.needs_store:
+            is_ready = await self._readiness.is_ready()
+            found = ready() if is_ready else busy().answer(call.request_id)
+            return replace(found, route=route.template)
         if route.scope is None:  # its body, if it has one, means nothing
             return await asyncio.to_thread(self._worker.answer_open, call)
         owner = await self._known_keys.owner(presented_key(call))

@@ -23,13 +23,19 @@ _SOCKET_BYTES = 128 << 10
 
 @dataclass(frozen=True, kw_only=True)
 class ListeningPlace:
-    """Where to listen. Port 0 is any that is free; `is_plain_allowed` does without TLS anywhere."""
+    """Where to listen. Port 0 is any that is free; `is_plain_allowed` does without TLS anywhere.
+
+    Metrics are told on the port if `has_metrics`, and on the socket of this machine if there is
+    one.
+    """
 
     host: str
     port: int
     tls_cert: Path | None = None
     tls_key: Path | None = None
     is_plain_allowed: bool = False
+    has_metrics: bool = False
+    metrics_socket: Path | None = None
 
     @property
     def host_in_url(self) -> str:
@@ -79,6 +85,30 @@ def listener_at(place: ListeningPlace, *, is_plain: bool) -> Iterator[socket.soc
         ) from None
     with listener:
         yield listener
+
+
+@contextmanager
+def local_socket(path: Path) -> Iterator[socket.socket]:
+    """Listen on a socket of this machine, for its owner and group, for the length of the block.
+
+    One that a killed server left there is replaced; anything else of that name is left alone.
+    """
+    with socket.socket(socket.AF_UNIX) as listener:
+        try:
+            if path.is_socket():
+                path.unlink()
+            listener.bind(str(path))
+            path.chmod(0o660)
+        except OSError as error:
+            raise NetworkFailure(
+                f"It is not possible to listen on {path}: {error.strerror or error}.",
+                code="listen_failed",
+                hint="Name a short path, in a folder to write to, with --metrics-socket.",
+            ) from None
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def _listener(address: tuple[Any, ...], family: int) -> socket.socket:

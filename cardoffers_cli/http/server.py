@@ -6,21 +6,30 @@ import asyncio
 import resource
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cardoffers_cli.contract.problems import busy
 from cardoffers_cli.contract.service import Service
+from cardoffers_cli.domain.exposition import build_info, exposition, gauge
 from cardoffers_cli.http.access_log import AccessLog
 from cardoffers_cli.http.arrivals import Arrivals
 from cardoffers_cli.http.bodies import Bodies
 from cardoffers_cli.http.clients import Proxies
 from cardoffers_cli.http.connection import Connection
-from cardoffers_cli.http.door import Door
+from cardoffers_cli.http.counting import RequestCounts
+from cardoffers_cli.http.door import Door, MetricsDoor
 from cardoffers_cli.http.known_keys import KnownKeys
 from cardoffers_cli.http.limits import ServerLimits
-from cardoffers_cli.http.listening import BACKLOG, ListeningPlace, listener_at, tls_of
+from cardoffers_cli.http.listening import (
+    BACKLOG,
+    ListeningPlace,
+    listener_at,
+    local_socket,
+    tls_of,
+)
 from cardoffers_cli.http.log_writer import LogWriter
 from cardoffers_cli.http.wire import Wire, as_bytes
 from cardoffers_cli.http.worker import Worker
@@ -69,7 +78,7 @@ def serve(
     ):
         port = listener.getsockname()[1]
         url = f"{'https' if tls else 'http'}://{place.host_in_url}:{port}"
-        server = Server(job, clock, AccessLog(writer), limits, tls)
+        server = Server(job, clock, writer, limits, tls, place=place)
         with _quick_switches():
             asyncio.run(server.run(listener, lambda: ready(url, port)))
 
@@ -95,11 +104,16 @@ class Server:
         self,
         job: Job,
         clock: Callable[[], datetime],
-        log: AccessLog,
+        write: Callable[[str], None],
         limits: ServerLimits,
         tls: ssl.SSLContext | None,
+        *,
+        place: ListeningPlace,
     ) -> None:
-        self._log = log
+        self._place = place
+        is_counted = place.has_metrics or place.metrics_socket is not None
+        self._counts = RequestCounts() if is_counted else None
+        self._log = log = AccessLog(write, self._counts)
         self._limits = limits
         wait_s = job.settings.request_wait_s
         self._stop_s = wait_s + _AFTERWARDS_S
@@ -115,9 +129,12 @@ class Server:
             wrong_keys=WrongKeys(limits),
             bodies=Bodies(limits),
             proxies=proxies,
+            metrics=self._metrics if place.has_metrics else None,
         )
         refusal = as_bytes(busy().answer(str(uuid4())))
-        self._arrivals = Arrivals(self._serve, limits, proxies, tls, refusal)
+        self._arrivals = Arrivals(partial(self._serve, self._door), limits, proxies, tls, refusal)
+        local = partial(self._serve, MetricsDoor(self._metrics))
+        self._local_arrivals = Arrivals(local, limits, Proxies(), None, refusal)
 
     async def run(self, listener: socket.socket, ready: Callable[[], None]) -> None:
         """Accept connections until a signal comes; a second one does not wait for anybody."""
@@ -131,7 +148,11 @@ class Server:
         def ask(_number: int, _frame: Any) -> None:
             loop.call_soon_threadsafe(note)
 
-        with _on_signals(ask):
+        async with AsyncExitStack() as stack:
+            stack.enter_context(_on_signals(ask))
+            if path := self._place.metrics_socket:
+                local = stack.enter_context(local_socket(path))
+                await loop.create_unix_server(self._local_arrivals.protocol, sock=local)
             self._worker.start()
             server = await loop.create_server(
                 self._arrivals.protocol, sock=listener, backlog=_ACCEPTED_AT_ONCE
@@ -146,17 +167,34 @@ class Server:
     async def _end(self) -> None:
         """Answer what was taken in."""
         await self._arrivals.end()
+        await self._local_arrivals.end()
         self._worker.stop(within_s=0)
         await asyncio.wrap_future(self._worker.ended)
 
+    def _metrics(self) -> str:
+        """Return the metrics of this server."""
+        says = "1 while this server has the store open, 0 while it does not."
+        return exposition(
+            [
+                build_info(),
+                *(self._counts.families() if self._counts else ()),
+                gauge("http_connections", "Connections that are open.", self._arrivals.open),
+                gauge("http_queue_length", "Requests that wait.", self._worker.waiting),
+                gauge("http_store_held", says, int(self._worker.has_store)),
+            ]
+        )
+
     async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slot: Slot
+        self,
+        door: Door | MetricsDoor,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        slot: Slot,
     ) -> None:
         """Serve one connection to its end."""
+        arrivals = self._arrivals if door is self._door else self._local_arrivals
         wire = Wire(reader, writer, self._limits)
-        connection = Connection(
-            wire, slot, self._arrivals, door=self._door, log=self._log, limits=self._limits
-        )
+        connection = Connection(wire, slot, arrivals, door=door, log=self._log, limits=self._limits)
         try:
             await connection.serve()
         except Exception as fault:  # noqa: BLE001  the other connections go on

@@ -90,6 +90,16 @@ class Worker:
         # did not commit is not acknowledged.
         self._thread = threading.Thread(target=self._work, name="store", daemon=True)
 
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for the store."""
+        return len(self._queue)
+
+    @property
+    def has_store(self) -> bool:
+        """Whether the store is open here."""
+        return self._service.is_open
+
     def start(self) -> None:
         """Begin to answer."""
         self._thread.start()

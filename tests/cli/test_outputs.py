@@ -39,7 +39,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "key rotate 0000": ("--key-file", "-o"),
     "webhook set -i alder --url https://example.com": ("--secret-file", "-o"),
     "webhook rotate-secret -i alder": ("--secret-file", "-o"),
-    "serve": ("--port-file",),
+    "serve": ("--port-file", "--metrics-socket"),
     "nightly .": ("--metrics-file",),
     "run resume": ("--metrics-file",),
     "catalog export": ("",),

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cardoffers_cli import __version__
 from cardoffers_cli.domain.errors import CardoffersError, ConfigurationError
 from cardoffers_cli.domain.exposition import (
     Family,
     MetricSample,
+    build_info,
     exposition,
     gauge,
     gauges,
@@ -112,7 +112,7 @@ def write_metrics(path: Path, measured: Measured, *, mode: int) -> None:
 
 def night_families(measured: Measured) -> Iterator[Family]:
     """Yield the metrics of a run and of what it left."""
-    yield Family("build_info", "gauge", "The program.", [MetricSample(1, {"version": __version__})])
+    yield build_info()
     yield gauge(
         "nightly_last_run_timestamp_seconds",
         "When the last nightly run was over, whatever it came to.",
