@@ -39,25 +39,39 @@ def export(
         str | None,
         option("The day it is to be paid [the next weekday].", metavar="DAY", callback=day),
     ] = None,
+    again: Annotated[
+        bool, option("Pay it once more, as the bank returned or rejected its payment.", "--again")
+    ] = False,
+    reason: Annotated[
+        str | None, option("Why it is paid again; kept with the payment.", metavar="TEXT")
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Write the one payment of a statement to the file that -o names; again, the same bytes."""
+    """Write the payment of a statement to the file that -o names; asked again, the same bytes."""
     from cardoffers_cli.jobs.payouts.exporting import export_payout
 
     output = own_output(ctx)
     if output is None:
         raise UsageError("-o FILE is missing.", hint="Name the file to write for the bank.")
+    why = (reason or "").strip()
+    if again != bool(why):
+        raise UsageError(
+            "--again and --reason belong together.",
+            hint='Say why it is paid again: --again --reason "the account was closed".',
+        )
     desk = Desk.of(ctx)
     desk.writes({"-o": output})
     due_on = date.fromisoformat(due) if due else None
-    done = export_payout(desk.job, statement, form, output, due_on=due_on, dry_run=dry_run)
+    done = export_payout(
+        *(desk.job, statement, form, output), due_on=due_on, again=why or None, dry_run=dry_run
+    )
     desk.show(done)
     if done.approval and dry_run:
         desk.note(f"A second person has to approve this: {done.approval}.")
     if not dry_run:
-        again = ", the same as before" if done.exported_before else ""
+        before = ", the same as before" if done.exported_before else ""
         desk.note(
-            f"Wrote {output}{again}. Compare its SHA-256 with what the bank got, then"
+            f"Wrote {output}{before}. Compare its SHA-256 with what the bank got, then"
             " `cardoffers bank import FILE` with what the bank answers."
         )
 

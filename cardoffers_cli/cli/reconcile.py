@@ -25,14 +25,16 @@ from cardoffers_cli.domain.reconciling import FINDING_CODES, meaning_of
 if TYPE_CHECKING:
     from cardoffers_cli.jobs.reconciliation.findings import ShownFinding
     from cardoffers_cli.jobs.reconciliation.reconcile import ReconciledTold
+    from cardoffers_cli.pipeline.reconcile import ControlTotals
 
-app = group("Hold what was credited against what was redeemed.")
+app = group("Hold what was credited against what was redeemed, and what banks paid.")
 
 WITH_FINDINGS = 3
 VERDICTS = read_columns("reconcile.verdicts")
 FINDINGS = read_columns("reconcile.findings")
 ROWS = read_columns("reconcile.rows")
 BANK = read_columns("reconcile.bank")
+ENTRIES = read_columns("bank.entries")
 
 FindingArgument = Annotated[
     str, argument("FINDING", "The finding: its id, the beginning of that, or latest.")
@@ -43,7 +45,7 @@ FindingArgument = Annotated[
 def reconcile(
     ctx: typer.Context, *, institution: AnyInstitution = None, dry_run: DryRun = False
 ) -> None:
-    """Hold what institutions say they credited against what was redeemed, one verdict for each."""
+    """Hold what was credited against what was redeemed, and what banks paid against statements."""
     if command := ctx.invoked_subcommand:
         if institution or dry_run:
             raise UsageError(
@@ -88,7 +90,7 @@ def list_(
 def show_(
     ctx: typer.Context, finding_id: FindingArgument, *, institution: AnyInstitution = None
 ) -> None:
-    """Show a finding: what it means, its credited rows, who accepted it, and what to do next."""
+    """Show a finding: what it means, what it is about, who accepted it, and what to do next."""
     from cardoffers_cli.jobs.reconciliation.findings import show_finding
 
     desk = Desk.of(ctx)
@@ -118,18 +120,14 @@ def reconciled(told: "ReconciledTold") -> Iterator[Block]:
     rows = [{**each, "meaning": meaning_of(each.code).says} for each in told.verdicts]
     yield Sheet("verdicts", VERDICTS, rows)
     if told.bank:
-        yield Sheet("bank", BANK, told.bank, title="Paid, as the bank says")
+        bank = [{**each, "meaning": meaning_of(each.code).says} for each in told.bank]
+        yield Sheet("bank", BANK, bank, title="Paid, as the bank says")
     if told.run_id is None:
         lines = ["No credited row came yet, so there is nothing to reconcile."]
         yield Text([*lines, "    -> cardoffers credit import FILE -i INST"])
         return
-    control = told.control
-    sides = (
-        f"{counted(control.redemptions, 'redemption')} and "
-        f"{counted(control.credited_rows, 'credited row')}"
-    )
     lines = [
-        f"{sides} have {counted(control.verdicts, 'verdict')}, and both sides add up.",
+        *_controlled(told.control),
         f"Findings: {told.open:,} open, {told.accepted:,} accepted, {told.resolved:,} resolved.",
     ]
     if told.open and not told.dry_run:
@@ -139,9 +137,27 @@ def reconciled(told: "ReconciledTold") -> Iterator[Block]:
     yield Text(lines)
 
 
+def _controlled(control: "ControlTotals") -> Iterator[str]:
+    """Say how many verdicts there are of each side."""
+    if control.redemptions or control.credited_rows or not control.bank_verdicts:
+        yield (
+            f"{counted(control.redemptions, 'redemption')} and "
+            f"{counted(control.credited_rows, 'credited row')} have "
+            f"{counted(control.verdicts, 'verdict')}, and both sides add up."
+        )
+    if control.bank_verdicts:
+        yield (
+            f"{counted(control.statements or 0, 'statement')} to be paid and "
+            f"{counted(control.bank_entries or 0, 'entry', 'entries')} of the bank have "
+            f"{counted(control.bank_verdicts, 'verdict')}, and both sides add up."
+        )
+
+
 def _shown(found: "ShownFinding") -> Iterator[Block]:
-    left_out = {"rows", "findings"}
+    left_out = {"rows", "bank", "subject", "subject_no", "findings"}
     fields = {name: value for name, value in found.items() if name not in left_out}
     yield Sheet.of_fields("finding", fields)
     if found.rows:
         yield Sheet("rows", ROWS, found.rows, title="Credited rows")
+    if found.bank:
+        yield Sheet("bank", ENTRIES, found.bank, title="What the bank said")

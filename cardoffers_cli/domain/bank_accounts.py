@@ -104,15 +104,18 @@ def routing_fault(routing: str) -> str | None:
     return None
 
 
-def payment_id(number: str) -> str:
-    """Return the end-to-end id of a statement's payment: its number, shortened above 35 characters.
+def payment_id(number: str, attempt: int = 1) -> str:
+    """Return the end-to-end id of a payment of a statement: its number, with the attempt behind.
 
-    A shorter one ends as the number does, in year and place, behind a digest of the whole.
+    The first has the number alone. Above 35 characters it is shortened: it ends as the number does,
+    in year and place, behind a digest of the whole.
     """
-    if len(number) <= END_TO_END:
-        return number
+    named = number if attempt == 1 else f"{number}-{attempt}"
+    if len(named) <= END_TO_END:
+        return named
     digest = sha256(number.encode()).hexdigest().upper()
-    return f"{digest[:20]}{number[-14:]}"
+    ending = named[len(number) - 14 :]
+    return f"{digest[: END_TO_END - 1 - len(ending)]}{ending}"
 
 
 def plain_name(name: str) -> str:

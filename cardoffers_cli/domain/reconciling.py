@@ -15,10 +15,17 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """What a verdict says of a redemption or a credited row; what to do about it, if anything."""
+    """What a verdict says of what it is about; what to do about it, if anything.
+
+    NUMBER stands for the number of the statement, where it is of one.
+    """
 
     says: str
     then: str | None = None
+
+    def next_of(self, number: str | None) -> str | None:
+        """Return what to do, of a statement with its number."""
+        return self.then and self.then.replace("NUMBER", number or "NUMBER")
 
 
 MEANINGS = {
@@ -54,6 +61,26 @@ MEANINGS = {
     "credited_unknown": Meaning(
         "credited for what is no redemption here", "ask the institution what it is of"
     ),
+    "paid": Meaning("paid, just what the statement says"),
+    "unpaid": Meaning("the bank booked nothing of it", "cardoffers payout show NUMBER"),
+    "paid_differs": Meaning(
+        "the bank booked another sum, or another currency, than the statement says",
+        "cardoffers payout show NUMBER, then settle the difference with the institution",
+    ),
+    "paid_twice": Meaning(
+        "paid more than once, and too much",
+        "cardoffers payout show NUMBER, then ask the institution to send one back",
+    ),
+    "returned": Meaning(
+        "the payment came back, or was rejected",
+        "cardoffers payout export --statement NUMBER --form FORM --again --reason TEXT -o FILE,"
+        " once the cause is gone",
+    ),
+    "bank_unknown": Meaning(
+        "money left, or came back or was rejected, and no payout explains it",
+        "cardoffers bank list --unknown, then ask the bank what it is of",
+    ),
+    "bank_other": Meaning("an entry of the bank that is of no payout, and asks for nothing"),
 }
 """Verdict -> what it means. Others may be added: what is not here is told by its code."""
 

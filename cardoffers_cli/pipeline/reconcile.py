@@ -1,9 +1,10 @@
-"""Reconcile: what institutions say they credited is held against what was redeemed.
+"""Reconcile: what was credited is held against what was redeemed, and what banks paid, too.
 
 Credited rows are linked to their redemptions; the rows of each redemption are read in order, and
 what stands at the end is compared with its cashback (rules.md#verdicts). A run looks at what came
-since the last one, and at what is not final. Its verdicts are added to those of before, and the
-totals of both sides, counted where they stand, must come to what the verdicts come to.
+since the last one, and at what is not final; on the bank's side at everything, which is little. Its
+verdicts are added to those of before, and the totals of both sides, counted where they stand, must
+come to what the verdicts come to.
 """
 
 from __future__ import annotations
@@ -11,16 +12,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import StoreDamaged
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.pipeline.handles import BothSides, Referred
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from decimal import Decimal
     from uuid import UUID
 
     from cardoffers_cli.domain.records import Amount
+    from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
+<<<<<<< HEAD
+=======
+IN_TIME_DAYS = 7
+"""Within so many days nobody expects a redemption to be credited (rules.md#verdicts).
+
+Nor a statement to be paid (rules.md#bank-verdicts).
+"""
+
+>>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 CONTROL_TOTALS_DIFFER = "control_totals_differ"
 """The code of a run whose verdicts are not what there is (rules.md#reconciliation)."""
 
@@ -44,12 +56,45 @@ class VerdictTotal(Record):
     from_60_days: int | None
 
 
+class BankTotal(Record):
+    """What the verdicts of the bank's side of one code and currency come to.
+
+    `amount` is of the statements or, of entries of no payout, what these say; `paid_amount` what
+    the bank booked and did not take back. Ages are of findings, in days.
+    """
+
+    code: str
+    rows: int
+    amount: Amount
+    currency: str
+    paid_amount: Amount
+    bank_entries: int
+    oldest_days: int | None
+    from_7_days: int | None
+    from_30_days: int | None
+    from_60_days: int | None
+
+
+class SaidTotal(VerdictTotal):
+    """What the verdicts of one code and currency come to, of whichever side."""
+
+    bank_entries: int
+    from_7_days: int | None
+    is_of_bank: bool
+
+
 class ControlTotals(Record):
-    """How many redemptions and credited rows there are, counted where they stand; and verdicts."""
+    """How many redemptions and credited rows there are, counted where they stand; and verdicts.
+
+    So of the bank's side, where there is one: statements that pay anything, and entries of banks.
+    """
 
     redemptions: int
     credited_rows: int
     verdicts: int
+    statements: int | None = if_any()
+    bank_entries: int | None = if_any()
+    bank_verdicts: int | None = if_any()
 
 
 class FindingStates(Record):
@@ -61,24 +106,30 @@ class FindingStates(Record):
 
 
 class ControlDifference(Record):
-    """By how much the verdicts of an institution exceed what there is, in one currency."""
+    """By how much the verdicts of an institution exceed what there is, in one currency.
+
+    `subjects` are redemptions, and `rows` credited rows, or statements and entries of banks.
+    """
 
     slug: str
     currency: str
-    redemptions: int
-    credited_rows: int
-    amount: Amount
-    moved_amount: Amount
+    subjects: int
+    rows: int
+    amount: Decimal
+    moved_amount: Decimal
 
 
-def is_any_credited(store: Store, institution_id: UUID | None = None) -> bool:
-    """Return whether an institution, or any, sent credited rows."""
-    return bool(store.value("pipeline/reconcile:is_any", institution_id=institution_id))
+def ask(store: Store, institution_id: UUID | None = None) -> Table | None:
+    """Find the institutions to reconcile, all or one: who sent credited rows, or is paid.
 
-
-def refer(store: Store, institution_id: UUID | None = None, *, run_no: int) -> Referred:
-    """Find which redemptions credited rows are of, of all institutions or one; keep that."""
+    Returns None where nobody did, nor is.
+    """
     asked = store.make("pipeline/reconcile:asked", institution_id=institution_id)
+    return asked if store.value("pipeline/reconcile:is_any", asked) else None
+
+
+def refer(store: Store, asked: Table, *, run_no: int) -> Referred:
+    """Find which redemptions credited rows are of, of the institutions asked; keep that."""
     rows = store.define("pipeline/reconcile:referring", asked)
     store.execute("pipeline/reconcile:credit_links", rows, run_no=run_no)
     return Referred(asked=asked, rows=rows)
@@ -95,35 +146,53 @@ def judge(store: Store, referred: Referred, both: BothSides, *, run_no: int, now
 
     Raises `StoreDamaged` where that is not what there is: then nothing may be kept.
     """
+    days = IN_TIME_DAYS
+    banked = store.make("pipeline/reconcile:banked", referred.asked, now=now, days=days)
     judged = store.define(
         "pipeline/reconcile:judged",
-        *(referred.rows, both.redemptions, both.credited),
+        *(referred.rows, both.redemptions, both.credited, banked),
         run_no=run_no,
         now=now,
+<<<<<<< HEAD
+=======
+        days=days,
+>>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
     )
     is_first = store.value("pipeline/reconcile:is_first", referred.asked)
     verdicts = "first_verdicts" if is_first else "later_verdicts"
     store.execute(f"pipeline/reconcile:{verdicts}", judged, run_no=run_no)
     store.execute("pipeline/reconcile:totals", referred.asked, run_no=run_no)
     store.execute("pipeline/reconcile:reconciliations", referred.asked, run_no=run_no)
-    found = store.records(ControlDifference, "pipeline/reconcile:differences", run_no=run_no)
+    found = store.records(
+        ControlDifference, "pipeline/reconcile:differences", referred.asked, run_no=run_no
+    )
     if found:
         slugs = ", ".join(sorted({each.slug for each in found}))
         raise StoreDamaged(
-            f"The verdicts of {slugs} do not come to what was redeemed and credited.",
+            f"The verdicts of {slugs} do not come to what was redeemed and credited, or paid.",
             code=CONTROL_TOTALS_DIFFER,
             hint="Nothing was kept; `cardoffers doctor --strict` says what is wrong in the store.",
         )
 
 
-def said(store: Store, *, run_no: int, now: datetime) -> list[VerdictTotal]:
-    """Return what the verdicts of a run come to, by code and currency."""
-    return store.records(VerdictTotal, "pipeline/reconcile:said", run_no=run_no, now=now)
+def said(store: Store, *, run_no: int, now: datetime) -> tuple[list[VerdictTotal], list[BankTotal]]:
+    """Return what the verdicts of a run come to, and apart those of the bank's side."""
+    found = store.records(SaidTotal, "pipeline/reconcile:said", run_no=run_no, now=now)
+    credited = [VerdictTotal.cut(each) for each in found if not each.is_of_bank]
+    banked = [
+        BankTotal.part(each, paid_amount=each.credited_amount) for each in found if each.is_of_bank
+    ]
+    return credited, banked
 
 
 def control(store: Store, *, run_no: int) -> ControlTotals:
     """Return what a run counted."""
-    return store.records(ControlTotals, "pipeline/reconcile:control", run_no=run_no)[0]
+    found = store.records(ControlTotals, "pipeline/reconcile:control", run_no=run_no)[0]
+    if found.statements or found.bank_entries:
+        return found
+    return ControlTotals(
+        redemptions=found.redemptions, credited_rows=found.credited_rows, verdicts=found.verdicts
+    )
 
 
 def states(store: Store, *, run_no: int) -> FindingStates:

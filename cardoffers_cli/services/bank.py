@@ -63,6 +63,7 @@ def list_entries(
     *,
     institution_id: UUID | None = None,
     number: str | None = None,
+    entry_no: int | None = None,
     unknown: bool = False,
     limit: int | None = None,
 ) -> list[FoundBankEntry]:
@@ -72,6 +73,7 @@ def list_entries(
         "services/bank:listed",
         institution_id=institution_id,
         number=number,
+        entry_no=entry_no,
         unknown=unknown,
         limit=limit,
     )

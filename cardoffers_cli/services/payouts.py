@@ -1,8 +1,7 @@
-"""Payouts: the one payment of a statement, and what the bank says of it (rules.md#payouts)."""
+"""Payouts: the payments of statements, and what the bank says of them (rules.md#payouts)."""
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.errors import NotFound
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.store.store import Store
 
-VERDICTS = ("paid", "unpaid", "paid_differs", "paid_twice", "returned", "bank_unknown")
-"""What becomes of payments, as the bank tells; the last is of entries that are of none."""
-
 
 class PayableStatement(Record):
     """A statement, and what it pays its institution."""
@@ -31,9 +27,13 @@ class PayableStatement(Record):
 
 
 class KeptPayout(Record):
-    """The payment of a statement as it was exported; `content` is the file."""
+    """The newest payment of a statement as it was exported; `content` is the file.
+
+    `attempt` is 1 of the first, and more of those that were made because the one before came back.
+    """
 
     number: str
+    attempt: int
     payment_id: str
     amount: Amount
     currency: str
@@ -47,9 +47,10 @@ class KeptPayout(Record):
 
 
 class PayoutState(Record):
-    """What is paid of a statement; `state` is one of VERDICTS, `bank_code` as the bank gave it.
+    """What is paid of a statement; `state` is its verdict (rules.md#bank-verdicts).
 
-    Without a `form` it was not exported. `age_days` count from the day it was due, or closed.
+    `bank_code` is as the bank gave it, of the newest payment, as all that says how it was made;
+    without a `form` none was exported. `age_days` count from the day it was due, or closed.
     """
 
     number: str
@@ -67,18 +68,7 @@ class PayoutState(Record):
     due_on: date | None
     exported_at: datetime | None
     closed_at: datetime
-
-
-class BankTotal(Record):
-    """What the verdicts of the bank's side of one code and currency come to.
-
-    `amount` is of the statements or, of what is unknown, what the bank moved.
-    """
-
-    code: str
-    rows: int
-    amount: Amount
-    currency: str
+    attempt: int | None
 
 
 def payable_statement(store: Store, number: str) -> PayableStatement:
@@ -94,7 +84,7 @@ def payable_statement(store: Store, number: str) -> PayableStatement:
 
 
 def find_payout(store: Store, institution_id: UUID, number: str) -> KeptPayout | None:
-    """Return the payout of a statement, if it was exported."""
+    """Return the newest payment of a statement, if it was exported."""
     of = {"institution_id": institution_id, "number": number}
     return store.record(KeptPayout, "services/payouts:find", **of)
 
@@ -105,7 +95,7 @@ def next_payout(store: Store) -> int:
 
 
 def keep_payout(store: Store, **values: Any) -> None:
-    """Write the payout of a statement that has none."""
+    """Write a payment of a statement."""
     store.execute("services/payouts:keep", **values)
 
 
@@ -126,22 +116,3 @@ def payout_states(
         number=number,
         limit=limit,
     )
-
-
-def bank_totals(
-    store: Store, moment: datetime, institution_id: UUID | None = None
-) -> list[BankTotal]:
-    """Return what the verdicts of the bank's side come to (rules.md#bank-verdicts).
-
-    What is unknown is of no institution, and is there where none is asked for.
-    """
-    sums: dict[tuple[str, str], list[Amount]] = {}
-    for each in payout_states(store, moment, institution_id=institution_id):
-        sums.setdefault((each.state, each.currency), []).append(each.amount)
-    totals = [
-        BankTotal(code=code, rows=len(amounts), amount=sum(amounts, Decimal()), currency=currency)
-        for (code, currency), amounts in sorted(sums.items())
-    ]
-    if institution_id is not None:
-        return totals
-    return [*totals, *store.records(BankTotal, "services/payouts:unknown_totals")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from cardoffers_cli.domain.errors import NotFound
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,8 +21,11 @@ FindingState = Literal["open", "accepted", "resolved"]
 class ListedFinding(Record):
     """A finding, in the shape of `reconcile list --format json`.
 
-    `amount` is the cashback of the redemption, None of a credited row alone; `age_days` counts up
-    to now or, of a resolved one, to the run that resolved it.
+    `amount` is the cashback of the redemption, or what the statement pays, None of a credited row
+    or an entry of a bank alone; `credited_amount` is what stands as credited, or as paid. `paid_as`
+    is the number of the statement or, of such an entry, the payment that it names. `age_days`
+    counts up to now or, of a resolved one, to the run that resolved it. What banks said of no
+    payout of ours is of no institution.
     """
 
     finding_id: UUID
@@ -35,15 +38,20 @@ class ListedFinding(Record):
     currency: str
     age_days: int
     state: str
-    institution: str
+    institution: str | None
+    bank_code: str | None = if_any()
+    paid_as: str | None = if_any()
 
 
 class FoundFinding(ListedFinding):
     """A finding with how far it is (rules.md#findings-of-reconciliation).
 
-    `findings` says how many there are that were asked for.
+    `subject` says what it is about: redemption, credit, statement or entry. `findings` says how
+    many there are that were asked for.
     """
 
+    subject: str
+    subject_no: int
     since_at: datetime
     first_found_at: datetime
     last_found_at: datetime
@@ -71,7 +79,8 @@ class CreditedRow(Record):
 class OpenFindings(Record):
     """Findings that nobody accepted and no run resolved; `amount` is what each is about, summed.
 
-    That is the cashback of the redemption or, of a credited row alone, what it says was credited.
+    That is the cashback of the redemption or, of a credited row alone, what it says was credited;
+    of the bank's side what the statement pays or, of an entry of no payout, what that says.
     """
 
     code: str

@@ -577,17 +577,19 @@ create table credit_links (
 -- Append only.
 create table reconciliation_verdicts (
     institution_id uuid not null,
-    subject varchar not null,  -- redemption, or credit: a credited row of no known redemption
-    subject_no bigint not null,  -- its redemption_no, or its credit_no
+    subject varchar not null,  -- redemption, or credit: a credited row of no known redemption;
+    -- of the bank's side statement, or entry: one of no payout, whose institution is all zeros
+    subject_no bigint not null,  -- its redemption_no, credit_no, statement_no or entry_no
     run_no bigint not null,
     code varchar not null,  -- the verdict; `known_now` ends what was said of a credited row alone
     finding_id uuid,  -- derived from the subject and the code; null where nothing is wrong
     currency varchar not null,
-    amount decimal(18, 4),  -- the cashback of the redemption; null of a credited row alone
-    credited_amount decimal(18, 4) not null,  -- what stands as credited
-    moved_amount decimal(18, 4) not null,  -- credited less reversed, all of its rows
-    credited_rows bigint not null,
-    since_at timestamp not null  -- from when its age counts
+    amount decimal(18, 4),  -- the cashback of the redemption, or what the statement pays; else null
+    credited_amount decimal(38, 4) not null,  -- what stands as credited, or is paid
+    moved_amount decimal(38, 4) not null,  -- credited less reversed, all of its rows
+    credited_rows bigint not null,  -- of a statement, entries of banks
+    since_at timestamp not null,  -- from when its age counts
+    bank_code varchar  -- as the bank gave it, on its side
 );
 
 -- name: finding_acceptances
@@ -608,9 +610,11 @@ create table reconciliations (
     run_no bigint not null,
     redemptions bigint not null,  -- of the institution, as the ledger has them
     credited_rows bigint not null,  -- of the institution, as they came
-    verdicts bigint not null,
+    verdicts bigint not null,  -- of redemptions and credited rows
     last_redemption_no bigint not null,  -- the next run looks at what came behind these two
-    last_credit_no bigint not null
+    last_credit_no bigint not null,
+    statements bigint default 0,  -- that pay anything
+    bank_entries bigint default 0  -- of its payouts, or of none
 );
 
 -- name: reconciliation_totals
@@ -623,9 +627,11 @@ create table reconciliation_totals (
     verdicts bigint not null,
     redemptions bigint not null,
     credited_rows bigint not null,
-    amount decimal(38, 4) not null,  -- the cashback of these redemptions
+    amount decimal(38, 4) not null,  -- the cashback of these redemptions, or what statements pay
     credited_amount decimal(38, 4) not null,
-    moved_amount decimal(38, 4) not null
+    moved_amount decimal(38, 4) not null,
+    statements bigint default 0,
+    bank_entries bigint default 0
 );
 
 -- name: statements
@@ -720,12 +726,14 @@ create table invoices (
 -- How institutions are paid, and what the bank says
 
 -- name: payouts
--- The one payment of a statement, as it was written for the bank: whoever asks again gets the same
--- bytes. Grain: one row per statement that was exported. Append only.
+-- The payments of statements, as they were written for the bank: whoever asks again gets the same
+-- bytes. Another payment of a statement is made where the one before came back. Append only.
+-- Grain: one row per payment.
 create table payouts (
     payout_no bigint not null primary key,
     institution_id uuid not null,
-    number varchar not null unique,  -- of the statement
+    number varchar not null,  -- of the statement
+    attempt integer not null,  -- from 1 on, of a statement
     payment_id varchar not null unique,  -- the end-to-end id
     trace varchar,  -- the trace number, of NACHA
     amount decimal(38, 4) not null,
@@ -737,7 +745,9 @@ create table payouts (
     due_on date not null,
     exported_at timestamp not null,
     run_no bigint not null,
-    actor varchar not null
+    actor varchar not null,
+    reason varchar,  -- why it is paid again
+    unique (number, attempt)
 );
 
 -- name: bank_files
@@ -766,7 +776,8 @@ create table bank_entries (
     currency varchar,
     booked_at timestamp,
     code varchar,  -- as the bank gave it
-    bank_ref varchar
+    bank_ref varchar,
+    entry_no bigint  -- in the order in which they came; verdicts name it
 );
 
 -- What the watch found, and what it looks at

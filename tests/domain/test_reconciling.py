@@ -22,7 +22,7 @@ def verdicts_of(page: str) -> dict[str, str]:
 
 
 def test_every_verdict_of_the_rules_has_words_and_a_place_on_the_page() -> None:
-    """rules.md#verdicts says which are findings."""
+    """rules.md#verdicts and rules.md#bank-verdicts say which are findings."""
     rules = verdicts_of("rules.md")
     assert {*MEANINGS} == {code for code in rules if rules[code] != "no verdict"}
     assert {*FINDING_CODES} == {code for code, says in rules.items() if says == "a finding"}
@@ -30,7 +30,7 @@ def test_every_verdict_of_the_rules_has_words_and_a_place_on_the_page() -> None:
 
 
 def test_a_verdict_that_nobody_has_words_for_is_told_by_its_code() -> None:
-    assert ("paid", None) == meaning_of("paid")
+    assert ("unheard_of", None) == meaning_of("unheard_of")
 
 
 SAID = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from banks import BERLIN, BOSTON, LONDON, NEW_YORK, camt, entry, listed, nacha, pain002, returned
+from banks import BOSTON, LONDON, NEW_YORK, NUMBER, camt, entry, listed, nacha, pain002
 from cardoffers_cli.domain.errors import (
     ConfigurationError,
     FileUnusable,
@@ -18,68 +18,25 @@ from cardoffers_cli.domain.errors import (
 )
 from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
 from cardoffers_cli.jobs.catalogue.institutions import set_institution
-from cardoffers_cli.jobs.payouts.bank import import_bank_file
 from cardoffers_cli.jobs.payouts.exporting import export_payout
-from cardoffers_cli.jobs.payouts.reading import (
-    bank_entries,
-    bank_verdicts,
-    payouts,
-    show_payout,
-)
+from cardoffers_cli.jobs.payouts.reading import bank_entries, payouts, show_payout
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile
 from cardoffers_cli.jobs.statements.reading import show_statement
 from cardoffers_cli.store.audits import offending
+from paying import AGAIN, AUDITS, BACK, DUE, PAID, RUN_BY, close, exported, payable, taken
 from tables import NOON, select
-from work import kept, once, settings, with_catalogue
+from work import kept, settings, with_catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cardoffers_cli.jobs.context.job import Job
 
-NUMBER = "ALDER-2026-000001"
-CLOSED = """
-insert into statements
-select
-    {no}, institution_id, '{number}', 'ALDER', 2026, {no}, timestamp '2026-05-01',
-    timestamp '2026-06-01', '{currency}', 1, 0, 0, {amount}, 0, 0, {amount}, 0, 0, '', null, null,
-    timestamp '2026-06-01 12:00', 1, 'tester'
-from institutions
-"""
-RUN_BY = {"payer_name": "Offers & Co", "payer_account": LONDON}
-
-
-def close(made: Job, number: str = NUMBER, amount: str = "1234.50", currency: str = "GBP") -> None:
-    """Write a statement as if it had been closed."""
-    no = int(number[-6:])
-    with made.store() as store:
-        select(store, CLOSED.format(no=no, number=number, amount=amount, currency=currency))
-
-
-@once
-def _payable(folder: Path) -> Job:
-    made = with_catalogue(folder)
-    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
-    close(made)
-    return made
-
 
 @pytest.fixture
 def made(tmp_path: Path) -> Job:
     """A store with a statement of GBP 1234.50 that is not paid yet."""
-    return replace(_payable(tmp_path), settings=settings(**RUN_BY))
-
-
-def exported(made: Job, form: str = "pain.001", number: str = NUMBER, **more: Any) -> bytes:
-    to = made.path.with_name("payment")
-    export_payout(made, number, form, to, **more)
-    return to.read_bytes()
-
-
-def taken(made: Job, content: bytes, **more: Any) -> Any:
-    path = made.path.with_name("bank.file")
-    path.write_bytes(content)
-    return import_bank_file(made, path, **more)
+    return replace(payable(tmp_path), settings=settings(**RUN_BY))
 
 
 # Exporting
@@ -177,11 +134,6 @@ def test_a_payout_needs_a_second_person_where_approvals_are_on(made: Job) -> Non
 
 # What the bank says
 
-DUE = "2026-06-02"
-PAID = entry(on=f"<Dt>{DUE}</Dt>")
-AGAIN = entry(on=f"<Dt>{DUE}</Dt>", ref="B-9")
-BACK = returned(on=f"<Dt>{DUE}</Dt>")
-
 VERDICTS = [
     ("unpaid", None, []),
     ("paid", None, [camt(PAID)]),
@@ -218,10 +170,20 @@ def test_each_payout_has_one_verdict(
     (row,) = payouts(made, None)
     assert (state, code) == (row.state, row.bank_code)
     assert (code is None) == (row.meaning is None)
-    with made.store(read_only=True) as store:
-        verdicts = Counter(each.code for each in bank_verdicts(store, made.now))
+    told = reconcile(made)
     strange = sum(b"000009" in content for content in files)
-    assert Counter([state, *["bank_unknown"] * strange]) == verdicts
+    assert Counter({state: 1, "bank_unknown": strange}) == Counter(
+        {each.code: each.rows for each in told.bank or ()}
+    )
+    entries = sum(each.bank_entries for each in told.bank or ())
+    assert (0, 0, 1, entries, 1 + strange) == tuple(
+        told.control[name]
+        for name in ("redemptions", "verdicts", "statements", "bank_entries", "bank_verdicts")
+    )
+    assert len(kept(made)["bank_entries"]) == entries
+    with made.store() as store:
+        for audit in AUDITS:
+            assert 0 == offending(store, audit)[0]
 
 
 def test_reconcile_tells_the_side_of_the_bank_too(made: Job) -> None:

@@ -1,7 +1,8 @@
-"""Export a payout: write the one payment of a statement for the bank (rules.md#payouts).
+"""Export a payout: write the payment of a statement for the bank (rules.md#payouts).
 
-What is written is kept, so that whoever asks again gets the same bytes, whatever was set since; a
-statement is never paid under a second id. The file is written when the record of it is committed:
+What is written is kept, so that whoever asks again gets the same bytes, whatever was set since. A
+statement is paid under another id only where somebody wants it `again`, with a reason, and the bank
+returned or rejected the payment before. The file is written when the record of it is committed:
 where that fails, asking again writes it.
 """
 
@@ -29,6 +30,7 @@ from cardoffers_cli.services.payouts import (
     keep_payout,
     next_payout,
     payable_statement,
+    payout_states,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class ExportedPayout(Record):
 
     number: str
     institution: str
+    attempt: int
     payment_id: str
     form: str
     amount: Amount
@@ -76,24 +79,28 @@ def export_payout(
     to: Path,
     *,
     due_on: date | None = None,
+    again: str | None = None,
     dry_run: bool = False,
 ) -> ExportedPayout:
-    """Write the payment of a statement to a file that its owner alone may read.
+    """Write the newest payment of a statement to a file that its owner alone may read.
 
-    Raises `NotFound`, `Refused` where nothing is to be paid, where it was exported in another form
-    or where the form cannot say it, `ConfigurationError` without a payer, and `ApprovalNeeded`.
+    `again` is why it is paid once more, where the bank returned or rejected that payment; asked
+    again while the bank says nothing of the new one, that is written. Raises `NotFound`, `Refused`
+    where nothing is to be paid, or nothing came back, where it was exported in another form or
+    where the form cannot say it, `ConfigurationError` without a payer, and `ApprovalNeeded`.
     """
     approval = None
     with approvable(job, dry_run=dry_run) as store:
         statement = payable_statement(store, number)
         owner = institution_of(store, statement.institution_id)
-        known = find_payout(store, owner.id, number)
+        known = _known(store, job, statement, again=again)
         if known is None:
             with run_record(store, kind="payout_export", now=job.now, actor=job.actor) as run:
                 approval = _make(
                     *(store, job, run, owner, statement),
                     form=form,
                     due_on=due_on,
+                    again=again,
                     dry_run=dry_run,
                 )
                 run.counts["statement"] = number
@@ -113,6 +120,35 @@ def export_payout(
         exported_before=known is not None,
         approval=approval,
         dry_run=dry_run,
+    )
+
+
+def _known(
+    store: Store, job: Job, statement: PayableStatement, *, again: str | None
+) -> KeptPayout | None:
+    """Return the payment that is written, None where one is to be made; raise `Refused`."""
+    newest = find_payout(store, statement.institution_id, statement.number)
+    if again is None:
+        return newest
+    shown = f"`cardoffers payout show {statement.number}` shows it."
+    if newest is None:
+        raise Refused(
+            f"The statement {statement.number} was not paid yet, so it cannot be paid again.",
+            code="payout_not_exported",
+            hint="Leave --again and --reason out.",
+        )
+    (found,) = payout_states(
+        store, job.now, institution_id=statement.institution_id, number=statement.number
+    )
+    if found.state == "returned":
+        return None
+    if newest.attempt > 1 and found.state == "unpaid":
+        return newest
+    raise Refused(
+        f"The statement {statement.number} is {found.state}: it is paid again only where the bank"
+        " returned or rejected its payment.",
+        code="payout_not_returned",
+        hint=f"{shown} `cardoffers bank import FILE` takes in what the bank said since.",
     )
 
 
@@ -137,11 +173,16 @@ def _make(
     *,
     form: str,
     due_on: date | None,
+    again: str | None,
     dry_run: bool,
 ) -> str | None:
-    """Keep the payment of a statement, with what was written; return the state of its approval."""
+    """Keep a payment of a statement, with what was written; return the state of its approval."""
     payout_no = next_payout(store)
-    payment = _payment(store, job, owner, statement, due_on=due_on, payout_no=payout_no)
+    newest = find_payout(store, owner.id, statement.number)
+    attempt = newest.attempt + 1 if newest else 1
+    payment = _payment(
+        *(store, job, owner, statement), due_on=due_on, payout_no=payout_no, attempt=attempt
+    )
     payer, payee = payment.payer.account, payment.payee.account
     content = FORMS[form](payment)
     digest = sha256(content).hexdigest()
@@ -157,6 +198,7 @@ def _make(
             "account_sha256": sha256(payee.text.encode()).hexdigest(),
             "holder": payment.payee.name,
             "payer": payer.masked,
+            **({"attempt": attempt, "reason": again} if newest else {}),
         },
         amount=statement.amount,
         currency=statement.currency,
@@ -167,6 +209,8 @@ def _make(
         payout_no=payout_no,
         institution_id=owner.id,
         number=statement.number,
+        attempt=attempt,
+        reason=again,
         payment_id=payment.payment_id,
         trace=trace_of(payer.bank or "", payout_no) if form == "nacha" else None,
         amount=statement.amount,
@@ -185,7 +229,12 @@ def _make(
         "payout_exported",
         event_id=uuid4(),
         institution_id=owner.id,
-        details={"statement": statement.number, "form": form, "sha256": digest},
+        details={
+            "statement": statement.number,
+            "form": form,
+            "sha256": digest,
+            **({"attempt": attempt, "reason": again} if newest else {}),
+        },
         now=job.now,
         actor=job.actor,
     )
@@ -200,6 +249,7 @@ def _payment(
     *,
     due_on: date | None,
     payout_no: int,
+    attempt: int,
 ) -> Payment:
     if statement.amount <= 0:
         raise Refused(
@@ -215,7 +265,7 @@ def _payment(
             hint=f"Type `cardoffers institution set {owner.slug} --account IBAN/BIC`.",
         )
     return Payment(
-        payment_id=payment_id(statement.number),
+        payment_id=payment_id(statement.number, attempt),
         statement=statement.number,
         amount=statement.amount,
         currency=statement.currency,

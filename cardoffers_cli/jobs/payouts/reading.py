@@ -1,4 +1,4 @@
-"""What is shown of payouts and of what banks said, with the verdicts of the bank's side."""
+"""What is shown of payouts and of what banks said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from cardoffers_cli.domain.bank_codes import meaning_of
 from cardoffers_cli.domain.errors import Refused
-from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.services.bank import FoundBankEntry, list_entries
 from cardoffers_cli.services.institutions import find_institution
@@ -14,12 +13,8 @@ from cardoffers_cli.services.payouts import PayoutState, payable_statement, payo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
-    from cardoffers_cli.domain.records import Amount
     from cardoffers_cli.jobs.context.job import Job
-    from cardoffers_cli.store.store import Store
 
 
 class ListedPayout(PayoutState):
@@ -38,20 +33,6 @@ class ShownPayout(ListedPayout):
     """What is paid of a statement, with all that the bank said of it."""
 
     bank: Sequence[ListedBankEntry]
-
-
-class BankVerdict(Record):
-    """The one verdict of a statement, or of an entry that no payout explains."""
-
-    code: str
-    number: str | None
-    institution: str | None
-    entry_id: UUID | None
-    amount: Amount | None
-    currency: str | None
-    paid_amount: Amount | None
-    bank_code: str | None
-    age_days: int | None
 
 
 def payouts(job: Job, institution: str | None, *, limit: int | None = None) -> list[ListedPayout]:
@@ -95,46 +76,6 @@ def bank_entries(
             store, institution_id=owner, number=number, unknown=unknown, limit=limit
         )
     return [_entry(each) for each in found]
-
-
-def bank_verdicts(
-    store: Store, moment: datetime, institution_id: UUID | None = None
-) -> list[BankVerdict]:
-    """Return the verdict of each statement that pays anything, and of each unknown entry.
-
-    Each has exactly one (rules.md#bank-verdicts). Unknown entries are of no institution.
-    """
-    verdicts = [
-        BankVerdict(
-            code=each.state,
-            number=each.number,
-            institution=each.institution,
-            entry_id=None,
-            amount=each.amount,
-            currency=each.currency,
-            paid_amount=each.paid_amount,
-            bank_code=each.bank_code,
-            age_days=each.age_days,
-        )
-        for each in payout_states(store, moment, institution_id=institution_id)
-    ]
-    if institution_id is not None:
-        return verdicts
-    unknown = [
-        BankVerdict(
-            code="bank_unknown",
-            number=None,
-            institution=None,
-            entry_id=each.entry_id,
-            amount=None,
-            currency=each.currency,
-            paid_amount=each.amount,
-            bank_code=each.code,
-            age_days=None,
-        )
-        for each in list_entries(store, unknown=True)
-    ]
-    return [*verdicts, *unknown]
 
 
 def _listed(found: PayoutState) -> ListedPayout:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardoffers_cli.domain.bank_codes import meaning_of as bank_meaning
 from cardoffers_cli.domain.errors import Refused, UsageError
 from cardoffers_cli.domain.moments import format_moment
 from cardoffers_cli.domain.reconciling import meaning_of
 from cardoffers_cli.domain.records import if_any
-from cardoffers_cli.jobs.context.approvals import approvable, require_approval
+from cardoffers_cli.jobs.context.approvals import ON, approvable, require_approval
 from cardoffers_cli.jobs.context.masking import without_cards
 from cardoffers_cli.jobs.context.reading import reading
 from cardoffers_cli.jobs.context.runs import run_record
+from cardoffers_cli.services.bank import FoundBankEntry, list_entries
 from cardoffers_cli.services.ids import whole_id
-from cardoffers_cli.services.institutions import find_institution
+from cardoffers_cli.services.institutions import find_institution, list_institutions
 from cardoffers_cli.services.reconciliation import (
     CreditedRow,
     FoundFinding,
@@ -28,16 +30,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cardoffers_cli.jobs.context.job import Job
+    from cardoffers_cli.services.institutions import Institution
     from cardoffers_cli.services.reconciliation import FindingState
     from cardoffers_cli.store.store import Store
 
 
+class ToldFinding(ListedFinding):
+    """A finding, and what the bank means by its code."""
+
+    bank_meaning: str | None = if_any()
+
+
 class ShownFinding(FoundFinding):
-    """One finding: what it means, what to do next, and the credited rows that it is about."""
+    """One finding: what it means, what to do next, and what it is about.
+
+    That is credited rows, or what banks said.
+    """
 
     meaning: str
     next: str | None
+    bank_meaning: str | None = if_any()
     rows: Sequence[CreditedRow]
+    bank: Sequence[FoundBankEntry] | None = if_any()
 
 
 class AcceptedFinding(ListedFinding):
@@ -55,14 +69,19 @@ def finding_rows(
     code: str | None = None,
     state: FindingState | None = None,
     limit: int,
-) -> tuple[list[ListedFinding], int]:
+) -> tuple[list[ToldFinding], int]:
     """Return findings, the open ones first, then the oldest; and how many there are in all."""
     with reading(job) as source:
         owner = find_institution(source.store, institution).id if institution else None
         found = list_findings(
             source.store, job.now, institution_id=owner, code=code, state=state, limit=limit
         )
-    rows = [without_cards(ListedFinding.cut(each)) for each in found]
+    rows = [
+        ToldFinding(
+            **without_cards(ListedFinding.cut(each)), bank_meaning=bank_meaning(each.bank_code)
+        )
+        for each in found
+    ]
     return rows, found[0].findings if found else 0
 
 
@@ -76,11 +95,22 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Show
             ShownFinding(
                 **found,
                 meaning=meaning.says,
-                next=meaning.then if found.state == "open" else None,
+                next=meaning.next_of(found.paid_as) if found.state == "open" else None,
+                bank_meaning=bank_meaning(found.bank_code),
                 rows=credited_rows(source.store, found.finding_id),
+                bank=_said_of(source.store, found),
             )
         )
     return shown
+
+
+def _said_of(store: Store, found: FoundFinding) -> Sequence[FoundBankEntry] | None:
+    """Return what banks said of what a finding of their side is about."""
+    if found.subject == "statement":
+        return list_entries(store, number=found.paid_as)
+    if found.subject == "entry":
+        return list_entries(store, entry_no=found.subject_no)
+    return None
 
 
 def accept_finding(
@@ -108,9 +138,9 @@ def accept_finding(
             approval = require_approval(
                 store,
                 run,
-                find_institution(store, before.institution),
+                _who_decides(store, before),
                 action="finding_accept",
-                subject=before.transaction_ref or before.code,
+                subject=before.transaction_ref or before.paid_as or before.code,
                 amount=max(before.amount or before.credited_amount, before.credited_amount),
                 currency=before.currency,
                 details={
@@ -129,6 +159,19 @@ def accept_finding(
     told = ListedFinding.cut(after)
     return AcceptedFinding(
         **without_cards(told), reason=reason.strip(), approval=approval, dry_run=dry_run
+    )
+
+
+def _who_decides(store: Store, found: FoundFinding) -> Institution:
+    """Return whose approvals a finding needs: its institution's.
+
+    What is of none needs those of the strictest institution that wants any (rules.md#four-eyes).
+    """
+    if found.institution is not None:
+        return find_institution(store, found.institution)
+    return min(
+        list_institutions(store),
+        key=lambda each: (each.approvals != ON, each.approval_limit or 0, each.slug),
     )
 
 

@@ -1,4 +1,4 @@
-"""Reconcile: hold what institutions credited against what was redeemed, in one transaction."""
+"""Reconcile: what was credited, and what banks paid, against what is owed, in one transaction."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from cardoffers_cli.domain.records import if_any
 from cardoffers_cli.jobs.context.runs import run_record
 from cardoffers_cli.pipeline.reconcile import (
+    BankTotal,
     ControlTotals,
     FindingStates,
     VerdictTotal,
+    ask,
     control,
     find_both,
-    is_any_credited,
     judge,
     refer,
     said,
     states,
 )
 from cardoffers_cli.services.institutions import find_institution
-from cardoffers_cli.services.payouts import BankTotal, bank_totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class ReconciledTold(FindingStates):
     """What a run found, in the shape of `reconcile --format json`.
 
-    Where nobody sent a credited row there is no run, and nothing is said. `bank` is the side of the
-    bank: what is paid of statements, where there are any (rules.md#bank-verdicts).
+    Where nobody sent a credited row, and nobody is paid, there is no run, and nothing is said.
+    `bank` is the side of the bank, where there is one: what is paid of statements
+    (rules.md#bank-verdicts).
     """
 
     run_id: UUID | None
@@ -53,24 +54,23 @@ def reconcile(job: Job, institution: str | None = None, *, dry_run: bool = False
 def reconcile_in(
     store: Store, job: Job, institution_id: UUID | None = None, *, dry_run: bool = False
 ) -> ReconciledTold:
-    """Reconcile in the caller's transaction, as one run, whoever sent credited rows."""
-    bank = bank_totals(store, job.now, institution_id) or None
-    if not is_any_credited(store, institution_id):
+    """Reconcile in the caller's transaction, as one run, whoever sent credited rows or is paid."""
+    asked = ask(store, institution_id)
+    if asked is None:
         nothing = ControlTotals(redemptions=0, credited_rows=0, verdicts=0)
         none = FindingStates(open=0, accepted=0, resolved=0)
-        return ReconciledTold(
-            run_id=None, verdicts=[], **none, control=nothing, bank=bank, dry_run=dry_run
-        )
+        return ReconciledTold(run_id=None, verdicts=[], **none, control=nothing, dry_run=dry_run)
     with run_record(store, kind="reconcile", now=job.now, actor=job.actor) as run:
-        referred = refer(store, institution_id, run_no=run.run_no)
+        referred = refer(store, asked, run_no=run.run_no)
         both = find_both(store, referred, run_no=run.run_no)
         judge(store, referred, both, run_no=run.run_no, now=job.now)
+        verdicts, bank = said(store, run_no=run.run_no, now=job.now)
         told = ReconciledTold(
             run_id=run.run_id,
-            verdicts=said(store, run_no=run.run_no, now=job.now),
+            verdicts=verdicts,
             **states(store, run_no=run.run_no),
             control=control(store, run_no=run.run_no),
-            bank=bank,
+            bank=bank or None,
             dry_run=dry_run,
         )
         run.counts.update(told)

@@ -1,6 +1,7 @@
 -- name: payouts_pay_their_statement
 -- Payouts that are not what their statement pays, or whose file is not the one whose digest was told;
--- and entries of banks that stand there twice. Grain: one row per payout, or entry.
+-- those of another attempt whose payment before never came back; and entries of banks that stand there
+-- twice. Grain: one row per payout, or entry.
 select payouts.number, payouts.amount, statements.payable
 from payouts
 left join statements
@@ -11,6 +12,18 @@ where statements.number is null
     or payouts.currency <> statements.currency
     or payouts.sha256 <> sha256(payouts.content)
     or not contains(payouts.content, payouts.payment_id)
+    or (
+        payouts.attempt > 1
+        and not exists (
+            select 1
+            from payouts as before
+            inner join payout_entries on payout_entries.payout_no = before.payout_no
+            where before.number = payouts.number
+                and before.institution_id = payouts.institution_id
+                and before.attempt = payouts.attempt - 1
+                and payout_entries.status in ('returned', 'rejected')
+        )
+    )
 union all
 select cast(bank_entries.entry_id as varchar), min(bank_entries.amount), count(*)
 from bank_entries

@@ -32,14 +32,17 @@ from faults
 order by faults.credit_no, faults.fault;
 
 -- name: everything_reconciled_has_a_verdict
--- Redemptions and credited rows that the last reconciliation of their institution knew, and of which
--- no verdict, or more than one, tells; a linked row has that of its redemption.
+-- Redemptions and credited rows that the last reconciliation of their institution knew, and statements
+-- and entries of banks so, of which no verdict, or more than one, tells; a linked row has that of its
+-- redemption, and an entry that of the statement whose payout was known then.
 -- Grain: one row per subject.
 with reached as (
     select
         reconciliations.institution_id,
         max(reconciliations.last_redemption_no) as redemption_no,
-        max(reconciliations.last_credit_no) as credit_no
+        max(reconciliations.last_credit_no) as credit_no,
+        max(reconciliations.run_no) as run_no,
+        max_by(reconciliations.statements, reconciliations.run_no) > 0 as is_paid
     from reconciliations
     group by reconciliations.institution_id
 ),
@@ -56,6 +59,26 @@ subjects as (
     inner join reached on reached.institution_id = credits.institution_id
     where credits.credit_no <= reached.credit_no
         and credits.credit_no not in (select credit_links.credit_no from credit_links)
+    union all
+    select statements.institution_id, 'statement', statements.statement_no, 1
+    from statements
+    inner join reached on reached.institution_id = statements.institution_id
+    where statements.run_no < reached.run_no
+        and statements.payable > 0
+        and reached.is_paid
+    union all
+    select reached.institution_id, 'entry', bank_entries.entry_no, 1
+    from bank_entries
+    inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
+    inner join reached on reached.institution_id = no_institution()
+    where bank_files.run_no < reached.run_no
+        and not exists (
+            select 1
+            from payout_entries
+            inner join payouts on payouts.payout_no = payout_entries.payout_no
+            where payout_entries.entry_id = bank_entries.entry_id
+                and payouts.run_no < reached.run_no
+        )
     union all
     select
         current_verdicts.institution_id, current_verdicts.subject, current_verdicts.subject_no, -1
@@ -83,6 +106,7 @@ both_sides as (
         reconciliation_totals.institution_id, reconciliation_totals.code,
         reconciliation_totals.currency, reconciliation_totals.verdicts,
         reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
+        reconciliation_totals.statements, reconciliation_totals.bank_entries,
         reconciliation_totals.amount, reconciliation_totals.credited_amount,
         reconciliation_totals.moved_amount
     from reconciliation_totals
@@ -93,7 +117,17 @@ both_sides as (
     select
         current_verdicts.institution_id, current_verdicts.code, current_verdicts.currency,
         -count(*), -count(*) filter (where current_verdicts.subject = 'redemption'),
-        -sum(current_verdicts.credited_rows), -coalesce(sum(current_verdicts.amount), 0),
+        -coalesce(
+            sum(current_verdicts.credited_rows)
+                filter (where not is_of_bank(current_verdicts.subject)),
+            0
+        ),
+        -count(*) filter (where current_verdicts.subject = 'statement'),
+        -coalesce(
+            sum(current_verdicts.credited_rows) filter (where is_of_bank(current_verdicts.subject)),
+            0
+        ),
+        -coalesce(sum(current_verdicts.amount), 0),
         -sum(current_verdicts.credited_amount), -sum(current_verdicts.moved_amount)
     from current_verdicts
     where current_verdicts.code <> 'known_now'
@@ -102,7 +136,8 @@ both_sides as (
 select
     both_sides.institution_id, both_sides.code, both_sides.currency,
     sum(both_sides.verdicts) as too_many, sum(both_sides.redemptions) as redemptions,
-    sum(both_sides.credited_rows) as credited_rows, sum(both_sides.amount) as amount,
+    sum(both_sides.credited_rows) as credited_rows, sum(both_sides.statements) as statements,
+    sum(both_sides.bank_entries) as bank_entries, sum(both_sides.amount) as amount,
     sum(both_sides.credited_amount) as credited_amount,
     sum(both_sides.moved_amount) as moved_amount
 from both_sides
@@ -110,6 +145,8 @@ group by both_sides.institution_id, both_sides.code, both_sides.currency
 having sum(both_sides.verdicts) <> 0
     or sum(both_sides.redemptions) <> 0
     or sum(both_sides.credited_rows) <> 0
+    or sum(both_sides.statements) <> 0
+    or sum(both_sides.bank_entries) <> 0
     or sum(both_sides.amount) <> 0
     or sum(both_sides.credited_amount) <> 0
     or sum(both_sides.moved_amount) <> 0

@@ -1,15 +1,15 @@
--- name: is_any
--- Whether any institution, or the one that is named, sent credited rows.
-select exists (
-    from credits
-    where $institution_id is null
-        or credits.institution_id = $institution_id
-) as is_any;
-
 -- name: asked
+<<<<<<< HEAD
 -- makes: asked(institution_id, currency, credit_days, is_reached, after_run_no,
 --     after_redemption_no, after_credit_no)
 -- Makes asked: the institutions that sent credited rows, or the one of them that is named, with how
+=======
+-- makes: asked(institution_id, currency, is_credited, is_paid, is_reached, after_run_no,
+--     after_redemption_no, after_credit_no)
+-- Makes asked: the institutions that sent credited rows (`is_credited`) and those that are paid by
+-- payouts (`is_paid`): with a statement that pays anything, and an account or a payment; or the one of
+-- them that is named. Where none is, and banks told of anything, that is of no institution. With how
+>>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 -- far the last run went; nowhere before the first. Grain: one row per institution.
 create temp table asked as
 with reached as (
@@ -19,17 +19,48 @@ with reached as (
         max(reconciliations.last_credit_no) as credit_no
     from reconciliations
     group by reconciliations.institution_id
+),
+known as (
+    select
+        institutions.institution_id, institutions.currency,
+        institutions.institution_id in (select credits.institution_id from credits) as is_credited,
+        institutions.institution_id in (select paid_statements.institution_id from paid_statements)
+        and (
+            institutions.institution_id in (
+                select institution_accounts.institution_id
+                from institution_accounts
+            )
+            or institutions.institution_id in (select payouts.institution_id from payouts)
+            or institutions.institution_id in (
+                select reconciliations.institution_id
+                from reconciliations
+                where reconciliations.statements > 0
+            )
+        ) as is_paid
+    from institutions
+    union all
+    select no_institution(), null, false, true
+    where exists (from bank_entries)
 )
 select
+<<<<<<< HEAD
     institutions.institution_id, institutions.currency,
     coalesce(institutions.credit_days, 7) as credit_days,
+=======
+    known.institution_id, known.currency, known.is_credited, known.is_paid,
+>>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
     reached.run_no is not null as is_reached, coalesce(reached.run_no, 0) as after_run_no,
     coalesce(reached.redemption_no, -1) as after_redemption_no,
     coalesce(reached.credit_no, -1) as after_credit_no
-from institutions
-left join reached on reached.institution_id = institutions.institution_id
-where institutions.institution_id in (select credits.institution_id from credits)
-    and ($institution_id is null or institutions.institution_id = $institution_id);
+from known
+left join reached on reached.institution_id = known.institution_id
+where (known.is_credited or known.is_paid)
+    and ($institution_id is null or known.institution_id = $institution_id);
+
+-- name: is_any
+-- reads: asked(institution_id)
+-- Whether there is anything to reconcile.
+select exists (from asked) as is_any;
 
 -- name: is_first
 -- reads: asked(is_reached)
@@ -102,9 +133,15 @@ inner join purchases
     and purchases.transaction_ref = hashed.transaction_ref;
 
 -- name: to_reconcile
+<<<<<<< HEAD
 -- reads: asked(institution_id, credit_days, after_run_no, after_redemption_no)
 -- makes: to_reconcile(redemption_no, institution_id, currency, amount, created_at, credit_days,
 --     reversed_at, is_delivered, is_expected)
+=======
+-- reads: asked(institution_id, is_credited, after_run_no, after_redemption_no)
+-- makes: to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at,
+--     is_delivered, is_expected)
+>>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 -- Makes to_reconcile: the redemptions to look at: those that came since, those that new credited rows
 -- are of or that were reversed since, and those whose verdict is not final. `is_delivered` says that
 -- its event was, `is_expected` that it is still to be. Grain: one row per redemption.
@@ -140,8 +177,11 @@ left join outbox
     on outbox.redemption_no = ledger_entries.redemption_no
     and outbox.institution_id = ledger_entries.institution_id
     and outbox.event = 'redemption.completed'
-where ledger_entries.redemption_no > asked.after_redemption_no
-    or ledger_entries.redemption_no in (select touched.redemption_no from touched);
+where asked.is_credited
+    and (
+        ledger_entries.redemption_no > asked.after_redemption_no
+        or ledger_entries.redemption_no in (select touched.redemption_no from touched)
+    );
 
 -- name: credited
 -- reads: to_reconcile(redemption_no, institution_id, reversed_at)
@@ -232,16 +272,87 @@ select
 from moves
 where moves.redemption_no not in (select several.redemption_no from several);
 
+-- name: banked
+-- reads: asked(institution_id, is_paid)
+-- makes: banked(institution_id, subject, subject_no, code, named, currency, amount, paid_amount,
+--     moved_amount, entries, since_at, bank_code)
+-- Makes banked: the verdict of each statement that pays anything, and of each entry of no payout
+-- (rules.md#bank-verdicts); an entry whose payout is known by now ends. `named` is what a finding is
+-- derived from: where it is null the verdict is none, as an unpaid one is that is younger than
+-- `days`. An entry without an amount stands with none, in a currency of the programs.
+-- Grain: one row per subject.
+create temp table banked as
+with alone as (
+    select current_verdicts.subject_no as entry_no
+    from current_verdicts
+    where current_verdicts.subject = 'entry'
+        and current_verdicts.code <> 'known_now'
+),
+entries as (
+    select
+        bank_entries.entry_no, bank_entries.entry_id,
+        coalesce(bank_entries.currency, (select min(institutions.currency) from institutions))
+            as currency,
+        coalesce(bank_entries.amount, 0) as amount, bank_entries.status, bank_entries.direction,
+        bank_entries.code, coalesce(bank_entries.booked_at, bank_files.received_at) as since_at,
+        bank_entries.entry_no in (select payout_entries.entry_no from payout_entries) as is_known
+    from bank_entries
+    inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
+    where no_institution() in (select asked.institution_id from asked)
+)
+select
+    paid_statements.institution_id, 'statement' as subject, paid_statements.statement_no as subject_no,
+    paid_statements.state as code,
+    case
+        when paid_statements.state <> 'unpaid'
+            or date_sub('day', paid_statements.since_at, $now) >= $days
+            then paid_statements.number
+    end as named,
+    paid_statements.currency, cast(paid_statements.payable as decimal(18, 4)) as amount,
+    paid_statements.paid_amount, paid_statements.moved_amount, paid_statements.entries,
+    paid_statements.since_at, paid_statements.bank_code
+from paid_statements
+inner join asked on asked.institution_id = paid_statements.institution_id
+where asked.is_paid
+union all
+select
+    no_institution(), 'entry', entries.entry_no,
+    case
+        when entries.is_known then 'known_now'
+        when is_unexplained(entries.status, entries.direction) then 'bank_unknown'
+        else 'bank_other'
+    end,
+    cast(entries.entry_id as varchar), entries.currency, null,
+    case when entries.is_known then 0 else entries.amount end,
+    case
+        when entries.is_known then 0
+        else moved_by_bank(entries.status, entries.direction, entries.amount)
+    end,
+    case when entries.is_known then 0 else 1 end, entries.since_at, entries.code
+from entries
+where not entries.is_known
+    or entries.entry_no in (select alone.entry_no from alone);
+
 -- name: judged
 -- reads: referring(credit_no, institution_id, status, amount, credited_at, currency, is_told),
+<<<<<<< HEAD
 --     to_reconcile(redemption_no, institution_id, currency, amount, created_at, credit_days,
 --     reversed_at, is_delivered, is_expected), credited(redemption_no, credited_rows, payments,
 --     credited_amount, moved_amount, amount_at_reversal, is_failed, is_of_other_ref)
 -- makes: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
 --     moved_amount, credited_rows, since_at)
+=======
+--     to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at, is_delivered,
+--     is_expected), credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
+--     amount_at_reversal, is_failed), banked(institution_id, subject, subject_no, code, named,
+--     currency, amount, paid_amount, moved_amount, entries, since_at, bank_code)
+-- makes: judged(institution_id, subject, subject_no, code, named, currency, amount, credited_amount,
+--     moved_amount, credited_rows, since_at, bank_code)
+>>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 -- Makes judged: the verdict of each redemption that was looked at, and of each credited row whose
 -- redemption was looked for (rules.md#verdicts); a row that has none any more, as its redemption is
--- known now, ends with amounts of zero. Grain: one row per subject.
+-- known now, ends with amounts of zero. And those of the bank's side, which alone are `named`.
+-- Grain: one row per subject.
 create temp table judged as
 with linked as (
     select credit_links.credit_no
@@ -279,40 +390,47 @@ select
         when to_reconcile.is_delivered then 'webhook_only'
         else 'not_credited'
     end as code,
-    to_reconcile.currency, to_reconcile.amount,
-    cast(coalesce(credited.credited_amount, 0) as decimal(18, 4)) as credited_amount,
-    cast(coalesce(credited.moved_amount, 0) as decimal(18, 4)) as moved_amount,
-    coalesce(credited.credited_rows, 0) as credited_rows, to_reconcile.created_at as since_at
+    null as named, to_reconcile.currency, to_reconcile.amount,
+    cast(coalesce(credited.credited_amount, 0) as decimal(38, 4)) as credited_amount,
+    cast(coalesce(credited.moved_amount, 0) as decimal(38, 4)) as moved_amount,
+    coalesce(credited.credited_rows, 0) as credited_rows, to_reconcile.created_at as since_at,
+    null as bank_code
 from to_reconcile
 left join credited on credited.redemption_no = to_reconcile.redemption_no
 union all
 select
     alone.institution_id, 'credit', alone.credit_no,
     case when alone.is_known then 'known_now' else 'credited_unknown' end,
-    alone.currency, null, case when alone.is_known then 0 else alone.amount end,
+    null, alone.currency, null, case when alone.is_known then 0 else alone.amount end,
     case when alone.is_known then 0 else alone.amount end,
-    case when alone.is_known then 0 else 1 end, alone.credited_at
+    case when alone.is_known then 0 else 1 end, alone.credited_at, null
 from alone
 where alone.is_told
-    or not alone.is_known;
+    or not alone.is_known
+union all
+select
+    banked.institution_id, banked.subject, banked.subject_no, banked.code, banked.named,
+    banked.currency, banked.amount, banked.paid_amount, banked.moved_amount, banked.entries,
+    banked.since_at, banked.bank_code
+from banked;
 
 -- name: first_verdicts
--- reads: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
---     moved_amount, credited_rows, since_at)
+-- reads: judged(institution_id, subject, subject_no, code, named, currency, amount, credited_amount,
+--     moved_amount, credited_rows, since_at, bank_code)
 -- Writes the verdicts of institutions of which nothing was said before, those that tell of something
 -- wrong with the id of the finding.
 insert into reconciliation_verdicts (
     institution_id, subject, subject_no, run_no, code, finding_id, currency, amount,
-    credited_amount, moved_amount, credited_rows, since_at
+    credited_amount, moved_amount, credited_rows, since_at, bank_code
 )
 select
     judged.institution_id, judged.subject, judged.subject_no, $run_no, judged.code,
     finding_of(
-        judged.institution_id, judged.code, judged.subject, redemptions.redemption_id,
-        credits.credit_ref
+        judged.institution_id, judged.code, judged.subject,
+        coalesce(cast(redemptions.redemption_id as varchar), credits.credit_ref, judged.named)
     ),
     judged.currency, judged.amount, judged.credited_amount, judged.moved_amount,
-    judged.credited_rows, judged.since_at
+    judged.credited_rows, judged.since_at, judged.bank_code
 from judged
 left join redemptions
     on judged.subject = 'redemption'
@@ -326,19 +444,20 @@ left join credits
     and not is_verdict_final(judged.code);
 
 -- name: later_verdicts
--- reads: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
---     moved_amount, credited_rows, since_at)
+-- reads: judged(institution_id, subject, subject_no, code, named, currency, amount, credited_amount,
+--     moved_amount, credited_rows, since_at, bank_code)
 -- Writes the verdicts that are not what was said of their subject before, as first_verdicts does.
 -- Idempotent: what is said already is not said again.
 insert into reconciliation_verdicts (
     institution_id, subject, subject_no, run_no, code, finding_id, currency, amount,
-    credited_amount, moved_amount, credited_rows, since_at
+    credited_amount, moved_amount, credited_rows, since_at, bank_code
 )
 with looked_at as materialized (
     select
-        judged.institution_id, judged.subject, judged.subject_no, judged.code, judged.currency,
-        judged.amount, judged.credited_amount, judged.moved_amount, judged.credited_rows,
-        judged.since_at
+        judged.institution_id, judged.subject, judged.subject_no, judged.code, judged.named,
+        judged.currency, judged.amount, judged.credited_amount, judged.moved_amount,
+        judged.credited_rows, judged.since_at, judged.bank_code,
+        not is_verdict_final(judged.code) and judged.named is not null as is_named
     from judged
 ),
 said as (
@@ -347,7 +466,10 @@ said as (
         max_by(
             (
                 reconciliation_verdicts.code, reconciliation_verdicts.credited_amount,
-                reconciliation_verdicts.moved_amount, reconciliation_verdicts.credited_rows
+                reconciliation_verdicts.moved_amount, reconciliation_verdicts.credited_rows,
+                reconciliation_verdicts.bank_code,
+                is_of_bank(reconciliation_verdicts.subject)
+                and reconciliation_verdicts.finding_id is not null
             ),
             reconciliation_verdicts.run_no
         ) as newest
@@ -361,11 +483,11 @@ said as (
 select
     looked_at.institution_id, looked_at.subject, looked_at.subject_no, $run_no, looked_at.code,
     finding_of(
-        looked_at.institution_id, looked_at.code, looked_at.subject, redemptions.redemption_id,
-        credits.credit_ref
+        looked_at.institution_id, looked_at.code, looked_at.subject,
+        coalesce(cast(redemptions.redemption_id as varchar), credits.credit_ref, looked_at.named)
     ),
     looked_at.currency, looked_at.amount, looked_at.credited_amount, looked_at.moved_amount,
-    looked_at.credited_rows, looked_at.since_at
+    looked_at.credited_rows, looked_at.since_at, looked_at.bank_code
 from looked_at
 left join said
     on said.subject = looked_at.subject
@@ -381,7 +503,8 @@ left join credits
     and credits.institution_id = looked_at.institution_id
     and not is_verdict_final(looked_at.code)
 where said.newest is distinct from (
-        looked_at.code, looked_at.credited_amount, looked_at.moved_amount, looked_at.credited_rows
+        looked_at.code, looked_at.credited_amount, looked_at.moved_amount, looked_at.credited_rows,
+        looked_at.bank_code, looked_at.is_named
     );
 
 -- name: totals
@@ -389,8 +512,8 @@ where said.newest is distinct from (
 -- Writes what the verdicts that hold now come to, once for each run: what those of the run before
 -- came to, with what this run said, and without what it said anew.
 insert into reconciliation_totals (
-    institution_id, run_no, code, currency, verdicts, redemptions, credited_rows, amount,
-    credited_amount, moved_amount
+    institution_id, run_no, code, currency, verdicts, redemptions, credited_rows, statements,
+    bank_entries, amount, credited_amount, moved_amount
 )
 with said as (
     select
@@ -426,6 +549,7 @@ parts as (
         reconciliation_totals.institution_id, reconciliation_totals.code,
         reconciliation_totals.currency, reconciliation_totals.verdicts,
         reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
+        reconciliation_totals.statements, reconciliation_totals.bank_entries,
         reconciliation_totals.amount, reconciliation_totals.credited_amount,
         reconciliation_totals.moved_amount
     from reconciliation_totals
@@ -437,7 +561,18 @@ parts as (
         reconciliation_verdicts.institution_id, reconciliation_verdicts.code,
         reconciliation_verdicts.currency, count(*),
         count(*) filter (where reconciliation_verdicts.subject = 'redemption'),
-        sum(reconciliation_verdicts.credited_rows), coalesce(sum(reconciliation_verdicts.amount), 0),
+        coalesce(
+            sum(reconciliation_verdicts.credited_rows)
+                filter (where not is_of_bank(reconciliation_verdicts.subject)),
+            0
+        ),
+        count(*) filter (where reconciliation_verdicts.subject = 'statement'),
+        coalesce(
+            sum(reconciliation_verdicts.credited_rows)
+                filter (where is_of_bank(reconciliation_verdicts.subject)),
+            0
+        ),
+        coalesce(sum(reconciliation_verdicts.amount), 0),
         sum(reconciliation_verdicts.credited_amount), sum(reconciliation_verdicts.moved_amount)
     from reconciliation_verdicts
     where reconciliation_verdicts.run_no = $run_no
@@ -448,14 +583,22 @@ parts as (
     select
         replaced.institution_id, replaced.verdict.code, replaced.verdict.currency, -count(*),
         -count(*) filter (where replaced.subject = 'redemption'),
-        -sum(replaced.verdict.credited_rows), -coalesce(sum(replaced.verdict.amount), 0),
+        -coalesce(
+            sum(replaced.verdict.credited_rows) filter (where not is_of_bank(replaced.subject)), 0
+        ),
+        -count(*) filter (where replaced.subject = 'statement'),
+        -coalesce(
+            sum(replaced.verdict.credited_rows) filter (where is_of_bank(replaced.subject)), 0
+        ),
+        -coalesce(sum(replaced.verdict.amount), 0),
         -sum(replaced.verdict.credited_amount), -sum(replaced.verdict.moved_amount)
     from replaced
     group by replaced.institution_id, replaced.verdict.code, replaced.verdict.currency
 )
 select
     parts.institution_id, $run_no, parts.code, parts.currency, sum(parts.verdicts),
-    sum(parts.redemptions), sum(parts.credited_rows), sum(parts.amount),
+    sum(parts.redemptions), sum(parts.credited_rows), sum(parts.statements),
+    sum(parts.bank_entries), sum(parts.amount),
     sum(parts.credited_amount), sum(parts.moved_amount)
 from parts
 where parts.code <> 'known_now'
@@ -463,18 +606,21 @@ group by parts.institution_id, parts.code, parts.currency
 having sum(parts.verdicts) <> 0;
 
 -- name: reconciliations
--- reads: asked(institution_id)
--- Writes how many redemptions and credited rows there are, and how far this run went; once for each
--- run. Both sides are counted where they stand, whatever the verdicts say.
+-- reads: asked(institution_id, is_credited, is_paid)
+-- Writes how many redemptions and credited rows there are, statements to be paid and entries of banks,
+-- and how far this run went; once for each run. All sides are counted where they stand, whatever the
+-- verdicts say.
 insert into reconciliations (
     institution_id, run_no, redemptions, credited_rows, verdicts, last_redemption_no,
-    last_credit_no
+    last_credit_no, statements, bank_entries
 )
 with made as (
     select
         ledger_entries.institution_id, count(*) as redemptions,
         max(ledger_entries.redemption_no) as redemption_no
     from ledger_entries
+    inner join asked on asked.institution_id = ledger_entries.institution_id
+    where asked.is_credited
     group by ledger_entries.institution_id
 ),
 sent as (
@@ -483,79 +629,133 @@ sent as (
     from credits
     group by credits.institution_id
 ),
+paid as (
+    select statements.institution_id, count(*) as statements
+    from statements
+    inner join asked on asked.institution_id = statements.institution_id
+    where asked.is_paid
+        and statements.payable > 0
+    group by statements.institution_id
+),
+banked as (
+    select
+        coalesce(payout_entries.institution_id, no_institution()) as institution_id,
+        count(*) as entries
+    from bank_entries
+    left join payout_entries on payout_entries.entry_id = bank_entries.entry_id
+    group by coalesce(payout_entries.institution_id, no_institution())
+),
 counted as (
     select
         reconciliation_totals.institution_id, sum(reconciliation_totals.verdicts) as verdicts
     from reconciliation_totals
     where reconciliation_totals.run_no = $run_no
+        and reconciliation_totals.redemptions + reconciliation_totals.credited_rows > 0
     group by reconciliation_totals.institution_id
 )
 select
-    asked.institution_id, $run_no, coalesce(made.redemptions, 0), sent.credited_rows,
-    counted.verdicts, coalesce(made.redemption_no, -1), sent.credit_no
+    asked.institution_id, $run_no, coalesce(made.redemptions, 0), coalesce(sent.credited_rows, 0),
+    coalesce(counted.verdicts, 0), coalesce(made.redemption_no, -1), coalesce(sent.credit_no, -1),
+    coalesce(paid.statements, 0), coalesce(banked.entries, 0)
 from asked
-inner join sent on sent.institution_id = asked.institution_id
-inner join counted on counted.institution_id = asked.institution_id
-left join made on made.institution_id = asked.institution_id;
+left join sent on sent.institution_id = asked.institution_id
+left join counted on counted.institution_id = asked.institution_id
+left join made on made.institution_id = asked.institution_id
+left join paid on paid.institution_id = asked.institution_id
+left join banked on banked.institution_id = asked.institution_id;
 
 -- name: differences
+-- reads: asked(institution_id, is_credited, is_paid)
 -- Where the totals of a run are not those of both sides, counted where they stand: redemptions and
--- their cashback, credited rows and what they moved. Grain: one row per institution and currency.
-with both_sides as (
+-- their cashback, credited rows and what they moved; statements and what they pay, entries of banks and
+-- what they moved, whatever the currency. Grain: one row per institution, side and currency.
+with of_sides as (
     select
-        reconciliation_totals.institution_id, reconciliation_totals.currency,
-        reconciliation_totals.redemptions, reconciliation_totals.credited_rows,
+        reconciliation_totals.institution_id,
+        reconciliation_totals.statements + reconciliation_totals.bank_entries > 0 as is_of_bank,
+        reconciliation_totals.currency,
+        reconciliation_totals.redemptions + reconciliation_totals.statements as subjects,
+        reconciliation_totals.credited_rows + reconciliation_totals.bank_entries as rows,
         reconciliation_totals.amount, reconciliation_totals.moved_amount
     from reconciliation_totals
     where reconciliation_totals.run_no = $run_no
     union all
     select
-        ledger_entries.institution_id, ledger_entries.currency, -count(*), 0,
+        ledger_entries.institution_id, false, ledger_entries.currency, -count(*), 0,
         -sum(ledger_entries.institution_payout_amount), 0
     from ledger_entries
+    inner join asked on asked.institution_id = ledger_entries.institution_id
+    where asked.is_credited
     group by ledger_entries.institution_id, ledger_entries.currency
     union all
     select
-        credits.institution_id, credits.currency, 0, -count(*), 0,
+        credits.institution_id, false, credits.currency, 0, -count(*), 0,
         -sum(moved_by(credits.status, credits.amount))
     from credits
     group by credits.institution_id, credits.currency
+    union all
+    select
+        statements.institution_id, true, statements.currency, -count(*), 0,
+        -sum(statements.payable), 0
+    from statements
+    inner join asked on asked.institution_id = statements.institution_id
+    where asked.is_paid
+        and statements.payable > 0
+    group by statements.institution_id, statements.currency
+    union all
+    select
+        coalesce(payout_entries.institution_id, no_institution()), true, null, 0, -count(*), 0,
+        -coalesce(
+            sum(
+                moved_by_bank(bank_entries.status, bank_entries.direction, bank_entries.amount)
+            ),
+            0
+        )
+    from bank_entries
+    left join payout_entries on payout_entries.entry_id = bank_entries.entry_id
+    group by coalesce(payout_entries.institution_id, no_institution())
+),
+both_sides as (
+    select
+        of_sides.institution_id, of_sides.is_of_bank,
+        case when of_sides.is_of_bank then 'all' else of_sides.currency end as currency,
+        of_sides.subjects, of_sides.rows, of_sides.amount, of_sides.moved_amount
+    from of_sides
 )
 select
-    institutions.slug, both_sides.currency, sum(both_sides.redemptions) as redemptions,
-    sum(both_sides.credited_rows) as credited_rows, sum(both_sides.amount) as amount,
-    sum(both_sides.moved_amount) as moved_amount
+    coalesce(institutions.slug, 'the bank') as slug, both_sides.currency,
+    sum(both_sides.subjects) as subjects, sum(both_sides.rows) as rows,
+    sum(both_sides.amount) as amount, sum(both_sides.moved_amount) as moved_amount
 from both_sides
-inner join institutions on institutions.institution_id = both_sides.institution_id
-where both_sides.institution_id in (
-        select reconciliations.institution_id
-        from reconciliations
-        where reconciliations.run_no = $run_no
-    )
-group by institutions.slug, both_sides.currency
-having sum(both_sides.redemptions) <> 0
-    or sum(both_sides.credited_rows) <> 0
+inner join asked on asked.institution_id = both_sides.institution_id
+left join institutions on institutions.institution_id = both_sides.institution_id
+group by institutions.slug, both_sides.is_of_bank, both_sides.currency
+having sum(both_sides.subjects) <> 0
+    or sum(both_sides.rows) <> 0
     or sum(both_sides.amount) <> 0
     or sum(both_sides.moved_amount) <> 0
 order by institutions.slug, both_sides.currency;
 
 -- name: said
--- What the verdicts of a run come to, with the age of the oldest and how many are of 30 days, and of
--- 60, where they are findings. Grain: one row per verdict and currency.
+-- What the verdicts of a run come to, with the age of the oldest and how many are of 7 days, of 30 and
+-- of 60, where they are findings. `is_of_bank` says of which side; what is of no institution comes last.
+-- Grain: one row per verdict and currency.
 with told as (
     select
         reconciliation_totals.code, reconciliation_totals.currency,
         sum(reconciliation_totals.verdicts) as rows,
         sum(
             case
-                when reconciliation_totals.redemptions = 0
+                when reconciliation_totals.redemptions + reconciliation_totals.statements = 0
                     then reconciliation_totals.credited_amount
                 else reconciliation_totals.amount
             end
         ) as amount,
         sum(reconciliation_totals.credited_amount) as credited_amount,
         sum(reconciliation_totals.redemptions) as redemptions,
-        sum(reconciliation_totals.credited_rows) as credited_rows
+        sum(reconciliation_totals.credited_rows) as credited_rows,
+        sum(reconciliation_totals.statements) as statements,
+        sum(reconciliation_totals.bank_entries) as bank_entries
     from reconciliation_totals
     where reconciliation_totals.run_no = $run_no
     group by reconciliation_totals.code, reconciliation_totals.currency
@@ -564,6 +764,8 @@ aged as (
     select
         reconciliation_findings.code, reconciliation_findings.currency,
         max(date_sub('day', reconciliation_findings.since_at, $now)) as oldest_days,
+        count(*) filter (where date_sub('day', reconciliation_findings.since_at, $now) >= 7)
+            as from_7_days,
         count(*) filter (where date_sub('day', reconciliation_findings.since_at, $now) >= 30)
             as from_30_days,
         count(*) filter (where date_sub('day', reconciliation_findings.since_at, $now) >= 60)
@@ -580,19 +782,30 @@ aged as (
 select
     told.code, cast(told.rows as bigint) as rows, told.amount, told.currency,
     told.credited_amount, cast(told.redemptions as bigint) as redemptions,
-    cast(told.credited_rows as bigint) as credited_rows, aged.oldest_days, aged.from_30_days,
-    aged.from_60_days
+    cast(told.credited_rows as bigint) as credited_rows,
+    cast(told.bank_entries as bigint) as bank_entries, aged.oldest_days, aged.from_7_days,
+    aged.from_30_days, aged.from_60_days, told.statements + told.bank_entries > 0 as is_of_bank
 from told
 left join aged on aged.code = told.code and aged.currency = told.currency
-order by told.code, told.currency;
+order by told.statements + told.bank_entries > 0 and told.statements = 0, told.code, told.currency;
 
 -- name: control
--- What a run counted of both sides, and its verdicts, of all institutions together.
+-- What a run counted of all sides, and its verdicts, of all institutions together.
+with judged as (
+    select sum(reconciliation_totals.verdicts) as verdicts
+    from reconciliation_totals
+    where reconciliation_totals.run_no = $run_no
+        and reconciliation_totals.statements + reconciliation_totals.bank_entries > 0
+)
 select
     cast(coalesce(sum(reconciliations.redemptions), 0) as bigint) as redemptions,
     cast(coalesce(sum(reconciliations.credited_rows), 0) as bigint) as credited_rows,
-    cast(coalesce(sum(reconciliations.verdicts), 0) as bigint) as verdicts
+    cast(coalesce(sum(reconciliations.verdicts), 0) as bigint) as verdicts,
+    cast(coalesce(sum(reconciliations.statements), 0) as bigint) as statements,
+    cast(coalesce(sum(reconciliations.bank_entries), 0) as bigint) as bank_entries,
+    cast(coalesce(any_value(judged.verdicts), 0) as bigint) as bank_verdicts
 from reconciliations
+cross join judged
 where reconciliations.run_no = $run_no;
 
 -- name: states

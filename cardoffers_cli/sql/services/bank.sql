@@ -18,10 +18,12 @@ values ($bank_file_no, $file_name, $form, $sha256, $received_at, $run_no);
 -- Writes the entries of a page of a file, but those that are there already, which any file may have
 -- told (rules.md#bank-entries). Whoever runs it again writes nothing.
 insert into bank_entries (
-    entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
+    entry_no, entry_id, bank_file_no, place, status, direction, payment_id, trace, amount, currency,
     booked_at, code, bank_ref
 )
 select
+    (select coalesce(max(bank_entries.entry_no), 0) from bank_entries)
+    + row_number() over (order by said.entry_id),
     said.entry_id, $bank_file_no, said.place, said.status, said.direction, said.payment_id,
     said.trace, cast(said.amount as decimal(38, 4)), said.currency,
     cast(said.booked_at as timestamp), said.code, said.bank_ref
@@ -45,17 +47,15 @@ where not exists (
 
 -- name: listed
 -- What banks said, of payouts and of others, the newest first: of an institution, of a statement,
--- or what is of no payout. Money that left, or came back or was rejected, and that no payout
+-- one entry, or what is of no payout. Money that left, or came back or was rejected, and that no payout
 -- explains is `unknown` (rules.md#bank-verdicts). Grain: one row per entry.
 select
     bank_entries.entry_id, bank_entries.status, bank_entries.direction, payout_entries.number,
     institutions.slug as institution, bank_entries.payment_id, bank_entries.trace,
     bank_entries.amount, bank_entries.currency, bank_entries.booked_at, bank_entries.code,
     bank_entries.bank_ref, bank_files.file_name as file, bank_entries.place, bank_files.received_at,
-    payout_entries.number is null and (
-        bank_entries.status in ('returned', 'rejected')
-        or (bank_entries.status = 'booked' and bank_entries.direction = 'debit')
-    ) as is_unknown,
+    payout_entries.number is null
+    and is_unexplained(bank_entries.status, bank_entries.direction) as is_unknown,
     count(*) over () as entries
 from bank_entries
 inner join bank_files on bank_files.bank_file_no = bank_entries.bank_file_no
@@ -63,14 +63,12 @@ left join payout_entries on payout_entries.entry_id = bank_entries.entry_id
 left join institutions on institutions.institution_id = payout_entries.institution_id
 where ($institution_id is null or payout_entries.institution_id = $institution_id)
     and ($number is null or payout_entries.number = $number)
+    and ($entry_no is null or bank_entries.entry_no = $entry_no)
     and (
         not $unknown
         or (
             payout_entries.number is null
-            and (
-                bank_entries.status in ('returned', 'rejected')
-                or (bank_entries.status = 'booked' and bank_entries.direction = 'debit')
-            )
+            and is_unexplained(bank_entries.status, bank_entries.direction)
         )
     )
 order by bank_entries.booked_at desc nulls last, bank_files.bank_file_no desc, bank_entries.entry_id

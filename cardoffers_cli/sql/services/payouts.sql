@@ -6,14 +6,16 @@ from statements
 where statements.number = $number;
 
 -- name: find
--- The payout of a statement of an institution, with its file. Grain: one row, none before it is
--- exported.
-select payouts.number, payouts.payment_id, payouts.amount, payouts.currency, payouts.form,
-    payouts.account, payouts.content, payouts.sha256, payouts.due_on, payouts.exported_at,
-    payouts.actor
+-- The newest payment of a statement of an institution, with its file. Grain: one row, none before it
+-- is exported.
+select payouts.number, payouts.attempt, payouts.payment_id, payouts.amount, payouts.currency,
+    payouts.form, payouts.account, payouts.content, payouts.sha256, payouts.due_on,
+    payouts.exported_at, payouts.actor
 from payouts
 where payouts.institution_id = $institution_id
-    and payouts.number = $number;
+    and payouts.number = $number
+order by payouts.attempt desc
+limit 1;
 
 -- name: next_no
 -- The number of the next payout, from 1 on.
@@ -21,102 +23,41 @@ select coalesce(max(payouts.payout_no), 0) + 1
 from payouts;
 
 -- name: keep
--- Writes the payout of a statement that has none.
+-- Writes a payment of a statement that has none of this attempt.
 insert into payouts (
-    payout_no, institution_id, number, payment_id, trace, amount, currency, form, account, content,
-    sha256, due_on, exported_at, run_no, actor
+    payout_no, institution_id, number, attempt, payment_id, trace, amount, currency, form, account,
+    content, sha256, due_on, exported_at, run_no, actor, reason
 )
 values (
-    $payout_no, $institution_id, $number, $payment_id, $trace, $amount, $currency, $form, $account,
-    $content, $sha256, $due_on, $exported_at, $run_no, $actor
+    $payout_no, $institution_id, $number, $attempt, $payment_id, $trace, $amount, $currency, $form,
+    $account, $content, $sha256, $due_on, $exported_at, $run_no, $actor, $reason
 );
 
 -- name: states
 -- What is paid of each statement that pays anything (rules.md#bank-verdicts), of an institution or
--- of all, or of one statement, the newest first. What came back is taken from what left. The age
--- counts from the day it was due, else from the close. Grain: one row per statement.
-with told as (
-    select
-        payout_entries.number,
-        count(*) filter (payout_entries.status = 'booked' and payout_entries.direction = 'debit')
-            - count(*) filter (
-                payout_entries.status = 'returned' and payout_entries.direction = 'credit'
-            ) as payments,
-        coalesce(sum(payout_entries.amount) filter (
-            payout_entries.status = 'booked' and payout_entries.direction = 'debit'
-        ), 0) - coalesce(sum(payout_entries.amount) filter (
-            payout_entries.status = 'returned' and payout_entries.direction = 'credit'
-        ), 0) as paid_amount,
-        bool_or(
-            payout_entries.status in ('returned', 'rejected')
-        ) as came_back,
-        bool_or(
-            payout_entries.status in ('booked', 'returned')
-            and payout_entries.currency <> payouts.currency
-        ) as is_in_another,
-        max(payout_entries.booked_at) filter (payout_entries.status in ('booked', 'returned'))
-            as booked_at,
-        max_by(payout_entries.code, (payout_entries.booked_at, payout_entries.entry_id)) filter (
-            payout_entries.status in ('returned', 'rejected', 'notice')
-        ) as bank_code
-    from payout_entries
-    inner join payouts on payouts.payout_no = payout_entries.payout_no
-    group by payout_entries.number
-)
+-- of all, or of one statement, the newest first, with its newest payment. The age counts from the day
+-- it was due, else from the close. Grain: one row per statement.
 select
-    statements.number,
+    paid_statements.number,
     institutions.slug as institution,
-    case
-        when told.payments >= 1 and told.is_in_another then 'paid_differs'
-        when told.payments >= 1 and told.paid_amount = statements.payable then 'paid'
-        when told.payments >= 2 and told.paid_amount > statements.payable then 'paid_twice'
-        when told.payments >= 1 then 'paid_differs'
-        when told.came_back then 'returned'
-        else 'unpaid'
-    end as state,
-    statements.payable as amount,
-    statements.currency,
-    cast(case when told.payments >= 1 then told.paid_amount else 0 end as decimal(38, 4))
-        as paid_amount,
-    told.bank_code,
-    told.booked_at,
-    greatest(
-        0, date_diff('day', coalesce(payouts.due_on, cast(statements.closed_at as date)), cast($moment as date))
-    ) as age_days,
+    paid_statements.state,
+    paid_statements.payable as amount,
+    paid_statements.currency,
+    cast(paid_statements.paid_amount as decimal(38, 4)) as paid_amount,
+    paid_statements.bank_code,
+    paid_statements.booked_at,
+    greatest(0, date_sub('day', paid_statements.since_at, $moment)) as age_days,
     payouts.payment_id,
     payouts.form,
     payouts.account,
     payouts.due_on,
     payouts.exported_at,
-    statements.closed_at
-from statements
-inner join institutions on institutions.institution_id = statements.institution_id
-left join payouts
-    on payouts.number = statements.number
-    and payouts.institution_id = statements.institution_id
-left join told on told.number = statements.number
-where statements.payable > 0
-    and ($institution_id is null or statements.institution_id = $institution_id)
-    and ($number is null or statements.number = $number)
-order by statements.closed_at desc, statements.number desc
+    paid_statements.closed_at,
+    payouts.attempt
+from paid_statements
+inner join institutions on institutions.institution_id = paid_statements.institution_id
+left join payouts on payouts.payout_no = paid_statements.payout_no
+where ($institution_id is null or paid_statements.institution_id = $institution_id)
+    and ($number is null or paid_statements.number = $number)
+order by paid_statements.closed_at desc, paid_statements.number desc
 limit $limit;
-
--- name: unknown_totals
--- What no payout explains of what banks said (rules.md#bank-verdicts), whichever institution it may
--- be of. Grain: one row per currency.
-select
-    'bank_unknown' as code, count(*) as rows,
-    cast(coalesce(sum(bank_entries.amount), 0) as decimal(38, 4)) as amount, bank_entries.currency
-from bank_entries
-where bank_entries.currency is not null
-    and (
-        bank_entries.status in ('returned', 'rejected')
-        or (bank_entries.status = 'booked' and bank_entries.direction = 'debit')
-    )
-    and not exists (
-        select 1
-        from payout_entries
-        where payout_entries.entry_id = bank_entries.entry_id
-    )
-group by bank_entries.currency
-order by bank_entries.currency;

@@ -1,7 +1,8 @@
 -- name: findings
 -- The findings of an institution, or of all, with a code, in a state, with an id, or whatever where
 -- that is null; the open ones first, then the oldest; `findings` says how many there are. What people
--- know them by is looked up for the rows that are shown only. Grain: one row per finding.
+-- know them by is looked up for the rows that are shown only; what no payout explains is of no
+-- institution. Grain: one row per finding.
 with page as materialized (
     select
         reconciliation_findings.*, count(*) over () as findings,
@@ -26,11 +27,13 @@ select
     coalesce(purchases.transaction_ref, credits.transaction_ref) as transaction_ref,
     credits.credit_ref, page.amount, page.credited_amount, page.currency,
     greatest(date_sub('day', page.since_at, coalesce(ended.as_of, $now)), 0) as age_days,
-    page.state, institutions.slug as institution, page.since_at, first_runs.as_of as first_found_at,
+    page.state, institutions.slug as institution, page.bank_code,
+    coalesce(statements.number, bank_entries.payment_id) as paid_as,
+    page.subject, page.subject_no, page.since_at, first_runs.as_of as first_found_at,
     newest_runs.as_of as last_found_at, ended.as_of as resolved_at, page.accepted_by,
     page.accepted_reason, page.accepted_at, page.findings
 from page
-inner join institutions on institutions.institution_id = page.institution_id
+left join institutions on institutions.institution_id = page.institution_id
 inner join runs as first_runs on first_runs.run_no = page.first_run_no
 inner join runs as newest_runs on newest_runs.run_no = page.newest_run_no
 left join runs as ended on ended.run_no = page.resolved_run_no
@@ -45,6 +48,13 @@ left join credits
     on page.subject = 'credit'
     and credits.credit_no = page.subject_no
     and credits.institution_id = page.institution_id
+left join statements
+    on page.subject = 'statement'
+    and statements.statement_no = page.subject_no
+    and statements.institution_id = page.institution_id
+left join bank_entries
+    on page.subject = 'entry'
+    and bank_entries.entry_no = page.subject_no
 order by page.state_no, page.since_at, page.subject, page.finding_id, page.first_run_no;
 
 -- name: credited_rows

@@ -1,4 +1,5 @@
--- Reconciliation: what is said of each redemption and each credited row, and what is wrong of it.
+-- Reconciliation: what is said of each redemption and each credited row, of each statement that pays
+-- anything and each entry of a bank, and what is wrong of it.
 
 -- name: moved_by
 -- What a credited row adds to what stands as credited (rules.md#what-was-credited).
@@ -11,19 +12,29 @@ end;
 -- name: is_verdict_final
 -- Whether nothing is looked for any more until something new of it comes (rules.md#verdicts).
 create or replace macro is_verdict_final(code) as
-    code in ('credited', 'credited_before_reversal', 'not_owed', 'known_now');
+    code in (
+        'credited', 'credited_before_reversal', 'not_owed', 'known_now', 'paid', 'bank_other'
+    );
+
+-- name: no_institution
+-- Whose the verdicts of entries of banks are that no payout explains: of no institution.
+create or replace macro no_institution() as cast('00000000-0000-0000-0000-000000000000' as uuid);
+
+-- name: is_of_bank
+-- Whether a subject is of the bank's side (rules.md#bank-verdicts).
+create or replace macro is_of_bank(subject) as subject in ('statement', 'entry');
 
 -- name: finding_of
 -- The id of what a verdict says is wrong with a subject, null where nothing is: the same, found again,
 -- has the same id, in whatever order things came in (rules.md#findings-of-reconciliation). A subject
--- is named by the id of its redemption, or the reference of its credited row.
-create or replace macro finding_of(institution_id, code, subject, redemption_id, credit_ref) as
+-- is named by the id of its redemption, the reference of its credited row, the number of its statement
+-- or the id of its entry; what has no name is no finding yet.
+create or replace macro finding_of(institution_id, code, subject, named) as
     case
         when not is_verdict_final(code) and code <> 'credit_awaited'
             then derived_id(
                 'finding' || chr(31) || cast(institution_id as varchar) || chr(31) || code
-                || chr(31) || subject || chr(31)
-                || coalesce(cast(redemption_id as varchar), credit_ref)
+                || chr(31) || subject || chr(31) || named
             )
     end;
 
@@ -53,7 +64,8 @@ select
     reconciliation_verdicts.credited_amount,
     reconciliation_verdicts.moved_amount,
     reconciliation_verdicts.credited_rows,
-    reconciliation_verdicts.since_at
+    reconciliation_verdicts.since_at,
+    reconciliation_verdicts.bank_code
 from reconciliation_verdicts
 inner join newest
     on newest.institution_id = reconciliation_verdicts.institution_id
@@ -78,7 +90,8 @@ with found as (
             as credited_amount,
         max_by(reconciliation_verdicts.credited_rows, reconciliation_verdicts.run_no)
             as credited_rows,
-        max_by(reconciliation_verdicts.since_at, reconciliation_verdicts.run_no) as since_at
+        max_by(reconciliation_verdicts.since_at, reconciliation_verdicts.run_no) as since_at,
+        arg_max_null(reconciliation_verdicts.bank_code, reconciliation_verdicts.run_no) as bank_code
     from reconciliation_verdicts
     where reconciliation_verdicts.finding_id is not null
     group by
@@ -116,6 +129,7 @@ select
     found.credited_amount,
     found.credited_rows,
     found.since_at,
+    found.bank_code,
     found.first_run_no,
     found.newest_run_no,
     ended.run_no as resolved_run_no,

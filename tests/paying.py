@@ -1,0 +1,72 @@
+"""A store with a statement that is to be paid, its payment, and what a bank says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from banks import BERLIN, LONDON, NUMBER, entry, returned
+from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.payouts.bank import import_bank_file
+from cardoffers_cli.jobs.payouts.exporting import export_payout
+from tables import select
+from work import once, with_catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+CLOSED = """
+insert into statements
+select
+    {no}, institution_id, '{number}', 'ALDER', 2026, {no}, timestamp '2026-05-01',
+    timestamp '2026-06-01', '{currency}', 1, 0, 0, {amount}, 0, 0, {amount}, 0, 0, '', null, null,
+    timestamp '2026-06-01 12:00', 1, 'tester'
+from institutions
+"""
+RUN_BY = {"payer_name": "Offers & Co", "payer_account": LONDON}
+"""The settings that say who pays."""
+
+DUE = "2026-06-02"
+ON = f"<Dt>{DUE}</Dt>"
+PAID = entry(on=ON)
+AGAIN = entry(on=ON, ref="B-9")
+BACK = returned(on=ON)
+
+AUDITS = (
+    "payouts_pay_their_statement",
+    "everything_reconciled_has_a_verdict",
+    "reconciled_totals_are_kept",
+)
+"""What `doctor` asks of payouts and of their verdicts."""
+
+
+def close(made: Job, number: str = NUMBER, amount: str = "1234.50", currency: str = "GBP") -> None:
+    """Write a statement as if it had been closed."""
+    no = int(number[-6:])
+    with made.store() as store:
+        select(store, CLOSED.format(no=no, number=number, amount=amount, currency=currency))
+
+
+@once
+def payable(folder: Path) -> Job:
+    """Return a store with a statement of GBP 1234.50 that is not paid yet."""
+    made = with_catalogue(folder)
+    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
+    close(made)
+    return made
+
+
+def exported(made: Job, form: str = "pain.001", number: str = NUMBER, **more: Any) -> bytes:
+    """Export the payment of a statement; return the file."""
+    to = made.path.with_name("payment")
+    export_payout(made, number, form, to, **more)
+    return to.read_bytes()
+
+
+def taken(made: Job, content: bytes, **more: Any) -> Any:
+    """Take in a file of a bank."""
+    path = made.path.with_name("bank.file")
+    path.write_bytes(content)
+    return import_bank_file(made, path, **more)
