@@ -1,8 +1,8 @@
-"""Work that is killed before each thing it does to a file of a folder, one after the other.
+"""Work that is killed before each thing it does to a file of a folder, or at any moment.
 
 Python tells of every file that is opened, renamed, linked or removed before it happens. So the
 moments are the same in every run, and none between two steps is missed. What the engine writes lies
-between them.
+between them: moments that are drawn find that too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,35 @@ from pathlib import Path
 
 from sizes import FULL
 
+AT_ANY_MOMENT = """
+import os, random, shutil, signal, sys, time
+from pathlib import Path
+template, place, tests = map(Path, sys.argv[1:4])
+sys.path.insert(0, str(tests))
+chance = random.Random(int(sys.argv[5]))
+
+WORK
+
+def attempt(name, kill_after_s=None):
+    folder = shutil.copytree(template, place / name)
+    began = time.monotonic()
+    child = os.fork()
+    if not child:
+        work(folder)
+        sys.stdout.flush()
+        os._exit(0)
+    if kill_after_s is not None:
+        time.sleep(kill_after_s)
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    if kill_after_s is None and status:
+        sys.exit("it did not come to its end")
+    return time.monotonic() - began
+
+seconds = attempt("whole")
+for number in range(int(sys.argv[4])):
+    attempt(f"{number:03}", seconds * chance.random())
+"""
 SERVER = """
 import os, re, shutil, signal, sys
 from pathlib import Path
@@ -64,3 +93,17 @@ def killed_everywhere(template: Path, place: Path, work: str, about: str) -> lis
     words = [sys.executable, "-c", server, template, place, Path(__file__).parent, about]
     subprocess.run([str(word) for word in words], check=True)
     return sorted(place.iterdir())
+
+
+def killed_at_any_moment(
+    template: Path, place: Path, work: str, times: int, seed: int
+) -> tuple[Path, list[Path]]:
+    """Do `work(folder)` on copies of a folder, killed at moments that are drawn.
+
+    Returns the copy on which it came to its end, and those that were left.
+    """
+    place.mkdir()
+    server = AT_ANY_MOMENT.replace("WORK", work)
+    words = [sys.executable, "-c", server, template, place, Path(__file__).parent, times, seed]
+    subprocess.run([str(word) for word in words], check=True)
+    return place / "whole", sorted(each for each in place.iterdir() if each.name != "whole")

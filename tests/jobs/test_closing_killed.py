@@ -1,0 +1,140 @@
+"""Closing and paying, killed at any moment: numbers without a gap, whole documents, one payment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from banks import BERLIN, NUMBER, pain002
+from cardoffers_cli.jobs.catalogue.accounts import GivenAccount
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.context.clock import Clock
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.statements.verifying import verify, verify_invoices
+from cardoffers_cli.store.audits import audits, offending
+from killing import killed_at_any_moment
+from paying import RUN_BY, exported, payable, taken
+from settled import redeem_in
+from sizes import FULL, tries
+from tables import read
+from work import found, job, new_store, once, settings, tell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+KILLS = 200 if FULL else tries(1, 5)
+
+BEGIN = """
+from datetime import datetime
+from cardoffers_cli.jobs.context.clock import Clock
+from cardoffers_cli.jobs.payouts.exporting import export_payout
+from cardoffers_cli.jobs.statements import closing, invoicing
+from paying import RUN_BY
+from work import job
+Clock.real = lambda _: datetime(2026, 12, 31)
+def of(folder):
+    return job(folder / "store.duckdb", now=datetime(2026, 12, 31), **RUN_BY)
+"""
+STATEMENTS = f"""{BEGIN}
+def work(folder):
+    for month in (6, 7, 8):
+        closing.close_statement(of(folder), "alder", f"2026-0{{month}}")
+"""
+INVOICES = f"""{BEGIN}
+def work(folder):
+    for month in (6, 7, 8):
+        invoicing.close_invoices(of(folder), f"2026-0{{month}}")
+"""
+PAYOUTS = f"""{BEGIN}
+def work(folder):
+    export_payout(of(folder), "{NUMBER}", "pain.001", folder / "payment")
+"""
+PAYOUTS_AGAIN = f"""{BEGIN}
+def work(folder):
+    export_payout(of(folder), "{NUMBER}", "pain.001", folder / "payment", again="closed")
+"""
+
+
+@once
+def earned(folder: Path) -> Job:
+    """Return a store with entries of three months that are settled and on no document yet."""
+    made = new_store(folder)
+    tell(
+        made,
+        institutions="institution\nalder",
+        merchants="merchant\nbakery\nbutcher",
+        offers="offer merchant cashback\nO1 bakery 1.00\nO3 butcher 3.00",
+        links="cardholder offer\nann O1\nann O3",
+    )
+    for month in ("06", "07", "08"):
+        with made.store() as store:
+            redeem_in(store, datetime.fromisoformat(f"2026-{month}-02"), read("offer\nO1\nO1\nO3"))
+        settle_due(replace(made, now=datetime.fromisoformat(f"2026-{month}-10")))
+    return made
+
+
+def to_pay(folder: Path) -> Job:
+    """Return a store with a statement that was not paid yet."""
+    made = replace(payable(folder), settings=settings(**RUN_BY))
+    set_institution(made, "alder", {}, account=GivenAccount(account=BERLIN, holder="Alder plc"))
+    return made
+
+
+def to_pay_again(folder: Path) -> Job:
+    """Return a store with a statement whose payment was rejected."""
+    made = to_pay(folder)
+    exported(made)
+    taken(made, pain002((NUMBER, "RJCT", "AC04")))
+    return made
+
+
+DOCUMENTS = {
+    "statement close": (earned, STATEMENTS, "statements", "number", verify),
+    "invoice close": (earned, INVOICES, "invoices", "number", verify_invoices),
+    "payout export": (to_pay, PAYOUTS, "payouts", "payment_id", None),
+    "payout export --again": (to_pay_again, PAYOUTS_AGAIN, "payouts", "payment_id", None),
+}
+
+
+@pytest.mark.parametrize("command", DOCUMENTS)
+def test_killed_at_any_moment_it_is_whole_and_done_again_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """rules.md#statements, rules.md#payouts: 200 kills of each at full size, some each time."""
+    monkeypatch.setattr(Clock, "real", Clock.real)  # the work sets it, and it is to be set back
+    begin, work, table, number, verifying = DOCUMENTS[command]
+    template = tmp_path / "template"
+    template.mkdir()
+    begin(template)
+    names: dict[str, Any] = {}
+    exec(work, names)  # noqa: S102 - of ours
+    query = f"select {number}, sha256 from {table} order by {number}"  # noqa: S608 - of ours
+
+    def checked(folder: Path) -> list[Any]:
+        made = job(folder / "store.duckdb")
+        with made.store(read_only=True) as store:
+            of_table = [name for name, at in audits().items() if at.startswith(f"audits/{table}:")]
+            assert dict.fromkeys(of_table, 0) == {
+                name: offending(store, name)[0] for name in of_table
+            }
+        assert verifying is None or all(each.ok for each in verifying(made))
+        return found(made, query)
+
+    whole, left = killed_at_any_moment(template, tmp_path / "killed", work, KILLS, len(command))
+    expected = checked(whole)
+    assert KILLS == len(left)
+    for folder in left:
+        before = checked(folder)
+        assert expected[: len(before)] == before, "what is there stays so, without a gap"
+        names["work"](folder)
+        assert (expected, payment(whole)) == (checked(folder), payment(folder))
+
+
+def payment(folder: Path) -> bytes | None:
+    file = folder / "payment"
+    return file.read_bytes() if file.exists() else None
