@@ -19,6 +19,8 @@ from cardoffers_cli.cli.kernel.exits import EXIT_CODES
 from cardoffers_cli.cli.kernel.options import argument
 from cardoffers_cli.cli.kernel.show import Column, Sheet, Text
 from cardoffers_cli.cli.reference import reference
+from cardoffers_cli.domain.bank_codes import REASONS
+from cardoffers_cli.domain.bank_findings import BANK_CODES
 from cardoffers_cli.domain.catalogue_findings import CATALOGUE_CODES
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import NotFound
@@ -55,7 +57,7 @@ PAGES = {
 LISTS = {
     "exit-codes": "How a command ends, and what to do then.",
     "commands": "Every command with its options and examples, as one page.",
-    "findings": "Everything that can be wrong with a file or a row, and how to fix it.",
+    "findings": "What can be wrong with a file, a row or a payment, and how to fix it.",
 }
 
 MEANING = ("code", "level", "summary", "fix", "why")
@@ -69,7 +71,7 @@ def _topics() -> list[str]:
 
 def _codes(ctx: typer.Context) -> list[str]:
     """Offer the codes of findings to a shell, behind the topic that explains them."""
-    return [*KNOWN] if ctx.params.get("name") == "findings" else []
+    return [*KNOWN, *REASONS] if ctx.params.get("name") == "findings" else []
 
 
 def topic(
@@ -153,17 +155,18 @@ def _show(desk: Desk, name: str, rows: list[dict[str, object]], columns: tuple[s
 def _show_findings(desk: Desk) -> None:
     rows: list[dict[str, object]] = [
         {"code": each.code, "level": each.level, "summary": each.summary, "fix": each.fix}
-        for each in KNOWN.values()
+        for each in (*KNOWN.values(), *REASONS.values())
     ]
     _show(desk, "findings", rows, ("code", "level", "summary", "fix"))
 
 
 def _show_finding(desk: Desk, code: str) -> None:
-    if code not in KNOWN:
+    if code not in KNOWN and code not in REASONS:
         raise NotFound(
             f"There is no finding {code!r}.",
             code="finding_unknown",
-            hint=did_you_mean(nearest(code, KNOWN)) or "`cardoffers help findings` lists them.",
+            hint=did_you_mean(nearest(code, [*KNOWN, *REASONS]))
+            or "`cardoffers help findings` lists them.",
         )
     found = explain(code)
     meaning = Sheet("findings", tuple(map(Column, MEANING)), [found.document()])
@@ -173,8 +176,22 @@ def _show_finding(desk: Desk, code: str) -> None:
     desk.show([found.document()], *blocks)
 
 
-KNOWN = {**CATALOGUE_CODES, **CODES, **FILE_CODES, **DROP_CODES, **PICKUP_CODES}
-"""Every code there is; one that rows and catalogues share is explained for rows."""
+KNOWN = {
+    **CATALOGUE_CODES,
+    **CODES,
+    **FILE_CODES,
+    **DROP_CODES,
+    **PICKUP_CODES,
+    **BANK_CODES,
+}
+"""Every code there is; one that rows and catalogues share is explained for rows.
+
+Beside them are the codes that banks give for payments (`domain/bank_codes.py`).
+"""
+_FROM_BANKS = (
+    "It is a bank's own code, of ISO 20022 or NACHA, for a payment that it returned, rejected or"
+    " corrected: `cardoffers payout list` shows of which."
+)
 
 USUAL_HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at"
 
@@ -227,6 +244,8 @@ class Explained:
 
 def explain(code: str) -> Explained:
     """Return what a known code means."""
+    if code in REASONS:
+        return Explained(code=REASONS[code], why=_FROM_BANKS, example=None)
     words = dict(entries()[code])
     why = words.pop("why")
     return Explained(code=KNOWN[code], why=why, example=Example(**words) if words else None)

@@ -6,6 +6,8 @@ notifications of change C..). A code that is not listed is shown as it came.
 
 from __future__ import annotations
 
+from cardoffers_cli.domain.findings import Code
+
 _ISO = """
 AB05 timed out at the creditor's bank
 AB06 timed out between the banks
@@ -170,6 +172,36 @@ C14 the entry class of a foreign payment is wrong
 
 MEANINGS = dict(line.split(" ", 1) for line in (_ISO + _NACHA).strip().splitlines() if line)
 """Code -> what it means, for a person."""
+
+_AGAIN = "pay it again with `cardoffers payout export --again`"
+_OTHER_ACCOUNT = (
+    "ask the institution for its right account, set it with `cardoffers institution set --account`,"
+    f" then {_AGAIN}"
+)
+_PAYER = f"correct what the settings say of the payer, or its account, then {_AGAIN}"
+_NOTICE = (
+    "the payment was made: ask the institution whether it is so, and set its account for the next"
+    " one with `cardoffers institution set --account`"
+)
+_ASK = f"ask the bank what stopped it; once that is gone, {_AGAIN}"
+_OF_ACCOUNT = frozenset(
+    "AC01 AC03 AC04 AC06 AC07 AC13 AC14 AG01 BE01 BE04 BE06 CNOR CURR MD07 RC01 RC04 RR03"
+    " R02 R03 R04 R13 R15 R16 R20 R42 R43 R44 R45".split()
+)
+_OF_PAYER = frozenset("AC02 AM04 AM23 BE05 BE07 DNOR RC03 RR01 RR02 R01".split())
+
+
+def fix_of(code: str) -> str:
+    """Say what to do when a bank gives a code for a payment to an institution."""
+    if code in _OF_ACCOUNT:
+        return _OTHER_ACCOUNT
+    if code in _OF_PAYER:
+        return _PAYER
+    return _NOTICE if code[0] == "C" and code[1:].isdigit() else _ASK
+
+
+REASONS = {code: Code(code, "warning", meaning, fix_of(code)) for code, meaning in MEANINGS.items()}
+"""Every code of a bank with what to do about it, as it is explained to people."""
 
 
 def meaning_of(code: str | None) -> str | None:

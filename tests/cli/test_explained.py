@@ -9,6 +9,8 @@ import pytest
 
 import work
 from cardoffers_cli.cli.help_topics import KNOWN, Example, entries, explain
+from cardoffers_cli.domain.bank_codes import REASONS
+from cardoffers_cli.domain.bank_findings import BANK_CODES
 from cardoffers_cli.domain.drop_findings import DROP_CODES
 from cardoffers_cli.domain.errors import FileUnusable
 from cardoffers_cli.domain.pickup_findings import PICKUP_CODES
@@ -46,6 +48,8 @@ WITHOUT_EXAMPLE = {
     # is about where files lie, how large they are, and what lies beside them
     *DROP_CODES,
     *PICKUP_CODES,
+    # is about a file that came from a bank
+    *BANK_CODES,
     # is asked of the store, of its clock, or of the settings
     *("reference_unknown", "currency_in_use", "id_conflict", "link_kept", "look_alike"),
     *("budget_below_spent", "effective_in_future", "webhook_url_refused"),
@@ -107,3 +111,14 @@ def test_a_code_is_shown_with_its_lines(cardoffers: Any) -> None:
 def test_a_code_without_lines_is_shown_too(cardoffers: Any) -> None:
     (row,) = cardoffers("help", "findings", "link_kept", "--format", "json").document
     assert (explain("link_kept").why, None) == (row["why"], row["bad"])
+
+
+def test_every_code_of_a_bank_is_listed_and_shown(cardoffers: Any) -> None:
+    rows = cardoffers("help", "findings", "--format", "json").document
+    listed = {row["code"]: (row["summary"], row["fix"]) for row in rows}
+    assert {code: (each.summary, each.fix) for code, each in REASONS.items()} == {
+        code: listed[code] for code in REASONS
+    }
+    assert all(explain(code).why.endswith(".") for code in REASONS)
+    (row,) = cardoffers("help", "findings", "AC04", "--format", "json").document
+    assert ("the account is closed", None) == (row["summary"], row["bad"])

@@ -7,7 +7,7 @@ from importlib.resources import files
 import achkit
 import pytest
 
-from cardoffers_cli.domain.bank_codes import MEANINGS, meaning_of
+from cardoffers_cli.domain.bank_codes import MEANINGS, REASONS, meaning_of
 
 CODES = """
 AC01 the account number is not valid
@@ -28,6 +28,22 @@ C03 the routing number and the account number are wrong
 def test_a_code_has_a_meaning(line: str) -> None:
     code, meaning = line.split(" ", 1)
     assert meaning == meaning_of(code)
+
+
+FIXES = """
+AC04 ask the institution for its right account
+R03 ask the institution for its right account
+AM04 correct what the settings say of the payer
+C01 the payment was made
+MS03 ask the bank what stopped it
+CUST ask the bank what stopped it
+"""
+
+
+@pytest.mark.parametrize("line", FIXES.strip().splitlines())
+def test_a_code_says_what_to_do(line: str) -> None:
+    code, fix = line.split(" ", 1)
+    assert REASONS[code].fix.startswith(fix)
 
 
 def test_what_is_not_listed_has_none() -> None:
