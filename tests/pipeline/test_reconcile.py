@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import banking
+from banking import Months
 from cardoffers_cli.domain.errors import StoreDamaged
 from cardoffers_cli.jobs.reconciliation.reconcile import reconcile_in
+from cardoffers_cli.store.audits import offending
 from cardoffers_cli.store.opening import scratch_store
 from crediting import begin, redeem, row_of, send, take_back, told, verdicts
+from paying import AUDITS
 from sizes import FULL, tries
 from tables import NOON, read, select
 from work import job, settings
@@ -265,7 +269,10 @@ def test_the_life_of_a_finding(store: Store) -> None:
 
 @pytest.mark.parametrize("seed", range(34 if FULL else 1))
 def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
-    """Each seed is 30 redemptions at everyday size, 300 at the gate: 10,000 at full size."""
+    """Each seed is 30 redemptions at everyday size, 300 at the gate: 10,000 at full size.
+
+    Statements are closed, paid and paid again meanwhile, and the bank answers (`banking.py`).
+    """
     chance = random.Random(seed)  # noqa: S311 - examples, not secrets
     redemptions = [of_chance(chance) for _ in range(tries(30, 300))]
     rows = [
@@ -278,6 +285,7 @@ def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
         send(store, [row_of("f1.00@0", None, NOON, institution=slug) for slug in SLUGS], [])
         sent = [row_of("f1.00@0", None, NOON) for _ in SLUGS]
         there: list[Row] = []
+        months = Months(store, chance, SLUGS)
         cuts = chance.randint(2, 4)
         for cut in range(1, cuts + 1):
             now = NOON + 12 * cut * DAY
@@ -291,9 +299,23 @@ def test_histories_in_any_cut_end_where_the_plain_loop_ends(seed: int) -> None:
             part = rows[len(sent) - len(SLUGS) : len(rows) * cut // cuts]
             send(store, part, institutions)
             sent += part
+            months.go_on(now, tries(4, 10))
             run(store, now)
-            assert verdicts(there, sent, now) == told(store)
-        assert len({code for code, *_ in told(store).values()}) > 6, "the histories hold hardly any"
+            of_bank = banking.verdicts(months.statements, months.entries)
+            assert {**verdicts(there, sent, now), **of_bank} == told(store)
+            assert banking.findings(months.statements, months.entries, now) == _found(store)
+        assert [0, 0, 0] == [offending(store, audit)[0] for audit in AUDITS]
+        assert len({code for code, *_ in told(store).values()}) > 9, "the histories hold hardly any"
+
+
+def _found(store: Store) -> set[str]:
+    """Return the statements and entries of which something is wrong."""
+    rows = select(
+        store,
+        "select left(subject, 1), subject_no from current_verdicts"
+        " where finding_id is not null and is_of_bank(subject) and code <> 'known_now'",
+    )
+    return {f"{subject}{number}" for subject, number in rows}
 
 
 SLUGS = ("alder", "brook")

@@ -1,0 +1,196 @@
+"""The serial meaning of the bank's side (rules.md#bank-verdicts) as a plain loop; and histories.
+
+A statement is a row of `institution`, `payable`, `closed_at` and `payments`, each of these with its
+`id` and the day it is `due`; an entry of a bank has `named`, `status`, `direction`, `amount` and
+`currency`. Both are numbered from 1 on, as they came.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+from uuid import uuid5
+
+from cardoffers_cli.domain.bank_accounts import payment_id
+from cardoffers_cli.jobs.context.runs import write_run
+from cardoffers_cli.services.bank import keep_entries, keep_file
+from crediting import NOTHING, Verdict
+from tables import Row, uid
+
+if TYPE_CHECKING:
+    import random
+
+    from cardoffers_cli.store.store import Store
+
+UNEXPLAINED = {"returned", "rejected"}
+
+
+def verdict(statement: Row, entries: list[Row]) -> Verdict:
+    """Return the verdict of a statement, of the entries that name one of its payments."""
+    payments, paid, is_in_another, came_back, count = 0, NOTHING, False, False, 0
+    for payment in statement["payments"]:  # the newest comes last
+        own = [each for each in entries if each["named"] == payment["id"]]
+        signs = [sign(each) for each in own]
+        came_back = any(each["status"] in UNEXPLAINED for each in own)
+        count += len(own)
+        if sum(signs) >= 1:
+            payments += sum(signs)
+            paid += sum(each["amount"] * by for each, by in zip(own, signs, strict=True))
+            is_in_another |= any(
+                each["status"] in {"booked", "returned"} and each["currency"] != "GBP"
+                for each in own
+            )
+    if payments and is_in_another:
+        code = "paid_differs"
+    elif payments and paid == statement["payable"]:
+        code = "paid"
+    elif payments >= 2 and paid > statement["payable"]:
+        code = "paid_twice"
+    elif payments:
+        code = "paid_differs"
+    else:
+        code = "returned" if came_back else "unpaid"
+    return code, paid, count
+
+
+def sign(entry: Row) -> int:
+    """Return 1 of what left, -1 of what came back, and 0 of what moved nothing."""
+    of = {("booked", "debit"): 1, ("returned", "credit"): -1}
+    return of.get((entry["status"], entry["direction"]), 0)
+
+
+def verdicts(statements: list[Row], entries: list[Row]) -> dict[str, Verdict]:
+    """Return every verdict by its subject: `s1` the first statement, `e1` the first entry."""
+    found = {f"s{number}": verdict(each, entries) for number, each in enumerate(statements, 1)}
+    ids = {payment["id"] for each in statements for payment in each["payments"]}
+    for number, each in enumerate(entries, 1):
+        if each["named"] not in ids:
+            is_unknown = each["status"] in UNEXPLAINED or sign(each) == 1
+            code = "bank_unknown" if is_unknown else "bank_other"
+            found[f"e{number}"] = (code, each["amount"], 1)
+    return found
+
+
+def findings(statements: list[Row], entries: list[Row], now: datetime) -> set[str]:
+    """Return the subjects whose verdict is a finding."""
+    found = set()
+    for subject, (code, *_) in verdicts(statements, entries).items():
+        if code == "unpaid":
+            of = statements[int(subject[1:]) - 1]
+            due = of["payments"][-1]["due"] if of["payments"] else of["closed_at"]
+            if (now - due.replace(hour=0, minute=0, second=0)).days >= 7:
+                found.add(subject)
+        elif code not in {"paid", "bank_other"}:
+            found.add(subject)
+    return found
+
+
+class Months:
+    """Statements, payments and answers of a bank that come by chance, in a store."""
+
+    def __init__(self, store: Store, chance: random.Random, slugs: tuple[str, ...]) -> None:
+        self.store, self.chance, self.slugs = store, chance, slugs
+        self.statements: list[Row] = []
+        self.entries: list[Row] = []
+        for slug in slugs:
+            store.connection.execute(
+                "insert into institution_accounts values ($1, 'X', 'X', timestamp '2026-01-01')",
+                [uid(slug)],
+            )
+
+    def go_on(self, now: datetime, many: int) -> None:
+        """Close and pay statements, pay some again that came back, and let the bank answer."""
+        for _ in range(many):
+            self._close(now)
+        for number, each in enumerate(self.statements, 1):
+            code, *_ = verdict(each, self.entries)
+            may = not each["payments"] or code == "returned"
+            if may and self.chance.random() < 0.7:
+                self._pay(number, each, now)
+        self._answer(now, [each for each in map(self._said, range(2 * many)) if each])
+
+    def _close(self, now: datetime) -> None:
+        number, chance = len(self.statements) + 1, self.chance
+        slug, payable = chance.choice(self.slugs), Decimal(chance.choice(["5.00", "2.50"]))
+        closed_at = now - timedelta(days=chance.randrange(20))
+        run_no = write_run(self.store, kind="statement_close", now=now, actor="t", counts={})
+        self.store.connection.execute(
+            "insert into statements select $no, $owner, $number, 'S', 2026, $no, $at, $at, 'GBP',"
+            " 1, 0, 0, $payable, 0, 0, $payable, 0, 0, '', null, null, $at, $run_no, 't'",
+            {
+                "no": number,
+                "owner": uid(slug),
+                "number": named(number),
+                "at": closed_at,
+                "payable": payable,
+                "run_no": run_no,
+            },
+        )
+        of = {"institution": slug, "payable": payable, "closed_at": closed_at, "payments": []}
+        self.statements.append(of)
+
+    def _pay(self, number: int, statement: Row, now: datetime) -> None:
+        attempt = len(statement["payments"]) + 1
+        due = (now + timedelta(days=self.chance.randrange(-3, 4))).replace(hour=0)
+        key = payment_id(named(number), attempt)
+        run_no = write_run(self.store, kind="payout_export", now=now, actor="t", counts={})
+        self.store.connection.execute(
+            "insert into payouts select coalesce(max(payout_no), 0) + 1, $owner, $number, $attempt,"
+            " $key, null, $amount, 'GBP', 'csv', 'X', $key, sha256($key), $due, $now, $run_no, 't',"
+            " 'why' from payouts",
+            {
+                "owner": uid(statement["institution"]),
+                "number": named(number),
+                "attempt": attempt,
+                "key": key,
+                "amount": statement["payable"],
+                "due": due.date(),
+                "now": now,
+                "run_no": run_no,
+            },
+        )
+        statement["payments"].append({"id": key, "due": due})
+
+    def _said(self, _: int) -> Row:
+        """Return an entry: mostly of a payment, also of one that is made later, or of none."""
+        chance = self.chance
+        number = chance.randint(1, len(self.statements) + 1)
+        of = self.statements[number - 1] if number <= len(self.statements) else None
+        status = chance.choice(["booked"] * 6 + ["returned"] * 3 + ["rejected", "accepted"])
+        is_sure = chance.random() < 0.8
+        usual = of["payable"] if of and is_sure else Decimal(chance.choice(["5.00", "1.00"]))
+        way = {"booked": "debit", "returned": "credit"}.get(status, "debit")
+        return {
+            "named": payment_id(named(number), chance.choice([1, 1, 1, 2])),
+            "status": status,
+            "direction": way if chance.random() < 0.9 else "credit",
+            "amount": usual,
+            "currency": "GBP" if chance.random() < 0.95 else "EUR",
+        }
+
+    def _answer(self, now: datetime, said: list[Row]) -> None:
+        run_no = write_run(self.store, kind="bank_import", now=now, actor="t", counts={})
+        file = keep_file(
+            self.store, file_name="f", form="csv", sha256="x", received_at=now, run_no=run_no
+        )
+        for each in said:
+            self.entries.append(each)
+            row = {
+                "entry_id": str(uuid5(uid("entries"), str(len(self.entries)))),
+                "place": "entry 1",
+                "status": each["status"],
+                "direction": each["direction"],
+                "payment_id": each["named"],
+                "trace": None,
+                "amount": str(each["amount"]),
+                "currency": each["currency"],
+                "booked_at": now.isoformat(),
+                "code": None,
+                "bank_ref": None,
+            }
+            keep_entries(self.store, file, [row])
+
+
+def named(number: int) -> str:
+    return f"S-2026-{number:06}"
