@@ -146,6 +146,12 @@ LINES = """
 0   inbox list -i larkmere
 0   inbox read -i larkmere --all
 0   api GET /openapi.json
+0   privacy export --to case --cardholder - -i larkmere < cardholder.txt
+0   privacy hold --cardholder - -i larkmere --reason case < cardholder.txt
+0   privacy holds
+0   privacy hold --cardholder - -i larkmere --reason over --release < cardholder.txt
+3 ~ privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
+0   privacy reapply
 0   audit changes
 0   audit list
 0   audit verify

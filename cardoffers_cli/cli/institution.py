@@ -42,7 +42,16 @@ def limit(value: str | None) -> str | None:
 
 
 COLUMNS = show.read_columns("institution.columns")
-IF_ANY = ("tax_id", "tax_note", "account", "account_holder", "watch", "expects", "holidays")
+IF_ANY = (
+    "tax_id",
+    "tax_note",
+    "account",
+    "account_holder",
+    "watch",
+    "expects",
+    "holidays",
+    "legal_hold",
+)
 """What is shown of one institution, where there is any."""
 CHANGES = (show.Column("field"), show.Column("old_value"), show.Column("new_value"))
 
@@ -189,6 +198,10 @@ def set_(
             metavar="FILE",
         ),
     ] = None,
+    legal_hold: Annotated[
+        Literal["on", "off"] | None,
+        option("Keep all of it: nothing ages away, and nobody is erased."),
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Change settings of an institution; the audit log keeps the old values."""
@@ -225,7 +238,7 @@ def set_(
     if account or account_holder:
         paid_to = GivenAccount(account=account, holder=account_holder)
     calendar = _calendar(expects, holidays)
-    others = (layout, paid_to, watch, calendar)
+    others = (layout, paid_to, watch, calendar, legal_hold)
     if not values and not refunds and not four_eyes and not any(others):
         raise UsageError("Nothing is given to set.", hint="Name a setting, such as --plan growth.")
     desk = Desk.of(ctx)
@@ -241,6 +254,7 @@ def set_(
         account=paid_to,
         watch=None if watch is None else watch == "on",
         calendar=calendar,
+        legal_hold=legal_hold,
         dry_run=dry_run,
     )
     if not result.changes:

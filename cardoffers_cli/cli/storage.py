@@ -153,7 +153,7 @@ def restore(
         done,
         Sheet("restored", RESTORED, [done]),
         *_lost(done),
-        Text([*_archive(done), *_secrets(done), *_faults(done)]),
+        Text([*_erased(done), *_archive(done), *_secrets(done), *_faults(done)]),
         exit_code=3 if done.faults or done.secrets_missing else 0,
     )
 
@@ -293,6 +293,11 @@ def _archive(told: "MadeBackup | Restored") -> Iterator[str]:
 def _kept(made: "MadeBackup") -> Iterator[str]:
     if made.secrets:
         yield f"The signing secrets are in {made.secrets}: keep it as safe as they are."
+
+
+def _erased(done: "Restored") -> Iterator[str]:
+    if done.erased_again:
+        yield f"{counted(done.erased_again, 'cardholder')} erased since the backup: erased again."
 
 
 def _secrets(done: "Restored") -> Iterator[str]:

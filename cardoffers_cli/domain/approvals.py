@@ -35,6 +35,7 @@ ACTIONS = {
     "finding_accept": Action("Accepting a finding of the reconciliation", has_limit=True),
     "statement_close": Action("Closing a statement with open findings", has_limit=False),
     "payout_export": Action("Exporting a payout", has_limit=False),
+    "cardholder_erase": Action("Erasing a cardholder", has_limit=False),
     "approvals_set": Action("Changing the settings of approvals", has_limit=False),
 }
 

@@ -44,6 +44,11 @@ def watched(store: Store) -> list[TakenFile]:
     return [TakenFile(**row) for row in store.rows("services/taken_files:watched")]
 
 
+def kept_folders(store: Store) -> list[str]:
+    """Return the folders that files were taken out of, or are kept in, by institution."""
+    return [row["folder"] for row in store.rows("services/taken_files:kept_folders")]
+
+
 def looked(store: Store, file: TakenFile, stamp: str) -> None:
     """Write that a file was found to be what was read."""
     store.execute(

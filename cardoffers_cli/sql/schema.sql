@@ -1034,6 +1034,35 @@ create table approvals (
     used_run_no bigint
 );
 
+-- Privacy
+
+-- name: erasures
+-- Grain: one row per erasure of a cardholder (rules.md#erasure). Append only.
+create table erasures (
+    erasure_id uuid not null primary key,  -- derived: institution, keyed hash, place among those alike
+    institution_id uuid not null,
+    cardholder_no bigint,  -- null where a restored store had nobody to erase
+    token_hash varchar not null,  -- HMAC-SHA256, its key beside the store
+    reason varchar not null,
+    erased_at timestamp not null,
+    run_no bigint not null,
+    actor varchar not null
+);
+
+-- name: legal_holds
+-- Grain: one row per hold that was set or lifted, of an institution or one cardholder of it; the newest
+-- counts. Append only.
+create table legal_holds (
+    hold_no bigint not null primary key,
+    institution_id uuid not null,
+    cardholder_no bigint,  -- null: of the institution, with all its cardholders
+    is_on boolean not null,
+    reason varchar not null,
+    set_at timestamp not null,
+    run_no bigint not null,
+    actor varchar not null
+);
+
 -- Nights
 
 -- name: nights

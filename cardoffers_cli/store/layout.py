@@ -6,11 +6,11 @@ folder, one lock and one journal.
 
 The folder is `<store>.d/`, for the store's owner only: who does what alone (`lock` and `turn`,
 `night`, `sender`, `engine`), the `journal`, the `usage` journal (with the files of SQLite), the
-`secrets` of webhooks, the `mask-key` of card numbers, the `snapshot`, the `archive`, the list of
-`backups`, drafts (`.new`), and what is kept under a dated name (`.kept`). Beside the store itself
-are what the engine puts there (`.wal`, with `.wal.checkpoint` and `.wal.recovery` for moments of a
-checkpoint, and `.tmp`), a store that was replaced (`.kept`), and what the nights tell people:
-`runs/` and `reports/`.
+`secrets` of webhooks, the `mask-key` of card numbers, the list of `erasures` with its
+`erasure-key`, the `snapshot`, the `archive`, the list of `backups`, drafts (`.new`), and what is
+kept under a dated name (`.kept`). Beside the store itself are what the engine puts there (`.wal`,
+with `.wal.checkpoint` and `.wal.recovery` for moments of a checkpoint, and `.tmp`), a store that
+was replaced (`.kept`), and what the nights tell people: `runs/` and `reports/`.
 
 A version before had the files of the folder beside the store. They are used where they are until
 `store migrate` moves them (`moving.py`), all at once: the moment is that in which the lock goes.
@@ -32,7 +32,7 @@ STAMP = "%Y%m%dT%H%M%SZ"
 
 DRAFTS = (
     *("store", "journal", "secrets", "snapshot", "compact", "restore", "recover", "backups"),
-    *("migrated", "clean"),
+    *("migrated", "clean", "erased"),
 )
 """What is made as a draft; the first is a new store."""
 
@@ -106,6 +106,16 @@ usage_path = _path_of("usage")
 snapshot_path = _path_of("snapshot")
 backups_path = _path_of("backups")
 """The list of folders that backups were put in."""
+
+
+def erasures_path(store: Path) -> Path:
+    """Return the path of the list of cardholders who were erased."""
+    return folder_of(store) / "erasures"
+
+
+def erasure_key_path(store: Path) -> Path:
+    """Return the path of the key by which that list names them."""
+    return folder_of(store) / "erasure-key"
 
 
 def usage_logs(usage: Path) -> tuple[Path, Path]:

@@ -96,9 +96,9 @@ def current(opening: Opening, *, whole: bool = False) -> Iterator[Store]:
 
 
 @contextmanager
-def open_copy(path: Path, settings: Settings) -> Iterator[Store]:
+def open_copy(path: Path, settings: Settings, *, read_only: bool = True) -> Iterator[Store]:
     """Open a copy of a store to look at it, with what is there of the archive that it lists."""
-    with connected(path, settings, read_only=True) as store:
+    with connected(path, settings, read_only=read_only) as store:
         check_version(store, path)
         show(store, whole=False)
         yield store

@@ -70,6 +70,10 @@ ready     0  0  key list
 ready     0  0  key show {key}
 ready     0  0  inbox read -i larkmere --all
 ready     0  0  api POST /api/v1/transactions --key-file app.key --body event.json
+ready     5  5  privacy hold --cardholder - -i larkmere --reason case < cardholder.txt
+ready     5  5  privacy export --to case --cardholder - -i larkmere < cardholder.txt
+ready     5  5  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
+ready     0  0  privacy reapply
 ready     0  0  audit list
 ready     0  0  audit verify
 older     0  0  store migrate
@@ -106,7 +110,7 @@ READING = frozenset(
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
         *("certify", "schema", "pack build", "statement preview", "statement list"),
-        *("approve list", "approve show"),
+        *("approve list", "approve show", "privacy holds"),
         *("statement show", "statement export", "statement verify", "invoice list"),
         *("invoice show", "invoice export", "invoice verify"),
     }

@@ -38,6 +38,7 @@ LEAVES_NOTHING = {
     "demo": "without a folder of its own",
     "catalog import dirty": "no row is good, but the run is recorded",
     "store migrate": "the store is a current one",
+    "privacy reapply": "no erasure was lost",
     "invoice close --period 2026-10": "the month is closed already",
     "api GET /openapi.json": "reading",
 }

@@ -43,6 +43,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "nightly .": ("--metrics-file",),
     "run resume": ("--metrics-file",),
     "catalog export": ("",),
+    "privacy export -i alder --cardholder -": ("--to",),
     "sample --rows 1 --seed 1": ("",),
     "statement close --all --period last-month": ("-o",),
     "invoice close --period last-month": ("-o",),

@@ -557,6 +557,8 @@ BREAKS = {
     "update security_log set actor = 'nobody' where entry_no = 2": "security_log_is_whole",
     "delete from security_log where entry_no = 1": "security_log_is_whole",
     "delete from runs where run_no = 1": "journal_is_the_stores",
+    "insert into erasures select uuid(), institution_id, cardholder_no, '', '', now(), 1, ''"
+    " from cardholders": "erased_have_tombstones",
     "update webhook_secrets set secret_sha256 = sha256('another')": "signing_secrets_are_there",
     "update cardholders set cardholder_token = '4111111111111111' where cardholder_no = 1": (
         "no_card_numbers"
@@ -671,6 +673,7 @@ OF_FILES = {
     "history_is_whole",
     "every_block_is_whole",
     "call_book_is_whole",
+    "erased_stay_erased",
     "no_half_backups",
     doctor.TAKEN_FILES,
 }

@@ -17,6 +17,7 @@ from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.catalogue_kinds import KINDS
 from cardoffers_cli.jobs.catalogue.accounts import GivenAccount, change_account
 from cardoffers_cli.jobs.catalogue.expectations import GivenCalendar, change_calendar
+from cardoffers_cli.jobs.catalogue.holds import change_hold, shown_hold
 from cardoffers_cli.jobs.catalogue.logging_changes import log_changes
 from cardoffers_cli.jobs.catalogue.rows import write_row
 from cardoffers_cli.jobs.context.approvals import approvable, require_approval
@@ -79,6 +80,7 @@ class ShownInstitution(Record):
     watch: str | None = if_any()
     expects: str | None = if_any()
     holidays: str | None = if_any()
+    legal_hold: str | None = if_any()
 
 
 class AddedInstitution(ShownInstitution):
@@ -152,15 +154,16 @@ def set_institution(
     account: GivenAccount | None = None,
     watch: bool | None = None,
     calendar: GivenCalendar | None = None,
+    legal_hold: str | None = None,
     dry_run: bool = False,
 ) -> ChangedInstitution:
     """Change settings of an institution.
 
     `values` holds the new settings by column, as text in the form of catalogue files; `layout` the
     profile its files are read by from now on, `refunds` and `four_eyes` settings that are about
-    refunds and approvals, which are in the security log too; `calendar` is which files are
-    expected. Raises `NotFound`, `UsageError` for a
-    value of the wrong form, `Refused` for a currency in use, and `ApprovalNeeded`.
+    refunds and approvals, and `legal_hold` on or off, which are in the security log too; `calendar`
+    is which files are expected. Raises `NotFound`, `UsageError` for a value of the wrong form,
+    `Refused` for a currency in use, and `ApprovalNeeded`.
     """
     approval = None
     with approvable(job, dry_run=dry_run) as store:
@@ -177,6 +180,8 @@ def set_institution(
                 changes = [*changes, *_change_watch(store, institution, run, is_on=watch)]
             if calendar:
                 changes = [*changes, *change_calendar(store, institution, calendar, run)]
+            if legal_hold:
+                changes = [*changes, *change_hold(store, institution, legal_hold, run)]
             if four_eyes:
                 more, approval = _change_four_eyes(
                     store, institution, four_eyes, run, dry_run=dry_run
@@ -275,8 +280,10 @@ def _change_watch(
 
 
 def _whole(store: Store, institution: Institution) -> ShownInstitution:
-    """Return an institution with its account, masked, its watch and its files, if any."""
+    """Return an institution with its account, masked, its watch, files and legal hold, if any."""
     more: dict[str, str | None] = {"watch": "on"} if is_watched(store, institution.id) else {}
+    if hold := shown_hold(store, institution):
+        more["legal_hold"] = hold
     if kept := find_account(store, institution.id):
         more |= {"account": kept.masked, "account_holder": kept.holder}
     if calendar := newest_calendar(store, institution.id):

@@ -18,9 +18,11 @@ from cardoffers_cli.domain.records import Record
 from cardoffers_cli.jobs.storage.taken import look_at, unanswered, watched
 from cardoffers_cli.services import security_log
 from cardoffers_cli.services.card_numbers import card_numbers
+from cardoffers_cli.services.erasures import unknown_to
 from cardoffers_cli.store import backup_places, journal, signing_secrets, usage_journal
 from cardoffers_cli.store.audits import OF_A_PART, audits, offending, show_part
 from cardoffers_cli.store.blocks import damaged_blocks
+from cardoffers_cli.store.erasures import listed
 from cardoffers_cli.store.leftovers import leftovers
 from cardoffers_cli.store.opening import current, lock_for, must_exist
 
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
     Found = tuple[int, Mapping[str, Any] | None]
 
 TAKEN_FILES = "taken_files_are_as_read"
+_AGAIN = "cardoffers privacy reapply"
 
 QUICK = frozenset(
     {
         "amounts_add_up",
         "budgets_hold",
         "call_book_is_whole",
+        "erased_stay_erased",
         "imports_add_up",
         "journal_is_the_stores",
         "no_leftover_files",
@@ -212,6 +216,15 @@ def _usage_journal(_store: Store, path: Path) -> Found:
     return _listed(usage_journal.faults(path))
 
 
+def _erasures(store: Store, path: Path) -> Found:
+    """Find erasures of the list that the store does not know; without a list there are none."""
+    try:
+        missing = unknown_to(store, listed(path))
+    except StoreDamaged as error:
+        return 1, {"fault": error.code}
+    return _listed([{"erasure_id": each.erasure_id, "next": _AGAIN} for each in missing])
+
+
 def _taken_files(store: Store, _path: Path) -> Found:
     found = unanswered(store, look_at(watched(store)))
     return _listed([change.document() for change in found])
@@ -237,6 +250,7 @@ _BESIDE: dict[str, Callable[[Store, Path], Found]] = {
     "journal_is_the_stores": _journal,
     "signing_secrets_are_there": _secrets,
     "call_book_is_whole": _usage_journal,
+    "erased_stay_erased": _erasures,
     "no_half_backups": _half_backups,
     TAKEN_FILES: _taken_files,
 }

@@ -4,7 +4,8 @@ Only a whole backup of this version is taken, which its checksum tells. The stor
 under another name, with a journal which says that it is a store no more, and the journal is told
 that the store is at an earlier run on purpose. Signing secrets come from the file beside the
 backup, and those that were here stay; where that file is gone, the report says whose webhooks
-cannot be signed. Nothing is ever overwritten or deleted.
+cannot be signed. Nothing is ever overwritten or deleted. Cardholders who were erased since the
+backup was made are erased in it again, before anything else is done with it (rules.md#erasure).
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from cardoffers_cli.domain.counting import counted
 from cardoffers_cli.domain.errors import CardoffersError, FileUnusable, Refused, StoreVersion
-from cardoffers_cli.domain.records import Record
+from cardoffers_cli.domain.records import Record, if_any
 from cardoffers_cli.files.digests import copy_with_digest, digest_of
 from cardoffers_cli.files.disks import check_room
+from cardoffers_cli.jobs.context.erasures import erase_again, missing_erasures
 from cardoffers_cli.jobs.storage.backup import (
     FORM,
     Checksum,
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from cardoffers_cli.jobs.context.job import Job
     from cardoffers_cli.store.journal_file import JournalLine
 
-STEPS = ("copy", "audit", "swap")
+STEPS = ("copy", "erase", "audit", "swap")
 
 
 def _nobody(step: str) -> None:
@@ -67,6 +69,7 @@ class Restored(Record):
     `next` are the commands that run the lost nights again, `kept_aside` is the store of before.
     `history` is the folder that the backup reads and does not hold, `secrets_missing` are the
     institutions whose signing secrets are neither here nor beside it, `faults` audits it fails.
+    `erased_again` are cardholders who were erased since, and are now in this store too.
     """
 
     store: str
@@ -79,6 +82,7 @@ class Restored(Record):
     history: str | None
     secrets_missing: Sequence[str]
     faults: Sequence[Audit]
+    erased_again: int | None = if_any()
     dry_run: bool
 
 
@@ -108,8 +112,10 @@ def restore(
             tell("copy")
             if copy_with_digest(file, draft) != checksum.sha256:
                 raise _damaged(file)
+            tell("erase")
+            newest, erased_again = _erase_again(job, draft)
             tell("audit")
-            look = _looked_at(job, draft, secrets)
+            look = _looked_at(job, draft, newest, secrets)
             if look.lost and not (accept_loss or dry_run):
                 raise _older(job.path, file, look)
             tell("swap")
@@ -125,8 +131,33 @@ def restore(
         history=look.history,
         secrets_missing=look.secrets_missing,
         faults=look.faults,
+        erased_again=erased_again or None,
         dry_run=dry_run,
     )
+
+
+def _erase_again(job: Job, draft: Path) -> tuple[JournalLine | None, int]:
+    """Erase in a copy of a backup whom the list of the store names; return how many.
+
+    The copy is written anew then, as freed blocks would hold what was erased. Its newest run is
+    returned as it came: by that the journal finds the store ahead, which does no harm.
+    """
+    with open_copy(draft, job.settings) as store:
+        newest = journal.newest(store)
+        if not missing_erasures(store, job):
+            return newest, 0
+    clean = draft_path(job.path, "erased")
+    try:
+        with open_copy(draft, job.settings, read_only=False) as store:
+            count = erase_again(store, job)
+            original = copying.contents(store)
+        copying.copy_store(draft, clean, job.settings)
+        with open_copy(clean, job.settings) as store:
+            copying.check_copy(original, copying.contents(store))
+        copying.put_in_place(clean, draft)
+    finally:
+        copying.discard(clean)
+    return newest, count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,14 +177,16 @@ class _Look:
     faults: list[Audit]
 
 
-def _looked_at(job: Job, draft: Path, secrets: Mapping[str, str]) -> _Look:
+def _looked_at(
+    job: Job, draft: Path, newest: JournalLine | None, secrets: Mapping[str, str]
+) -> _Look:
     if job.path.exists():
         with suppress(CardoffersError), opened(job.opening()):
             pass  # its journal is caught up with, and its log written into it, if that can be
     with open_copy(draft, job.settings) as store:
         lost = journal.lost(store, job.path)
         return _Look(
-            newest=journal.newest(store),
+            newest=newest,
             lost=lost,
             loss=journal.loss(job.path, lost),
             history=archive_place(store),

@@ -10,7 +10,7 @@ order by refunded_purchases.purchase_no;
 
 -- name: refunds_are_used_once
 -- Refunds whose reference came twice, that are linked more than once, both linked and dismissed, or
--- linked with another amount, or to a purchase of another institution or cardholder.
+-- linked with another amount, or to a purchase of another institution or cardholder, who was not erased.
 -- Grain: one row per refund and fault.
 with used as (
     select refund_links.refund_no, count(*) as links
@@ -40,7 +40,10 @@ faults as (
     left join purchases
         on purchases.purchase_no = refund_links.purchase_no
         and purchases.institution_id = refund_links.institution_id
-        and purchases.cardholder_no = coalesce(refunds.cardholder_no, purchases.cardholder_no)
+        and (
+            purchases.cardholder_no = coalesce(refunds.cardholder_no, purchases.cardholder_no)
+            or purchases.cardholder_no in (select erasures.cardholder_no from erasures)
+        )
         and purchases.transacted_at <= refunds.refunded_at
     where refunds.refund_no is null
         or purchases.purchase_no is null

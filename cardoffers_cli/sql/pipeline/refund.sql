@@ -48,7 +48,8 @@ inner join purchase_refs on purchase_refs.ref_hash = hashed.ref_hash;
 -- makes: claims(refund_no, institution_id, refund_ref, refunded_at, refund_amount, purchase_no,
 --     purchase_amount, reason, refusal)
 -- Makes claims: the open refunds with the purchase that each names, and what is against it, but for
--- its amount (rules.md#referenced-refunds). Grain: one row per refund.
+-- its amount (rules.md#referenced-refunds). Whose purchase it is, nobody knows any more of the erased
+-- (rules.md#erasure). Grain: one row per refund.
 create temp table claims as
 select
     open_refunds.refund_no, open_refunds.institution_id, open_refunds.refund_ref,
@@ -56,6 +57,12 @@ select
     purchases.amount as purchase_amount, cast(null as varchar) as reason,
     case
         when open_refunds.cardholder_no <> purchases.cardholder_no
+            and purchases.cardholder_no not in (
+                select erasures.cardholder_no
+                from erasures
+                where erasures.institution_id = open_refunds.institution_id
+                    and erasures.cardholder_no is not null
+            )
             then 'refund_of_other_cardholder'
         when open_refunds.refunded_at < purchases.transacted_at then 'refund_before_purchase'
     end as refusal
@@ -190,7 +197,8 @@ where unique_ones.turn_no = 1;
 -- makes: claims(refund_no, institution_id, refund_ref, refunded_at, refund_amount, purchase_no,
 --     purchase_amount, reason, refusal)
 -- Makes claims of what a person says ($said, a list of structs): the open refunds with the purchase
--- that each is to be of, and what is against it, but for its amount. Grain: one row per refund.
+-- that each is to be of, and what is against it, but for its amount; the erased as in referenced.
+-- Grain: one row per refund.
 create temp table claims as
 with said as (
     select
@@ -205,6 +213,12 @@ select
     purchases.amount as purchase_amount, said.reason,
     case
         when open_refunds.cardholder_no <> purchases.cardholder_no
+            and purchases.cardholder_no not in (
+                select erasures.cardholder_no
+                from erasures
+                where erasures.institution_id = open_refunds.institution_id
+                    and erasures.cardholder_no is not null
+            )
             then 'refund_of_other_cardholder'
         when open_refunds.refunded_at < purchases.transacted_at then 'refund_before_purchase'
     end as refusal

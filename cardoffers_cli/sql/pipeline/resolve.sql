@@ -10,7 +10,8 @@ from match_watermark;
 -- makes: known_now(purchase_no, cardholder_no, identifier_no, merchant_id, amount, transacted_at)
 -- Makes known_now: the purchases that no match found a merchant for, and whose merchant is known by
 -- now, be it by the merchant_id that they were sent with or by their identifier, which is looked for
--- first as that is quicker. Grain: one row per purchase.
+-- first as that is quicker. Those of erased cardholders earn nothing any more (rules.md#erasure).
+-- Grain: one row per purchase.
 create temp table known_now as
 with known as (
     select unresolved_purchases.purchase_no
@@ -30,7 +31,13 @@ select
     unresolved_purchases.identifier_no, unresolved_purchases.merchant_id,
     unresolved_purchases.amount, unresolved_purchases.transacted_at
 from known
-inner join unresolved_purchases on unresolved_purchases.purchase_no = known.purchase_no;
+inner join unresolved_purchases on unresolved_purchases.purchase_no = known.purchase_no
+where not exists (
+    select 1
+    from erasures
+    where erasures.institution_id = unresolved_purchases.institution_id
+        and erasures.cardholder_no = unresolved_purchases.cardholder_no
+);
 
 -- name: still_unknown
 -- reads: known_now(purchase_no)

@@ -27,6 +27,17 @@ inner join institutions on institutions.slug = kept.institution
 where kept.nth = 1
 order by kept.night_no, kept.file_no;
 
+-- name: kept_folders
+-- The folders that files of nights were taken out of, and those in which they are kept.
+-- Grain: one row per folder.
+select nights.drop_folder as folder
+from nights
+union
+select nights.processed_folder
+from nights
+where nights.processed_folder is not null
+order by folder;
+
 -- name: looked
 -- Writes the state in which a kept file was found to be what was read.
 update night_files

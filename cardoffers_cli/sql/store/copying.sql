@@ -35,3 +35,9 @@ order by table_name;
 -- What tells the content of one table, in any order of its rows, from any other.
 select count(*) as row_count, coalesce(bit_xor(hash(rows_of)), 0) as content
 from query_table($table_name) as rows_of;
+
+-- name: rows_with
+-- How many rows of a table hold a text in any of their columns.
+select count(*) as found
+from query_table($table_name) as rows_of
+where contains(cast(rows_of as varchar), $text);

@@ -1,0 +1,143 @@
+"""`cardoffers privacy`: what is kept of a cardholder: export it, hold it, erase it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cardoffers_cli.cli.kernel.commands import group
+from cardoffers_cli.cli.kernel.desk import Desk
+from cardoffers_cli.cli.kernel.options import AnyInstitution, DryRun, Institution, Yes, option
+from cardoffers_cli.cli.kernel.secret import typed
+from cardoffers_cli.cli.kernel.show import Block, Column, Sheet, read_columns
+from cardoffers_cli.domain.counting import counted
+from cardoffers_cli.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from cardoffers_cli.jobs.privacy.erase import Erased
+
+app = group("What is kept of a cardholder: export it, hold it, erase it.")
+
+EXPORTED = read_columns("privacy.exported")
+HOLDS = read_columns("privacy.holds")
+TRACES = read_columns("privacy.traces")
+PLACES = (Column("place"), Column("rows", kind="integer"))
+LISTS = ("places", "files")
+
+Cardholder = Annotated[str, option("-: the token is the next line of stdin.", metavar="-")]
+Reason = Annotated[str, option("Why; it is kept, so no token in it.")]
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    folder: Annotated[Path, option("A new folder, which only its owner can read.", "--to")],
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    dry_run: DryRun = False,
+) -> None:
+    """Write everything stored about one cardholder, as CSV and as JSON, tokens in full."""
+    from cardoffers_cli.jobs.privacy.export import export_cardholder  # polars is heavy
+
+    desk = Desk.of(ctx)
+    desk.writes({"--to": folder})
+    token = _token(cardholder)
+    done = export_cardholder(desk.job, institution, token, folder, dry_run=dry_run)
+    desk.show(done, Sheet("tables", EXPORTED, done.tables))
+
+
+@app.command()
+def hold(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    reason: Reason,
+    release: Annotated[bool, option("Lift the hold.", "--release")] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Put a cardholder on legal hold, who is not erased then; or lift that."""
+    from cardoffers_cli.jobs.privacy.hold import hold_cardholder
+
+    desk = Desk.of(ctx)
+    token = _token(cardholder)
+    done = hold_cardholder(desk.job, institution, token, reason, release=release, dry_run=dry_run)
+    if not done.changed:
+        desk.note("Nothing changes.")
+    desk.show(done)
+
+
+@app.command()
+def holds(ctx: typer.Context, *, institution: AnyInstitution = None) -> None:
+    """List the legal holds that stand: of institutions, and of cardholders by number."""
+    from cardoffers_cli.jobs.privacy.hold import list_holds
+
+    desk = Desk.of(ctx)
+    found = list_holds(desk.job, institution)
+    desk.show(found, Sheet("holds", HOLDS, found))
+
+
+@app.command()
+def erase(
+    ctx: typer.Context,
+    *,
+    institution: Institution,
+    cardholder: Cardholder,
+    reason: Reason,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Erase a cardholder: a tombstone takes the place of every token, for good; money stays."""
+    from cardoffers_cli.jobs.privacy.erase import erase_cardholder
+    from cardoffers_cli.jobs.river.compact import compact
+
+    desk = Desk.of(ctx)
+    token = _token(cardholder)
+    if not dry_run:
+        desk.ask(f"Erase this cardholder of {institution}, for good?", yes=yes)
+    done = erase_cardholder(desk.job, institution, token, reason, dry_run=dry_run)
+    if not dry_run:
+        compact(desk.job)
+        if done.was_erased:
+            desk.note("This cardholder was erased before; the store was written anew once more.")
+    if done.approval and dry_run:
+        desk.note(f"A second person has to approve this: {done.approval}.")
+    if done.files:
+        left = counted(len(done.files), "file")
+        desk.note(f"{left} still hold the token, or may: delete each that may go.")
+    desk.show(done, *_erased(done), exit_code=3 if done.places or done.files else 0)
+
+
+@app.command()
+def reapply(ctx: typer.Context, *, dry_run: DryRun = False) -> None:
+    """Do the erasures again that the list knows and the store has lost, as by a loss of commits."""
+    from cardoffers_cli.jobs.privacy.erase import reapply as again
+    from cardoffers_cli.jobs.river.compact import compact
+
+    desk = Desk.of(ctx)
+    done = again(desk.job, dry_run=dry_run)
+    if done.erasures and not dry_run:
+        compact(desk.job)
+    desk.show(done)
+
+
+def _token(given: str) -> str:
+    """Return the token of standard input; one that was typed is refused, as shells keep it."""
+    if given != "-":
+        raise UsageError(
+            "A token is not typed into a command line, where others see it and a shell keeps it.",
+            code="token_typed",
+            hint="Write `--cardholder -`, and send the token as a line of standard input.",
+        )
+    return next(typed(given))
+
+
+def _erased(done: "Erased") -> Iterator[Block]:
+    fields = {name: value for name, value in done.items() if name not in LISTS}
+    yield Sheet.of_fields("erased", fields)
+    if done.places:
+        yield Sheet("places", PLACES, done.places, title="The token stands still in texts of")
+    if done.files:
+        yield Sheet("files", TRACES, done.files, title="Files that hold the token, or may")

@@ -1,0 +1,35 @@
+"""Tables in a new folder of its owner's only: each as CSV, and all of them together as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from cardoffers_cli.domain import json_text
+from cardoffers_cli.files.exports import replacing, write_frame
+from cardoffers_cli.lasting import make_folder, sync_folder_if_possible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_OWNER_ONLY = 0o700
+_MOMENT = "%Y-%m-%dT%H:%M:%S%.6fZ"
+
+
+def write_tables(folder: Path, frames: Mapping[str, pl.DataFrame], *, together: str) -> None:
+    """Write each frame as `<name>.csv`, and all into the file `together`; moments are naive UTC.
+
+    Nothing is guarded: these are the texts as they are stored.
+    """
+    make_folder(folder.parent)
+    folder.mkdir(_OWNER_ONLY)
+    sync_folder_if_possible(folder.parent)
+    for name, frame in frames.items():
+        with replacing(folder / f"{name}.csv") as out:
+            write_frame(frame.with_columns(pl.col(pl.Datetime).dt.strftime(_MOMENT)), out)
+    rows = {name: frame.to_dicts() for name, frame in frames.items()}
+    with replacing(folder / together) as out:
+        out.writelines(piece.encode() for piece in json_text.pieces(rows))
+        out.write(b"\n")

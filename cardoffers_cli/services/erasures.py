@@ -1,0 +1,128 @@
+"""Erasures of cardholders (rules.md#erasure): find one by token, put a tombstone in its place.
+
+Full tokens stand in three places: cardholders, instruments, and the bodies of events. Everything
+else of a cardholder hangs on a number, and stays as it is. The list of erasures beside the store
+(`store/erasures.py`) says who was erased by keyed hash, so the same statements erase one person now
+and all of the list in a store that was put back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
+from cardoffers_cli.store.erasures import pads_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.sql.binding import Table
+    from cardoffers_cli.store.erasures import ListedErasure
+    from cardoffers_cli.store.store import Store
+
+_PARTS = ("outbox", "instruments", "cardholders")
+"""What is erased, in this order: events are found by the tokens that go last."""
+
+
+class ErasedCounts(Record):
+    """What there is of cardholders who are erased, which stays, with tombstones for tokens."""
+
+    cardholders: int
+    instruments: int
+    links: int
+    purchases: int
+    redemptions: int
+    events: int
+
+
+class Unsettled(Record):
+    """What a cardholder still waits for: purchases for a match, events for being sent."""
+
+    purchases: int
+    events: int
+
+
+class KnownErasure(Record):
+    """An erasure that the store knows; `cardholder_no` is None where there was nobody to erase."""
+
+    erasure_id: UUID
+    erased_at: datetime
+    cardholder_no: int | None
+    run_no: int
+
+
+def times_erased(store: Store, institution_id: UUID, token_hash: str) -> int:
+    """Return how often somebody with this token was erased: whoever returned is somebody new."""
+    return int(
+        store.value(
+            "services/erasures:number", institution_id=institution_id, token_hash=token_hash
+        )
+    )
+
+
+def latest_erasure(store: Store, institution_id: UUID, token_hash: str) -> KnownErasure | None:
+    """Return the latest erasure of who had this token, or None."""
+    return store.record(
+        KnownErasure,
+        "services/erasures:latest",
+        institution_id=institution_id,
+        token_hash=token_hash,
+    )
+
+
+def unknown_to(store: Store, erasures: Iterable[ListedErasure]) -> list[ListedErasure]:
+    """Return those of a list that a store does not know."""
+    known = {row["erasure_id"] for row in store.rows("services/erasures:known_ids")}
+    return [each for each in erasures if each.erasure_id not in known]
+
+
+def erase(
+    store: Store, erasures: Iterable[ListedErasure], key: bytes, *, run_no: int
+) -> ErasedCounts:
+    """Erase the cardholders that these name, in the caller's transaction; return what they had.
+
+    Done again it changes nothing. The old tokens stay in freed blocks of the file until it is
+    written anew.
+    """
+    erasing = _erasing(store, erasures, key)
+    found = store.records(ErasedCounts, "services/erasures:counts", erasing)[0]
+    for part in _PARTS:
+        store.execute(f"services/erasures:erase_{part}", erasing)
+    store.execute("services/erasures:keep", erasing, run_no=run_no)
+    return found
+
+
+def unsettled(store: Store, institution_id: UUID, cardholder_no: int) -> Unsettled:
+    """Return what a cardholder still waits for."""
+    return store.records(
+        Unsettled,
+        "services/erasures:unsettled",
+        institution_id=institution_id,
+        cardholder_no=cardholder_no,
+    )[0]
+
+
+def shared_instruments(store: Store, institution_id: UUID, cardholder_no: int) -> int:
+    """Return how many tokens of the cardholder's cards others have too: with those they stay."""
+    return int(
+        store.value(
+            "services/erasures:shared_instruments",
+            institution_id=institution_id,
+            cardholder_no=cardholder_no,
+        )
+    )
+
+
+def own_tokens(store: Store, institution_id: UUID, cardholder_no: int) -> list[str]:
+    """Return the tokens of the cardholder's cards that nobody else of the institution has."""
+    rows = store.rows(
+        "services/erasures:tokens_of", institution_id=institution_id, cardholder_no=cardholder_no
+    )
+    return [row["instrument_token"] for row in rows]
+
+
+def _erasing(store: Store, erasures: Iterable[ListedErasure], key: bytes) -> Table:
+    given = [dict(each) for each in erasures]
+    return store.make("services/erasures:erasing", erasures=given, **pads_of(key))

@@ -1,0 +1,221 @@
+-- name: number
+-- How often a cardholder of an institution was erased who had this token.
+select count(*) as erased
+from erasures
+where erasures.institution_id = $institution_id
+    and erasures.token_hash = $token_hash;
+
+-- name: latest
+-- The latest erasure of who had this token. Grain: one row, or none.
+select erasures.erasure_id, erasures.erased_at, erasures.cardholder_no, erasures.run_no
+from erasures
+where erasures.institution_id = $institution_id
+    and erasures.token_hash = $token_hash
+order by erasures.run_no desc, erasures.erasure_id
+limit 1;
+
+-- name: known_ids
+-- The erasures that a store knows, of all institutions. Grain: one row per erasure.
+select erasures.erasure_id
+from erasures;
+
+-- name: erasing
+-- makes: erasing(erasure_id, institution_id, token_hash, reason, erased_at, actor, cardholder_no,
+--     cardholder_token, tombstone)
+-- Makes erasing: cardholders who are to be erased, found by the HMAC-SHA256 of institution and token,
+-- with what takes the place of their token; cardholder_no is null where nobody has that token.
+-- Grain: one row per erasure.
+create temp table erasing as
+with wanted as (
+    select
+        unnest(
+            cast(
+                $erasures as struct(
+                    erasure_id uuid, institution_id uuid, token_hash varchar, reason varchar,
+                    erased_at timestamp, actor varchar
+                )[]
+            ),
+            recursive := true
+        )
+),
+hashed as (
+    select
+        cardholders.institution_id, cardholders.cardholder_no, cardholders.cardholder_token,
+        sha256(
+            cast($outer as blob) || unhex(
+                sha256(
+                    cast($inner as blob) || encode(
+                        cast(cardholders.institution_id as varchar) || chr(31)
+                        || cardholders.cardholder_token
+                    )
+                )
+            )
+        ) as token_hash
+    from cardholders
+    where cardholders.institution_id in (select wanted.institution_id from wanted)
+)
+select
+    wanted.erasure_id, wanted.institution_id, wanted.token_hash, wanted.reason, wanted.erased_at,
+    wanted.actor, hashed.cardholder_no, hashed.cardholder_token,
+    'erased-' || replace(cast(wanted.erasure_id as varchar), '-', '') as tombstone
+from wanted
+left join hashed
+    on hashed.institution_id = wanted.institution_id
+    and hashed.token_hash = wanted.token_hash;
+
+-- name: erase_outbox
+-- reads: erasing(institution_id, cardholder_no, cardholder_token, tombstone)
+-- Puts tombstones in the place of tokens, full and masked, in the bodies of events, before the tokens
+-- that they are found by go; done again it finds none.
+update outbox
+set body = replace(
+    replace(
+        outbox.body,
+        '"cardholder_token":' || to_json(erasing.cardholder_token),
+        '"cardholder_token":' || to_json(erasing.tombstone)
+    ),
+    '"cardholder_token_masked":' || to_json(masked(erasing.cardholder_token)),
+    '"cardholder_token_masked":' || to_json(masked(erasing.tombstone))
+)
+from redemptions
+inner join erasing
+    on erasing.cardholder_no = redemptions.cardholder_no
+    and erasing.institution_id = redemptions.institution_id
+where redemptions.redemption_no = outbox.redemption_no
+    and redemptions.institution_id = outbox.institution_id;
+
+-- name: erase_instruments
+-- reads: erasing(erasure_id, institution_id, cardholder_no)
+-- Puts tombstones in the place of tokens of cards, wallets and accounts; the same each time.
+update instruments
+set instrument_token = 'erased-' || substr(
+    sha256(
+        cast(erasing.erasure_id as varchar) || chr(31)
+        || cast(instruments.instrument_no as varchar)
+    ),
+    1, 32
+)
+from erasing
+where erasing.cardholder_no = instruments.cardholder_no
+    and erasing.institution_id = instruments.institution_id;
+
+-- name: erase_cardholders
+-- reads: erasing(institution_id, cardholder_no, tombstone)
+-- Puts tombstones in the place of tokens of cardholders; the same each time.
+update cardholders
+set cardholder_token = erasing.tombstone
+from erasing
+where erasing.cardholder_no = cardholders.cardholder_no
+    and erasing.institution_id = cardholders.institution_id;
+
+-- name: keep
+-- reads: erasing(erasure_id, institution_id, cardholder_no, token_hash, reason, erased_at, actor)
+-- Writes erasures, each once.
+insert into erasures (
+    erasure_id, institution_id, cardholder_no, token_hash, reason, erased_at, run_no, actor
+)
+select
+    erasing.erasure_id, erasing.institution_id, erasing.cardholder_no, erasing.token_hash,
+    erasing.reason, erasing.erased_at, $run_no, erasing.actor
+from erasing
+where not exists (
+    select 1
+    from erasures
+    where erasures.erasure_id = erasing.erasure_id
+);
+
+-- name: counts
+-- reads: erasing(institution_id, cardholder_no)
+-- What there is of those who are erased. Grain: one row.
+select
+    (select count(erasing.cardholder_no) from erasing) as cardholders,
+    (
+        select count(*)
+        from instruments
+        inner join erasing
+            on erasing.cardholder_no = instruments.cardholder_no
+            and erasing.institution_id = instruments.institution_id
+    ) as instruments,
+    (
+        select count(*)
+        from links
+        inner join erasing
+            on erasing.cardholder_no = links.cardholder_no
+            and erasing.institution_id = links.institution_id
+    ) as links,
+    (
+        select count(*)
+        from purchases
+        inner join erasing
+            on erasing.cardholder_no = purchases.cardholder_no
+            and erasing.institution_id = purchases.institution_id
+    ) as purchases,
+    (
+        select count(*)
+        from redemptions
+        inner join erasing
+            on erasing.cardholder_no = redemptions.cardholder_no
+            and erasing.institution_id = redemptions.institution_id
+    ) as redemptions,
+    (
+        select count(*)
+        from outbox
+        inner join redemptions
+            on redemptions.redemption_no = outbox.redemption_no
+            and redemptions.institution_id = outbox.institution_id
+        inner join erasing
+            on erasing.cardholder_no = redemptions.cardholder_no
+            and erasing.institution_id = redemptions.institution_id
+    ) as events;
+
+-- name: unsettled
+-- What a cardholder still waits for, and who must not be erased meanwhile: purchases that no match
+-- looked at, and events that are still to be sent. Grain: one row.
+select
+    (
+        select count(*)
+        from waiting_purchases
+        where waiting_purchases.institution_id = $institution_id
+            and waiting_purchases.cardholder_no = $cardholder_no
+            and waiting_purchases.purchase_no > (
+                select coalesce(max(match_watermark.purchase_no), 0)
+                from match_watermark
+            )
+    ) as purchases,
+    (
+        select count(*)
+        from deliveries
+        inner join redemptions
+            on redemptions.redemption_no = deliveries.redemption_no
+            and redemptions.institution_id = deliveries.institution_id
+        where deliveries.institution_id = $institution_id
+            and redemptions.cardholder_no = $cardholder_no
+            and deliveries.state in ('due', 'failed')
+            and deliveries.webhook_url is not null
+    ) as events;
+
+-- name: shared_instruments
+-- How many tokens of a cardholder's cards others of the institution have too, with whom they stay.
+select count(distinct own.instrument_token) as shared
+from instruments as own
+inner join instruments as others
+    on others.institution_id = own.institution_id
+    and others.instrument_token = own.instrument_token
+    and others.cardholder_no <> own.cardholder_no
+where own.institution_id = $institution_id
+    and own.cardholder_no = $cardholder_no;
+
+-- name: tokens_of
+-- The tokens of a cardholder's cards, wallets and accounts that nobody else of the institution has.
+-- Grain: one row per token.
+select distinct own.instrument_token
+from instruments as own
+where own.institution_id = $institution_id
+    and own.cardholder_no = $cardholder_no
+    and not exists (
+        select 1
+        from instruments as others
+        where others.institution_id = own.institution_id
+            and others.instrument_token = own.instrument_token
+            and others.cardholder_no <> own.cardholder_no
+    );
