@@ -2,8 +2,9 @@
 
 One name per setting: `memory_limit` in the TOML file is `CARDOFFERS_MEMORY_LIMIT` in the
 environment, which is passed in and never read here. A relative path in the file is meant from the
-file's own folder; `url` and `root` of a table `[engine]` are `engine` and `engine_root`. To add a
-setting, add a field; `docs/environment.md` lists them for users.
+file's own folder; `url` and `root` of a table `[engine]` are `engine` and `engine_root`, and
+`processed` of `[retention]` is `retention_processed_days`. To add a setting, add a field;
+`docs/environment.md` lists them for users.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _TABLES = {
         for name in ("on_start", "on_success", "on_failure", "on_findings", "ping", "deadline_s")
     },
     "metrics": {"file": "metrics_file", "mode": "metrics_mode"},
+    "retention": {
+        name: f"retention_{name}_days" for name in ("processed", "failed", "runs", "aside")
+    },
 }
 """Table of the file -> what a setting is called in it, and its own name."""
 _HOOK = "a command, as text or as a list of its words, or an https URL"
@@ -113,6 +117,26 @@ class Settings(BaseModel):
         ge=1,
         description="days that parts of the history stay after they were merged, a whole number "
         "from 1",
+    )
+    retention_processed_days: int | None = Field(
+        None,
+        ge=1,
+        description="days that imported files are kept, from 1; unset: for ever",
+    )
+    retention_failed_days: int | None = Field(
+        None,
+        ge=1,
+        description="days that files that could not be imported are kept, from 1; unset: for ever",
+    )
+    retention_runs_days: int | None = Field(
+        None,
+        ge=1,
+        description="days that folders of nightly runs are kept, from 1; unset: for ever",
+    )
+    retention_aside_days: int | None = Field(
+        None,
+        ge=1,
+        description="days that files that were put aside are kept, from 1; unset: for ever",
     )
     processed_dir: Path | None = Field(
         None, description="a folder for the files that nightly runs took; unset: beside the store"

@@ -152,6 +152,8 @@ LINES = """
 0   privacy hold --cardholder - -i larkmere --reason over --release < cardholder.txt
 3 ~ privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 0   privacy reapply
+0   retention show
+0   retention run --yes
 0   audit changes
 0   audit list
 0   audit verify

@@ -48,7 +48,7 @@ PAGES = {
     "watch": "What came in strangely, found by the nightly run.",
     "http": "Endpoints, the server, webhooks.",
     "store": "The store: what is in its folder, its names, and what to do when it is damaged.",
-    "privacy": "What is kept of a cardholder: shown, held, erased.",
+    "privacy": "What is kept and how long; a cardholder shown, held, erased.",
     "threats": "What could be done to the service, what holds it, and what does not.",
     "scale": "How quick it is, and what to do when one machine is not enough.",
     "why-duckdb": "Why the store is what it is.",

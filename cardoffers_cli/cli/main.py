@@ -75,6 +75,7 @@ COMMANDS = (
     Entry("Institutions", "api", "api:api", "Call the HTTP contract without a server."),
     Entry("Institutions", "serve", "serve:serve", "Answer the HTTP contract on a port."),
     Entry("Upkeep", "privacy", "privacy:app", "What is kept of a cardholder, and its end."),
+    Entry("Upkeep", "retention", "retention:app", "How long things are kept, and their end."),
     Entry("Upkeep", "audit", "audit:app", "The security log, and the proof that it is whole."),
     Entry("Upkeep", "run", "run:app", "The nightly runs that were, and going on with one."),
     Entry("Upkeep", "doctor", "doctor:doctor", "Audit the store: what must not be in it."),

@@ -19,13 +19,14 @@ A version before had the files of the folder beside the store. They are used whe
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
 STAMP = "%Y%m%dT%H%M%SZ"
 """How a moment stands in the name of a file."""
@@ -194,6 +195,21 @@ def kept_files(path: Path) -> list[Path]:
     """Return what was put aside under names of a file, the files beside these left out."""
     found = path.parent.glob(f"{_literal(path.name)}.*{_KEPT}*")
     return sorted(each for each in found if _is_kept_name(path, each))
+
+
+def put_aside_before(store: Path) -> list[tuple[Path, datetime]]:
+    """Return what was put aside of a store, its logs, folders and what is in its own, and when."""
+    folder, name = folder_of(store), _literal(store.name)
+    found = [*store.parent.glob(f"{name}.*{_KEPT}*"), *folder.glob(f"*{_KEPT}*")]
+    stamps = ((path, path.name.partition(_KEPT)[0].rpartition(".")[2]) for path in sorted(found))
+    return [(path, at) for path, stamp in stamps if (at := _moment_of(stamp)) and path != folder]
+
+
+def _moment_of(stamp: str) -> datetime | None:
+    """Return the moment that a name tells (naive UTC), or None where it tells none."""
+    with suppress(ValueError):
+        return datetime.strptime(stamp, STAMP)  # noqa: DTZ007 - naive UTC inside the product
+    return None
 
 
 def left_over(store: Path) -> list[Path]:

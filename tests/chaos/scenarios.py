@@ -74,6 +74,7 @@ ready     5  5  privacy hold --cardholder - -i larkmere --reason case < cardhold
 ready     5  5  privacy export --to case --cardholder - -i larkmere < cardholder.txt
 ready     5  5  privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 ready     0  0  privacy reapply
+ready     0  0  retention run --yes
 ready     0  0  audit list
 ready     0  0  audit verify
 older     0  0  store migrate
@@ -110,7 +111,7 @@ READING = frozenset(
         *("profile new", "profile check", "profile show", "profile list", "profile sample"),
         *("profile convert", "inbox list", "run list", "run show", "doctor", "store info", "help"),
         *("certify", "schema", "pack build", "statement preview", "statement list"),
-        *("approve list", "approve show", "privacy holds"),
+        *("approve list", "approve show", "privacy holds", "retention show"),
         *("statement show", "statement export", "statement verify", "invoice list"),
         *("invoice show", "invoice export", "invoice verify"),
     }

@@ -1,0 +1,38 @@
+"""What keeps files from going: everything of an institution that is still open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cardoffers_cli.domain.records import Record
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from cardoffers_cli.store.store import Store
+
+
+class StillOpen(Record):
+    """Why something of an institution is open, and when its oldest purchase came (naive UTC)."""
+
+    institution_id: UUID
+    why: str
+    since_at: datetime
+
+
+class EndedRun(Record):
+    """A nightly run that has ended and is not the newest, with its clock."""
+
+    run_id: UUID
+    as_of: datetime
+
+
+def still_open(store: Store) -> list[StillOpen]:
+    """Return what is open, of every institution."""
+    return store.records(StillOpen, "services/retention:open_since")
+
+
+def ended_runs(store: Store) -> list[EndedRun]:
+    """Return the nightly runs whose folders nobody needs to go on, the oldest first."""
+    return store.records(EndedRun, "services/retention:runs")

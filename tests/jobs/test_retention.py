@@ -1,0 +1,127 @@
+"""Only what is old enough goes, and nothing that a hold or anything open keeps."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cardoffers_cli.domain.retention import AGING, KINDS
+from cardoffers_cli.jobs.catalogue.institutions import set_institution
+from cardoffers_cli.jobs.night.order import Order
+from cardoffers_cli.jobs.night.run import run_night
+from cardoffers_cli.jobs.retention import run_retention, show_retention
+from cardoffers_cli.jobs.settle import settle_due
+from cardoffers_cli.jobs.storage.doctor import doctor
+from cardoffers_cli.settings import read_settings
+from cardoffers_cli.store.layout import folder_of
+from tables import NOON
+from work import COLUMNS, job, kept, short_nights, with_catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cardoffers_cli.jobs.context.job import Job
+
+DAYS = {f"retention_{kind}_days": 30 for kind in AGING}
+ROW = "c0,card,M0,,1.00,ref-1,2026-06-01T11:00:00Z,\n"
+OLD_S = 1_000_000_000
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """Make a store with two nights, which took a good file and a bad one, and something aside."""
+    short_nights(monkeypatch, "import", "match")
+    made = with_catalogue(tmp_path)
+    drop = tmp_path / "drop" / "alder"
+    drop.mkdir(parents=True)
+    for name, text in {"tx.csv": ",".join(COLUMNS) + "\n" + ROW, "bad.csv": "a;b\n"}.items():
+        (drop / name).write_text(text)
+        os.utime(drop / name, (OLD_S, OLD_S))
+    for day in range(2):
+        run_night(replace(made, now=NOON + timedelta(days=day)), Order(drop=tmp_path / "drop"))
+    (folder_of(made.path) / "usage.20260601T000000Z.kept").write_text("x")
+    return made
+
+
+def after(made: Job, days: int, **settings: Any) -> Job:
+    return job(made.path, NOON + timedelta(days=days), **{**DAYS, **settings})
+
+
+def going(made: Job) -> dict[str, int]:
+    return {each.kind: each.may_go for each in run_retention(made, dry_run=True).kinds}
+
+
+def files(folder: Path) -> set[str]:
+    return {str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file()}
+
+
+def test_without_an_age_everything_stays(made: Job, tmp_path: Path) -> None:
+    before = files(tmp_path)
+    later = job(made.path, NOON + timedelta(days=9999))
+    assert 0 == run_retention(later).deleted
+    assert before == files(tmp_path)
+    assert {None} == {each.days for each in show_retention(later)}
+
+
+def test_what_is_old_goes_once_all_is_settled(made: Job, tmp_path: Path) -> None:
+    nothing = dict.fromkeys(AGING, 0)
+    assert nothing == going(after(made, 29))
+    assert {**nothing, "runs": 1, "aside": 1} == going(after(made, 31))
+    shown = {each.kind: each for each in show_retention(after(made, 31))}
+    assert (1, "unsettled") == (shown["processed"].kept, shown["processed"].because)
+    settle_due(after(made, 31))
+    money = kept(made, "runs")
+    later = after(made, 31)
+    assert {"processed": 1, "failed": 1, "runs": 1, "aside": 1} == going(later)
+    before = files(tmp_path)
+    done = run_retention(later)
+    assert 4 == done.deleted
+    gone = {each.partition("/")[0] for each in before - files(tmp_path)}
+    assert {"processed", "runs", "store.duckdb.d"} == gone
+    assert {"store.duckdb", "store.duckdb.d/journal"} <= files(tmp_path)
+    assert money == kept(made, "runs")
+    assert 0 == run_retention(later).deleted
+    assert doctor(later, strict=True).ok
+
+
+def test_a_legal_hold_wins(made: Job) -> None:
+    settle_due(after(made, 31))
+    set_institution(made, "alder", {}, legal_hold="on")
+    assert dict.fromkeys(AGING, 0) == going(after(made, 9999))
+    shown = {each.kind: each for each in show_retention(after(made, 9999))}
+    assert {"legal_hold"} == {shown[kind].because for kind in AGING}
+    set_institution(made, "alder", {}, legal_hold="off")
+    assert 4 == sum(going(after(made, 9999)).values())
+
+
+def test_a_file_that_changed_since_stays(made: Job, tmp_path: Path) -> None:
+    settle_due(after(made, 31))
+    with (tmp_path / "processed" / "alder" / "done" / "tx.csv").open("a") as file:
+        file.write(ROW.replace("ref-1", "ref-2"))
+    assert 0 == going(after(made, 31))["processed"]
+    shown = {each.kind: each for each in show_retention(after(made, 31))}
+    assert "changed_since" == shown["processed"].because
+
+
+def test_each_kind_has_its_own_age(made: Job) -> None:
+    settle_due(after(made, 31))
+    alone = {**DAYS, "retention_runs_days": None, "retention_failed_days": 40}
+    assert {"processed": 1, "failed": 0, "runs": 0, "aside": 1} == going(after(made, 31, **alone))
+
+
+def test_ages_stand_in_a_table_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("[retention]\nprocessed = 400\nruns = 20\n")
+    found = read_settings({}, {}, tmp_path / "c.toml")
+    assert (400, 20, None) == (
+        found.retention_processed_days,
+        found.retention_runs_days,
+        found.retention_failed_days,
+    )
+
+
+def test_money_and_logs_have_no_age() -> None:
+    assert {"money", "security_log", "journal", "request_log", "backups"} == {*KINDS} - {*AGING}
