@@ -24,15 +24,9 @@ if TYPE_CHECKING:
     from cardoffers_cli.sql.binding import Table
     from cardoffers_cli.store.store import Store
 
-<<<<<<< HEAD
-=======
-IN_TIME_DAYS = 7
-"""Within so many days nobody expects a redemption to be credited (rules.md#verdicts).
+PAID_IN_DAYS = 7
+"""Within so many days nobody expects a statement to be paid (rules.md#bank-verdicts)."""
 
-Nor a statement to be paid (rules.md#bank-verdicts).
-"""
-
->>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 CONTROL_TOTALS_DIFFER = "control_totals_differ"
 """The code of a run whose verdicts are not what there is (rules.md#reconciliation)."""
 
@@ -146,17 +140,12 @@ def judge(store: Store, referred: Referred, both: BothSides, *, run_no: int, now
 
     Raises `StoreDamaged` where that is not what there is: then nothing may be kept.
     """
-    days = IN_TIME_DAYS
-    banked = store.make("pipeline/reconcile:banked", referred.asked, now=now, days=days)
+    banked = store.make("pipeline/reconcile:banked", referred.asked, now=now, days=PAID_IN_DAYS)
     judged = store.define(
         "pipeline/reconcile:judged",
         *(referred.rows, both.redemptions, both.credited, banked),
         run_no=run_no,
         now=now,
-<<<<<<< HEAD
-=======
-        days=days,
->>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
     )
     is_first = store.value("pipeline/reconcile:is_first", referred.asked)
     verdicts = "first_verdicts" if is_first else "later_verdicts"

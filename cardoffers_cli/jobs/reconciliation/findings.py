@@ -89,8 +89,8 @@ def show_finding(job: Job, finding: str, institution: str | None = None) -> Show
     """Return one finding, named by its id or the beginning of that; raise `NotFound`."""
     with reading(job) as source:
         found = _find(source.store, job, finding, institution)
-        owner = find_institution(source.store, found.institution)
-        meaning = meaning_of(found.code, owner.credit_days)
+        owner = find_institution(source.store, found.institution) if found.institution else None
+        meaning = meaning_of(found.code, owner.credit_days if owner else None)
         shown: ShownFinding = without_cards(
             ShownFinding(
                 **found,

@@ -1,15 +1,9 @@
 -- name: asked
-<<<<<<< HEAD
--- makes: asked(institution_id, currency, credit_days, is_reached, after_run_no,
---     after_redemption_no, after_credit_no)
--- Makes asked: the institutions that sent credited rows, or the one of them that is named, with how
-=======
--- makes: asked(institution_id, currency, is_credited, is_paid, is_reached, after_run_no,
---     after_redemption_no, after_credit_no)
+-- makes: asked(institution_id, currency, credit_days, is_credited, is_paid, is_reached,
+--     after_run_no, after_redemption_no, after_credit_no)
 -- Makes asked: the institutions that sent credited rows (`is_credited`) and those that are paid by
 -- payouts (`is_paid`): with a statement that pays anything, and an account or a payment; or the one of
 -- them that is named. Where none is, and banks told of anything, that is of no institution. With how
->>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 -- far the last run went; nowhere before the first. Grain: one row per institution.
 create temp table asked as
 with reached as (
@@ -22,7 +16,7 @@ with reached as (
 ),
 known as (
     select
-        institutions.institution_id, institutions.currency,
+        institutions.institution_id, institutions.currency, institutions.credit_days,
         institutions.institution_id in (select credits.institution_id from credits) as is_credited,
         institutions.institution_id in (select paid_statements.institution_id from paid_statements)
         and (
@@ -39,16 +33,12 @@ known as (
         ) as is_paid
     from institutions
     union all
-    select no_institution(), null, false, true
+    select no_institution(), null, null, false, true
     where exists (from bank_entries)
 )
 select
-<<<<<<< HEAD
-    institutions.institution_id, institutions.currency,
-    coalesce(institutions.credit_days, 7) as credit_days,
-=======
-    known.institution_id, known.currency, known.is_credited, known.is_paid,
->>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
+    known.institution_id, known.currency, coalesce(known.credit_days, 7) as credit_days,
+    known.is_credited, known.is_paid,
     reached.run_no is not null as is_reached, coalesce(reached.run_no, 0) as after_run_no,
     coalesce(reached.redemption_no, -1) as after_redemption_no,
     coalesce(reached.credit_no, -1) as after_credit_no
@@ -133,15 +123,9 @@ inner join purchases
     and purchases.transaction_ref = hashed.transaction_ref;
 
 -- name: to_reconcile
-<<<<<<< HEAD
--- reads: asked(institution_id, credit_days, after_run_no, after_redemption_no)
+-- reads: asked(institution_id, credit_days, is_credited, after_run_no, after_redemption_no)
 -- makes: to_reconcile(redemption_no, institution_id, currency, amount, created_at, credit_days,
 --     reversed_at, is_delivered, is_expected)
-=======
--- reads: asked(institution_id, is_credited, after_run_no, after_redemption_no)
--- makes: to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at,
---     is_delivered, is_expected)
->>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 -- Makes to_reconcile: the redemptions to look at: those that came since, those that new credited rows
 -- are of or that were reversed since, and those whose verdict is not final. `is_delivered` says that
 -- its event was, `is_expected` that it is still to be. Grain: one row per redemption.
@@ -335,20 +319,13 @@ where not entries.is_known
 
 -- name: judged
 -- reads: referring(credit_no, institution_id, status, amount, credited_at, currency, is_told),
-<<<<<<< HEAD
 --     to_reconcile(redemption_no, institution_id, currency, amount, created_at, credit_days,
 --     reversed_at, is_delivered, is_expected), credited(redemption_no, credited_rows, payments,
---     credited_amount, moved_amount, amount_at_reversal, is_failed, is_of_other_ref)
--- makes: judged(institution_id, subject, subject_no, code, currency, amount, credited_amount,
---     moved_amount, credited_rows, since_at)
-=======
---     to_reconcile(redemption_no, institution_id, currency, amount, created_at, reversed_at, is_delivered,
---     is_expected), credited(redemption_no, credited_rows, payments, credited_amount, moved_amount,
---     amount_at_reversal, is_failed), banked(institution_id, subject, subject_no, code, named,
---     currency, amount, paid_amount, moved_amount, entries, since_at, bank_code)
+--     credited_amount, moved_amount, amount_at_reversal, is_failed, is_of_other_ref),
+--     banked(institution_id, subject, subject_no, code, named, currency, amount, paid_amount,
+--     moved_amount, entries, since_at, bank_code)
 -- makes: judged(institution_id, subject, subject_no, code, named, currency, amount, credited_amount,
 --     moved_amount, credited_rows, since_at, bank_code)
->>>>>>> a58a2c8 (Make findings of what banks say, and pay again what came back)
 -- Makes judged: the verdict of each redemption that was looked at, and of each credited row whose
 -- redemption was looked for (rules.md#verdicts); a row that has none any more, as its redemption is
 -- known now, ends with amounts of zero. And those of the bank's side, which alone are `named`.
