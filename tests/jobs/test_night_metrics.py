@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from dataclasses import replace
 from datetime import timedelta
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cardoffers_cli.cli.help_topics import page_text
 from cardoffers_cli.domain.errors import ConfigurationError, NotFound
 from cardoffers_cli.jobs.night.order import Onlooker, Order
 from cardoffers_cli.jobs.night.rehearsal import rehearse
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from cardoffers_cli.jobs.context.job import Job
 
+PAGE = page_text("watch").partition("\n## Metrics\n")[2]
 HEADER = "cardholder_token,card_token,card_acceptor_id,amount,transaction_ref,transacted_at\n"
 ROWS = (
     "c0,card-1,M0,20.00,r1,2026-05-30T12:00:00Z\n"
@@ -88,6 +91,8 @@ def test_a_night_is_measured_and_a_failed_one_keeps_the_last_success(tmp_path: P
     assert (began - EPOCH).total_seconds() <= last <= (real_now() - EPOCH).total_seconds()
     assert last == one(found, "nightly_last_run_timestamp_seconds")
     assert 0 < one(found, "disk_free_bytes", "store")
+    told = re.findall(r"`((?:nightly|queue|disk|store|build)_[a-z_]+)(?:\{[a-z, ]+\})?`", PAGE)
+    assert {name.removeprefix("cardoffers_") for name, *_ in found} == set(told)
 
     with pytest.raises(NotFound):
         run_night(job, replace(order, drop=tmp_path / "nowhere"), Watching())

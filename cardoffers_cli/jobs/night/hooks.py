@@ -146,7 +146,7 @@ def _unusable(event: str, problem: str, hint: str | None) -> ConfigurationError:
     return ConfigurationError(
         f"The hook {event} cannot be told: {problem}",
         code="hook_unusable",
-        hint=f"{hint} `cardoffers help environment` tells of hooks.",
+        hint=f"{hint} `cardoffers help watch` tells of hooks.",
         setting=f"hooks_{event}",
     )
 
