@@ -145,13 +145,17 @@ def _place_all(came: Iterable[CameFile], slots: Sequence[_Slot], since: datetime
     """Let each file count for the deadline that it is for.
 
     What came before anything was expected, at `since`, tells no more than when files usually come.
+    While none came in time, the first may be late by half the time to the next deadline, and others
+    by a quarter: else who sends long before the deadline would stay late after one missing file.
     """
     moments = [slot.deadline.due_at for slot in slots]
     leads: deque[timedelta] = deque(maxlen=_HABIT)
+    has_counted = False
     for file in came:
         after = bisect_left(moments, file.received_at)
         lead = moments[after] - file.received_at
-        usual = median_low(leads) if leads else timedelta()
+        gap = moments[after] - moments[max(after - 1, 0)]
+        usual = median_low(leads) if leads else gap / 4 if has_counted else timedelta()
         chosen = next(
             (
                 slots[index]
@@ -166,6 +170,7 @@ def _place_all(came: Iterable[CameFile], slots: Sequence[_Slot], since: datetime
             chosen.file = file
         if file.fault is None and (chosen is slots[after] or file.received_at < since):
             leads.append(lead)
+        has_counted = has_counted or (chosen is not None and file.fault is None)
 
 
 def _nearest(

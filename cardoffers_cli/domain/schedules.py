@@ -78,8 +78,8 @@ class FileDeadline:
 
 def parse_expectation(text: str) -> Expectation:
     """Read what an operator wrote; raise `UsageError` with what to write instead."""
-    found = _FORM.fullmatch(text.strip())
-    if found is None or len(text) > _MOST_LETTERS or not text.isprintable():
+    found = _FORM.fullmatch(text.strip()[: 2 * _MOST_LETTERS])
+    if found is None or not text.isprintable():
         raise _wrong(text, f"Write PATTERN by HH:MM ZONE on DAYS, such as {EXAMPLE}.")
     clock, zone = _CLOCK.fullmatch(found["clock"]), found["zone"]
     if clock is None:
@@ -88,13 +88,16 @@ def parse_expectation(text: str) -> Expectation:
         raise _wrong(text, f"Add the time zone: by {found['clock']} Europe/London, or UTC.")
     _check_pattern(text, found["pattern"])
     _check_zone(text, zone)
-    return Expectation(
+    expected = Expectation(
         pattern=found["pattern"],
         clock=time(int(clock[1]), int(clock[2])),
         zone=zone,
         days=_days(text, found["days"]),
         except_holidays=found["except"] is not None,
     )
+    if len(expected.text) > _MOST_LETTERS:  # of what is kept, which is read again by this function
+        raise _wrong(text, f"Write it in at most {_MOST_LETTERS} letters.")
+    return expected
 
 
 def deadlines(expected: Expectation, from_at: datetime, to_at: datetime) -> Iterator[FileDeadline]:

@@ -45,7 +45,8 @@ one of these is missing    | 23 | 28T03 | 24T02 26T02 27T02 28T02 | 24+ 25- 26+ 
 later than usual, in time  | 23 | 26T22 | 24T02 25T02 26T22       | 24+ 25+ 26+
 it was so before           | 23 | 26T03 | 22T02 23T02 25T02 26T02 | 24- 25+ 26+
 late each time             | 01 | 28T00 | 24T00 25T02 26T02 27T02 | 24+ 25=25T02 26=26T02 27=27T02
-daily, holidays or not     | 23 | 30T23 | 28T09 29T09 30T09       | 24- 25- 26- 27- 28+ 29+ 30+
+daily, holidays or not     | 23 | 30T23 | 28T09 29T09 30T09       | 24- 25- 26- 27=28T09 28- 29+ 30+
+late from the first on     | 01 | 27T00 | 24T02 25T02 26T02       | 24=24T02 25=25T02 26=26T02
 """
 
 

@@ -80,6 +80,17 @@ def test_a_text_that_is_no_line_is_refused_and_not_printed_as_it_is(text: str) -
     assert 300 > len(raised.value.message)
 
 
+def test_what_is_kept_can_be_read_again_whatever_its_length() -> None:
+    """The form that is kept may be longer than what was written."""
+    for letters in range(150, 210):
+        try:
+            found = parse_expectation(f"{'x' * letters} by 01:00 UTC")
+        except UsageError:
+            assert 180 < letters
+        else:
+            assert found == parse_expectation(found.text)
+
+
 NAMES = """
 *.csv      | tx.csv .csv a.b.csv              | tx.csv.gz tx.CSV csv
 tx-?.csv   | tx-1.csv tx-*.csv                | tx-10.csv tx-.csv xtx-1.csv
