@@ -149,7 +149,6 @@ LINES = """
 0   privacy export --to case --cardholder - -i larkmere < cardholder.txt
 0   privacy hold --cardholder - -i larkmere --reason case < cardholder.txt
 0   privacy holds
-0   privacy hold --cardholder - -i larkmere --reason over --release < cardholder.txt
 3 ~ privacy erase --cardholder - -i larkmere --reason asked --yes < cardholder.txt
 0   privacy reapply
 0   retention show
