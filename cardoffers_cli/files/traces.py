@@ -22,6 +22,8 @@ _GZIP, _ZIP, _PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 
 def holds_any(path: Path, texts: Sequence[str]) -> bool:
     """Return whether a file holds any of these texts, as UTF-8 or UTF-16."""
+    if not texts:
+        return False
     forms = [text.encode(form) for text in texts for form in ("utf-8", "utf-16-le", "utf-16-be")]
     try:
         return any(_is_in(file, forms) for file in _contents(path))
